@@ -1,0 +1,42 @@
+//! How the turn gets notes changed: it hands over plans and is told the verdict.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use protocol::{CallId, ChangeSet, ContentHash, ConversationId, NotePath, OpenTurn, Reaction};
+
+use crate::tool::{Effect, Plan};
+
+/// What became of a plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    /// Text for the model: applied, waiting for the user, or why not.
+    pub output: String,
+    /// Whether the plan was refused.
+    pub is_error: bool,
+    /// What the window is told.
+    pub reactions: Vec<Reaction>,
+    /// Contents the conversation now knows (the bytes it just wrote or planned).
+    pub seen: Vec<(NotePath, ContentHash)>,
+}
+
+/// What a conversation's tools see beside the files.
+#[derive(Debug, Clone, Default)]
+pub struct Surroundings {
+    /// Changes that wait for a verdict.
+    pub overlay: Arc<ChangeSet>,
+    /// The content of each note as the conversation last read it.
+    pub seen: Arc<BTreeMap<NotePath, ContentHash>>,
+}
+
+/// Decides about plans and applies them. Implemented by the application and by the tests.
+#[async_trait]
+pub trait Changes: Send + Sync {
+    /// What the conversation's next call shall see.
+    async fn surroundings(&self, conversation: &ConversationId) -> Surroundings;
+
+    /// Judges a plan; applies it or adds it to the changes that wait. What it returns is true
+    /// and durable when it returns.
+    async fn decide(&self, turn: &OpenTurn, call: &CallId, effect: Effect, plan: Plan) -> Verdict;
+}

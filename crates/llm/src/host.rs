@@ -1,0 +1,75 @@
+//! What the application decides for a turn, and what it is told.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use protocol::{CallId, CallResult, Ending, Message, MessageId, OpenTurn, UserError};
+
+use crate::provider::Provider;
+
+/// The limits of a turn. Reaching one is not a wall: the user may continue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Requests that may end in calls.
+    pub round_trips: u32,
+    /// Calls in all.
+    pub calls: u32,
+    /// Calls of one message that run.
+    pub calls_per_message: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { round_trips: 10, calls: 100, calls_per_message: 16 }
+    }
+}
+
+/// Who answers a turn, with what instructions and tools.
+#[derive(Clone)]
+pub struct TurnSetup {
+    /// Who answers.
+    pub provider: Arc<dyn Provider>,
+    /// The model's id or alias.
+    pub model: String,
+    /// Output cap in tokens.
+    pub max_tokens: u32,
+    /// Instructions.
+    pub system: String,
+    /// Names of the tools on offer; anything else is refused by the executor too.
+    pub tools: Vec<String>,
+    /// The limits.
+    pub limits: Limits,
+}
+
+/// The application around the turns. Implemented by `app` and by the tests.
+#[async_trait]
+pub trait Host: Send + Sync {
+    /// Decides who answers. An error ends the turn as failed with that error.
+    async fn setup(&self, turn: &OpenTurn) -> Result<TurnSetup, UserError>;
+
+    /// Is told what happened, in order, after it was stored. Must not block.
+    fn tell(&self, turn: &OpenTurn, event: TurnEvent);
+}
+
+/// What happens in a turn, in order. Everything but `Delta` and `Called` is durable before it is
+/// told.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TurnEvent {
+    /// It runs now.
+    Began,
+    /// More words of the answer that is being written; `message` names the answer.
+    Delta {
+        /// The answer.
+        message: MessageId,
+        /// What to append.
+        text: String,
+    },
+    /// An answer with calls was stored.
+    Stepped(Message),
+    /// A call begins to run.
+    Called(CallId),
+    /// Results were stored.
+    Answered(Vec<CallResult>),
+    /// It ended.
+    Ended(Ending),
+}

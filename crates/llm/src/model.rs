@@ -1,0 +1,162 @@
+//! The vendor-neutral words between the turn and a provider.
+
+use std::time::Duration;
+
+use protocol::{CallId, Usage};
+use serde_json::Value;
+use thiserror::Error;
+
+/// One request for one streamed answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelRequest {
+    /// The model's id or alias.
+    pub model: String,
+    /// Instructions, stable from turn to turn.
+    pub system: String,
+    /// Tools on offer, in a stable order; empty for a closing request.
+    pub tools: Vec<ToolSpec>,
+    /// Alternating roles, beginning with the user; each call has its result in the next message,
+    /// results first.
+    pub messages: Vec<ModelMessage>,
+    /// Output cap in tokens.
+    pub max_tokens: u32,
+}
+
+/// What a model is told about a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolSpec {
+    /// Its name.
+    pub name: String,
+    /// What it does and when to use it.
+    pub description: String,
+    /// JSON Schema of its input.
+    pub input_schema: Value,
+}
+
+/// One message of a request. The role alternates; the first is the user's.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelMessage {
+    /// Who speaks.
+    pub role: protocol::Role,
+    /// The pieces; results of calls come first.
+    pub blocks: Vec<Block>,
+}
+
+/// A piece of a message.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Block {
+    /// Words.
+    Text(String),
+    /// A call of the assistant.
+    Call(ToolCall),
+    /// The result of a call.
+    Result {
+        /// The call.
+        call: CallId,
+        /// Text for the model.
+        output: String,
+        /// Whether it reports a failure.
+        is_error: bool,
+    },
+    /// Vendor content sent back exactly as it came.
+    Verbatim(Value),
+}
+
+/// A call, whole: its block closed and its arguments parsed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolCall {
+    /// The model's id for it.
+    pub id: CallId,
+    /// The tool's name.
+    pub tool: String,
+    /// The arguments, an object.
+    pub arguments: Value,
+}
+
+/// What streams in.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ModelEvent {
+    /// More words.
+    Text(String),
+    /// A call whose block closed and parsed whole.
+    Call(ToolCall),
+    /// A call whose block closed but whose arguments are not a JSON object.
+    BrokenCall {
+        /// The model's id for it.
+        id: CallId,
+        /// The tool's name.
+        tool: String,
+        /// What is wrong with the arguments.
+        problem: String,
+    },
+    /// The answer ended; nothing follows.
+    Stopped {
+        /// Why.
+        reason: StopReason,
+        /// What it cost.
+        usage: Usage,
+    },
+}
+
+/// Why an answer ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum StopReason {
+    /// It is complete.
+    EndTurn,
+    /// It wants its calls run.
+    ToolUse,
+    /// The output cap.
+    MaxTokens,
+    /// A stop sequence.
+    StopSequence,
+    /// Paused by the vendor: send the content back.
+    PauseTurn,
+    /// The model will not answer.
+    Refusal,
+    /// The prompt does not fit.
+    ContextExceeded,
+    /// A word we do not know.
+    Unknown,
+}
+
+/// Why there is no (whole) answer. Variants are what a caller can act on.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// Missing or refused key.
+    #[error("{0}")]
+    Auth(String),
+    /// Too many requests; `retry_after` as the server asked.
+    #[error("{message}")]
+    RateLimit {
+        /// In words.
+        message: String,
+        /// What the server asked for.
+        retry_after: Option<Duration>,
+    },
+    /// The server has too much to do.
+    #[error("{message}")]
+    Overloaded {
+        /// In words.
+        message: String,
+        /// What the server asked for.
+        retry_after: Option<Duration>,
+    },
+    /// Not reached, cut off, or silent past the deadline.
+    #[error("{0}")]
+    Network(String),
+    /// The request is not acceptable, or the model does not exist.
+    #[error("{0}")]
+    InvalidRequest(String),
+    /// The prompt does not fit the model's window.
+    #[error("{0}")]
+    ContextExceeded(String),
+    /// Anything else; `retryable` inside a stream and for 5xx.
+    #[error("{message}")]
+    Unknown {
+        /// In words.
+        message: String,
+        /// Whether sending it again may help.
+        retryable: bool,
+    },
+}

@@ -1,0 +1,171 @@
+//! What a tool is, and the registry that holds them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use protocol::{CallId, ChangeSet, ContentHash, ConversationId, NotePath, Reaction, TurnId};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::model::ToolSpec;
+
+/// What a tool may do to the world: what may run in parallel, and what policy asks about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Effect {
+    /// Looks only.
+    Read,
+    /// Makes a note or adds to its end.
+    Create,
+    /// Changes what a note says.
+    Edit,
+    /// Replaces a whole note.
+    Overwrite,
+    /// Talks to the user.
+    Speak,
+    /// Ends the conversation.
+    End,
+}
+
+impl Effect {
+    /// Whether the tool plans changes of notes.
+    #[must_use]
+    pub const fn changes_notes(self) -> bool {
+        matches!(self, Self::Create | Self::Edit | Self::Overwrite)
+    }
+}
+
+/// What a call can know about where it runs.
+#[derive(Debug, Clone)]
+pub struct ToolContext {
+    /// The conversation.
+    pub conversation: ConversationId,
+    /// The turn.
+    pub turn: TurnId,
+    /// The call.
+    pub call: CallId,
+    /// Planned changes that wait for a verdict: reads see them as if they were applied.
+    pub overlay: Arc<ChangeSet>,
+    /// The content of each note as this conversation last read it.
+    pub seen: Arc<BTreeMap<NotePath, ContentHash>>,
+}
+
+/// What a call came to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ToolOutcome {
+    /// Text for the model.
+    pub output: String,
+    /// Whether it reports a failure; then `output` says what to do next.
+    pub is_error: bool,
+    /// What the turn shall do beside storing the result.
+    pub control: Option<Control>,
+    /// What the window is told.
+    pub reactions: Vec<Reaction>,
+    /// Contents read.
+    pub seen: Vec<(NotePath, ContentHash)>,
+}
+
+impl ToolOutcome {
+    /// A success.
+    #[must_use]
+    pub fn ok(output: impl Into<String>) -> Self {
+        Self { output: output.into(), ..Self::default() }
+    }
+
+    /// A failure, in words that let a weak model repair its call.
+    #[must_use]
+    pub fn failed(output: impl Into<String>) -> Self {
+        Self { output: output.into(), is_error: true, ..Self::default() }
+    }
+}
+
+/// Talking is data: the turn stores it in the commit of the result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Control {
+    /// Shown to the user as it stands.
+    Say(String),
+    /// Shown as a question; ends the turn.
+    Ask {
+        /// The question.
+        message: String,
+        /// Ready answers.
+        options: Vec<String>,
+    },
+    /// Ends turn and conversation.
+    End {
+        /// Why, in words.
+        reason: Option<String>,
+    },
+}
+
+/// A failure, written for the model: what was wrong and what to do next.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub struct ToolFailure(pub String);
+
+/// What a changing tool plans. Nothing is written yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// The changes.
+    pub change_set: ChangeSet,
+    /// What the plan does, in the past tense, for the model ("Appended 1 line to `a.md`").
+    pub summary: String,
+}
+
+/// Something the model may do that changes no note.
+#[async_trait]
+pub trait Tool: Send + Sync + 'static {
+    /// Its name, unique in the registry.
+    const NAME: &'static str;
+    /// What it may do.
+    const EFFECT: Effect;
+    /// Its arguments: the type is schema, prompt and parser; its doc comment is the description.
+    type Input: DeserializeOwned + JsonSchema + Send;
+
+    /// Runs it.
+    async fn run(&self, input: Self::Input, context: &ToolContext) -> ToolOutcome;
+}
+
+/// Something the model may do that changes notes: it plans and writes nothing.
+#[async_trait]
+pub trait ChangingTool: Send + Sync + 'static {
+    /// Its name, unique in the registry.
+    const NAME: &'static str;
+    /// Its arguments: the type is schema, prompt and parser; its doc comment is the description.
+    type Input: DeserializeOwned + JsonSchema + Send;
+
+    /// Plans it, on top of `context.overlay`; says which effect it turned out to have.
+    async fn plan(
+        &self,
+        input: Self::Input,
+        context: &ToolContext,
+    ) -> Result<(Effect, Plan), ToolFailure>;
+}
+
+/// What came of handing arguments to a tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Called {
+    /// It ran.
+    Outcome(ToolOutcome),
+    /// It planned.
+    Planned(Effect, Plan),
+}
+
+/// All tools there are, by name, in the order they were registered.
+#[derive(Default)]
+pub struct ToolRegistry {
+    tools: Vec<Registered>,
+}
+
+struct Registered {
+    spec: ToolSpec,
+    changes_notes: bool,
+    body: Arc<dyn Callable>,
+}
+
+#[async_trait]
+trait Callable: Send + Sync {
+    async fn call(&self, arguments: Value, context: &ToolContext) -> Called;
+}

@@ -1,0 +1,133 @@
+//! A conversation in the list, and what stands in it.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use crate::{
+    CallId, ConversationId, MessageId, Origin, Question, Reaction, Review, Timestamp, TurnId,
+    TurnStatus, UserError,
+};
+
+/// Whether it goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum ConversationState {
+    /// Open.
+    Active,
+    /// Ended by the tool or the user; writing in it reopens it.
+    Ended,
+}
+
+/// A row of the conversation list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct Conversation {
+    /// Its id.
+    pub id: ConversationId,
+    /// Its name: from the first words until it has a better one.
+    pub title: String,
+    /// Whether it goes on.
+    pub state: ConversationState,
+    /// Whether it came over the hub.
+    pub from_hub: bool,
+    /// When something last happened in it.
+    pub updated_at: Timestamp,
+    /// The question it waits with, in words.
+    pub waiting_question: Option<String>,
+    /// How many notes wait for a verdict in it.
+    pub waiting_notes: u32,
+    /// Whether a turn runs or is queued in it.
+    pub working: bool,
+}
+
+/// Everything the chat shows of one conversation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ConversationView {
+    /// The row.
+    pub conversation: Conversation,
+    /// What stands in it, oldest first.
+    pub items: Vec<Item>,
+    /// The open question.
+    pub question: Option<Question>,
+    /// The changes that wait.
+    pub review: Option<Review>,
+}
+
+/// One thing in the chat. Ids are stable: the same id later replaces the item.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum Item {
+    /// The user's words.
+    User {
+        /// Stable id.
+        id: MessageId,
+        /// The words.
+        text: String,
+        /// The channel they came through.
+        origin: Origin,
+        /// When.
+        at: Timestamp,
+        /// Whether they wait for a running turn to end.
+        queued: bool,
+    },
+    /// The model's words, Markdown.
+    Assistant {
+        /// Stable id.
+        id: MessageId,
+        /// So far, or all of it.
+        text: String,
+        /// Whether more is to come.
+        streaming: bool,
+        /// Whether it was cut off.
+        cut: bool,
+    },
+    /// A tool call, one line.
+    Tool {
+        /// The turn that called.
+        turn: TurnId,
+        /// The model's id for the call; unique within the turn.
+        call: CallId,
+        /// The tool's name.
+        tool: String,
+        /// The arguments, pretty-printed JSON.
+        arguments: String,
+        /// The text the model got; `None` while it runs.
+        output: Option<String>,
+        /// Whether it failed.
+        is_error: bool,
+        /// What happened, for the line.
+        reactions: Vec<Reaction>,
+    },
+    /// A question and, once given, its answer.
+    Asked {
+        /// Stable id.
+        id: MessageId,
+        /// The question.
+        text: String,
+        /// The answer in words, when it has one.
+        answer: Option<String>,
+        /// Whether it was withdrawn.
+        withdrawn: bool,
+    },
+    /// A turn that ended otherwise than with an answer.
+    Ended {
+        /// Which turn.
+        turn: TurnId,
+        /// How.
+        status: TurnStatus,
+        /// What failed, when something did.
+        error: Option<UserError>,
+    },
+    /// A verdict on changes: "Changed 3 notes", "Rejected 1 note".
+    Verdict {
+        /// Stable id.
+        id: MessageId,
+        /// Notes that were changed.
+        applied: Vec<crate::NotePath>,
+        /// Notes whose changes were turned down.
+        rejected: Vec<crate::NotePath>,
+        /// When.
+        at: Timestamp,
+    },
+}

@@ -1,0 +1,56 @@
+//! The one error that crosses to a person.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// A sentence for the user, with a code where the window acts on it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct UserError {
+    /// What the window may offer.
+    pub code: ErrorCode,
+    /// One clear sentence: what failed on what, and what to do.
+    pub message: String,
+}
+
+impl UserError {
+    /// An error that the window only shows.
+    #[must_use]
+    pub fn other(message: impl Into<String>) -> Self {
+        Self { code: ErrorCode::Other, message: message.into() }
+    }
+
+    /// An error with something to offer.
+    #[must_use]
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into() }
+    }
+}
+
+impl std::fmt::Display for UserError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for UserError {}
+
+/// What can be done about an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorCode {
+    /// Nothing but reading it.
+    Other,
+    /// The key is missing or not accepted: open the settings.
+    Key,
+    /// The provider cannot be reached or is overloaded: try again.
+    Network,
+    /// The vault is missing, not a folder or not readable: pick another.
+    Vault,
+    /// The vault or the disk takes no writes: free space or rights, then try again.
+    Write,
+    /// Another Vaultmate holds this vault.
+    Busy,
+    /// The question was already answered, or was withdrawn.
+    Answered,
+}

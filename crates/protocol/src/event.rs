@@ -1,0 +1,132 @@
+//! The one numbered feed from the app to its window.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use crate::conversation::Item;
+use crate::{Conversation, ConversationId, HubStatus, MessageId, Question, Review, Settings};
+
+/// Who answers now, for the composer and the settings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ProviderStatus {
+    /// Whether a model answers (else Commands).
+    pub has_model: bool,
+    /// Its short name ("Haiku", "Commands").
+    pub label: String,
+    /// Where the key comes from: "environment", "keyring", "file" or nothing. Never the key.
+    pub key_source: Option<String>,
+    /// What is wrong, in words with what to do.
+    pub trouble: Option<String>,
+}
+
+/// The open vault.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct VaultInfo {
+    /// The folder's name.
+    pub name: String,
+    /// Its whole path, as the user knows it.
+    pub folder: String,
+    /// How many notes it has.
+    pub notes: u32,
+    /// Whether it takes writes.
+    pub writable: bool,
+    /// Whether it is the sample that came with the app.
+    pub sample: bool,
+}
+
+/// All that the window shows before anything happens.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct Snapshot {
+    /// Events with a higher number are not in it.
+    pub seq: u32,
+    /// The vault, or `None` on the first run.
+    pub vault: Option<VaultInfo>,
+    /// The settings.
+    pub settings: Settings,
+    /// Who answers.
+    pub provider: ProviderStatus,
+    /// The link.
+    pub hub: HubStatus,
+    /// The list, newest first.
+    pub conversations: Vec<Conversation>,
+    /// What went wrong at start, in words (a broken settings file, a vault that is gone).
+    pub problems: Vec<crate::UserError>,
+}
+
+/// An event with its number; numbers rise by one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+pub struct Numbered {
+    /// Its number.
+    pub seq: u32,
+    /// What happened.
+    pub event: AppEvent,
+}
+
+/// What happened. The window applies it and asks nothing back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum AppEvent {
+    /// A conversation is new or its row changed.
+    ConversationChanged {
+        /// The row.
+        conversation: Conversation,
+    },
+    /// An item is new, or replaces the one with its id.
+    ItemChanged {
+        /// Where.
+        conversation: ConversationId,
+        /// The item.
+        item: Item,
+    },
+    /// More of an assistant item's text.
+    TextAdded {
+        /// Where.
+        conversation: ConversationId,
+        /// Which item.
+        id: MessageId,
+        /// What to append.
+        text: String,
+    },
+    /// The question is new, answered or withdrawn.
+    QuestionChanged {
+        /// Where.
+        conversation: ConversationId,
+        /// The open one, if there is one.
+        question: Option<Question>,
+    },
+    /// The waiting changes are new, extended or decided.
+    ReviewChanged {
+        /// Where.
+        conversation: ConversationId,
+        /// What waits, if anything.
+        review: Option<Review>,
+    },
+    /// Another provider, model or trouble.
+    ProviderChanged {
+        /// How it stands.
+        provider: ProviderStatus,
+    },
+    /// The link moved.
+    HubChanged {
+        /// How it stands.
+        hub: HubStatus,
+    },
+    /// Settings were saved.
+    SettingsChanged {
+        /// All of them.
+        settings: Settings,
+    },
+    /// The vault was opened, switched or lost.
+    VaultChanged {
+        /// How it stands.
+        vault: Option<crate::event::VaultInfo>,
+    },
+    /// Something went wrong outside any conversation.
+    Problem {
+        /// In words.
+        error: crate::UserError,
+    },
+}

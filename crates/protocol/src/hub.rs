@@ -1,0 +1,47 @@
+//! What the hub sends and how the link stands.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use crate::{Origin, Timestamp};
+
+/// A message that came over the hub.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HubMessage {
+    /// The hub's id: data, never a path.
+    pub id: String,
+    /// The words.
+    pub text: String,
+    /// Spoken or typed.
+    pub origin: Origin,
+    /// When it came, by our clock.
+    pub received_at: Timestamp,
+}
+
+/// Where the link stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum HubState {
+    /// Not switched on.
+    Off,
+    /// Opening the socket.
+    Connecting,
+    /// Open, waiting for the hub's word on our name.
+    Registering,
+    /// Registered.
+    Online,
+    /// Lost; will try again by itself.
+    Waiting,
+    /// Needs the user: the hub will not have us as we are.
+    Refused,
+}
+
+/// The link, for the window.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct HubStatus {
+    /// Where it stands.
+    pub state: HubState,
+    /// The last trouble in words, what to do included; empty when all is well.
+    pub trouble: Option<String>,
+}

@@ -1,0 +1,37 @@
+//! The nouns that all sides speak: ids, paths, messages, change sets, events, requests, errors.
+//!
+//! Nothing here is async, does IO or reads a clock. What the window needs is exported to
+//! TypeScript (`./dev bindings`); a test compares the checked-in bindings with the types.
+
+pub mod change;
+pub mod conversation;
+pub mod error;
+pub mod event;
+pub mod fault;
+pub mod hash;
+pub mod hub;
+pub mod id;
+pub mod message;
+pub mod path;
+pub mod question;
+pub mod reaction;
+pub mod review;
+pub mod settings;
+pub mod time;
+pub mod turn;
+
+pub use change::{Change, ChangeKind, ChangeSet, Intent, IntentState};
+pub use conversation::{Conversation, ConversationState};
+pub use error::{ErrorCode, UserError};
+pub use event::{AppEvent, Numbered, Snapshot};
+pub use hash::ContentHash;
+pub use hub::{HubMessage, HubState, HubStatus};
+pub use id::{CallId, ChangeSetId, ConversationId, EffectId, MessageId, QuestionId, TurnId};
+pub use message::{Message, Origin, Part, Role};
+pub use path::{NewNotePath, NotePath, PathError};
+pub use question::Question;
+pub use reaction::{Passage, Reaction};
+pub use review::{NoteDiff, Review};
+pub use settings::{Mode, ProviderKind, Settings};
+pub use time::Timestamp;
+pub use turn::{CallResult, Ending, NewTurn, OpenTurn, Step, TurnStatus, Usage};

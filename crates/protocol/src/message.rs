@@ -1,0 +1,115 @@
+//! Messages as they are stored and replayed to a model.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use crate::{CallId, ConversationId, MessageId, QuestionId, Timestamp, TurnId};
+
+/// The channel something came through. Trust follows it, never the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// Typed in our window.
+    Window,
+    /// Typed text that came over the hub.
+    HubText,
+    /// Spoken words that came over the hub.
+    HubVoice,
+    /// `vaultmate-cli ask`.
+    Cli,
+}
+
+impl Origin {
+    /// Whether it came over the hub.
+    #[must_use]
+    pub const fn is_hub(self) -> bool {
+        matches!(self, Self::HubText | Self::HubVoice)
+    }
+}
+
+/// Who speaks. Tool results stand in messages of the user, as the vendors want it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// The user, or results of tools.
+    User,
+    /// The model.
+    Assistant,
+}
+
+/// A piece of a message.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Part {
+    /// What was said.
+    Text {
+        /// Markdown.
+        text: String,
+    },
+    /// The context block as it was sent with the user's words; not shown in the chat.
+    Context {
+        /// The block, ready to send.
+        text: String,
+    },
+    /// A tool call of the model.
+    Call {
+        /// The model's id for it.
+        id: CallId,
+        /// The tool's name.
+        tool: String,
+        /// The arguments, a JSON object.
+        arguments: serde_json::Value,
+    },
+    /// The one result of a call.
+    Result {
+        /// The call that it answers.
+        call: CallId,
+        /// Text for the model.
+        output: String,
+        /// Whether it reports a failure.
+        is_error: bool,
+    },
+    /// These words answer a question.
+    Answers {
+        /// The question.
+        question: QuestionId,
+    },
+    /// Opaque vendor content kept verbatim while its turn is open.
+    Verbatim {
+        /// As it came.
+        content: serde_json::Value,
+    },
+}
+
+/// One stored message.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Message {
+    /// Its id.
+    pub id: MessageId,
+    /// Where it belongs.
+    pub conversation: ConversationId,
+    /// The turn it opened or belongs to.
+    pub turn: TurnId,
+    /// Who speaks.
+    pub role: Role,
+    /// Its pieces, in order.
+    pub parts: Vec<Part>,
+    /// When it was stored.
+    pub at: Timestamp,
+}
+
+impl Message {
+    /// All text parts, joined by blank lines.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let texts: Vec<&str> = self
+            .parts
+            .iter()
+            .filter_map(|part| match part {
+                Part::Text { text } => Some(text.as_str()),
+                _ => None,
+            })
+            .collect();
+        texts.join("\n\n")
+    }
+}

@@ -1,0 +1,30 @@
+//! A question of the model that waits for the user.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use crate::{CallId, ConversationId, MessageId, QuestionId, Timestamp, TurnId};
+
+/// The waiting state of a conversation: it survives restarts, for as long as it takes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct Question {
+    /// Its id.
+    pub id: QuestionId,
+    /// Where it was asked.
+    pub conversation: ConversationId,
+    /// The turn that ended by asking.
+    pub turn: TurnId,
+    /// The call that asked.
+    pub call: CallId,
+    /// The user message that began the turn.
+    pub original_message: MessageId,
+    /// The question, as shown.
+    pub text: String,
+    /// Ready answers; may be empty.
+    pub options: Vec<String>,
+    /// Tool calls done in the turn before it asked.
+    pub tool_calls_completed: u32,
+    /// When it was asked.
+    pub asked_at: Timestamp,
+}

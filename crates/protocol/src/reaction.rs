@@ -1,0 +1,76 @@
+//! What a tool tells the window, beside its text for the model. Never shown to the model.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use crate::NotePath;
+
+/// A place in a note that matches what was looked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct Passage {
+    /// The note.
+    pub path: NotePath,
+    /// The heading the passage stands under, if any.
+    pub heading: Option<String>,
+    /// 1-based line of the passage's first line.
+    pub line: u32,
+    /// The passage, plain text of the note.
+    pub text: String,
+    /// Matches in `text`, as UTF-16 offsets `[start, end)`, ascending.
+    pub marks: Vec<(u32, u32)>,
+    /// Why it matched.
+    pub why: Why,
+}
+
+/// Where the words were found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// In the note's name.
+    Title,
+    /// In a heading.
+    Heading,
+    /// In the text.
+    Text,
+}
+
+/// A closed set: the window knows every one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Reaction {
+    /// A note was read.
+    Read {
+        /// Which.
+        path: NotePath,
+    },
+    /// Notes were listed or searched.
+    Searched {
+        /// What was looked for, as the model wrote it.
+        query: String,
+        /// How many hits or entries there were.
+        hits: u32,
+    },
+    /// Ranked passages, best first.
+    Passages {
+        /// What was looked for.
+        query: String,
+        /// The passages shown.
+        passages: Vec<Passage>,
+        /// How many there were in all.
+        total: u32,
+    },
+    /// A change was planned, and then applied or put before the user.
+    Changed {
+        /// The note.
+        path: NotePath,
+        /// Whether the note is new.
+        created: bool,
+        /// Lines added.
+        added: u32,
+        /// Lines removed.
+        removed: u32,
+        /// Whether it waits for the user's verdict.
+        waiting: bool,
+    },
+}

@@ -1,0 +1,84 @@
+//! A change set as it stands before the user.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use crate::{ChangeKind, ChangeSetId, ConversationId, NotePath};
+
+/// Changes that wait for a verdict.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct Review {
+    /// The change set.
+    pub id: ChangeSetId,
+    /// The conversation it belongs to.
+    pub conversation: ConversationId,
+    /// The user's words that led to it.
+    pub request: String,
+    /// One diff a note, in the order they were planned.
+    pub notes: Vec<NoteDiff>,
+}
+
+/// One note of a review.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct NoteDiff {
+    /// The note.
+    pub path: NotePath,
+    /// Whether it is made or changed.
+    pub kind: ChangeKind,
+    /// Lines added.
+    pub added: u32,
+    /// Lines removed.
+    pub removed: u32,
+    /// The changed regions with three lines around each.
+    pub hunks: Vec<Hunk>,
+    /// Why it could not be applied when it was tried, in words.
+    pub problem: Option<String>,
+}
+
+/// One changed region.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct Hunk {
+    /// The heading it stands under, if any.
+    pub heading: Option<String>,
+    /// 1-based first line in the note as it was.
+    pub old_start: u32,
+    /// 1-based first line in the note as it shall be.
+    pub new_start: u32,
+    /// Its lines.
+    pub lines: Vec<DiffLine>,
+}
+
+/// One line of a hunk, without its line ending.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct DiffLine {
+    /// Kept, added or removed.
+    pub sign: Sign,
+    /// The line in pieces; `marked` pieces are the words that differ.
+    pub words: Vec<Words>,
+}
+
+/// A run of words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct Words {
+    /// The text.
+    pub text: String,
+    /// Whether it differs from the line it replaces.
+    pub marked: bool,
+}
+
+/// What happened to a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum Sign {
+    /// As it was.
+    Same,
+    /// New.
+    Added,
+    /// Gone.
+    Removed,
+}

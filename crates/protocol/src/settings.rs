@@ -1,0 +1,100 @@
+//! What the user chose.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// What happens to planned changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// Creations and additions at once, everything else before the user.
+    #[default]
+    Review,
+    /// Also edits of notes that the message names, or that are open.
+    Auto,
+    /// No changing tool is offered.
+    ReadOnly,
+}
+
+/// Who answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum ProviderKind {
+    /// Anthropic when there is a key, else Commands.
+    #[default]
+    Automatic,
+    /// Anthropic's Messages API.
+    Anthropic,
+    /// Built in, no model: commands and passages.
+    Commands,
+}
+
+/// Light, dark or as the system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum Theme {
+    /// As the system.
+    #[default]
+    System,
+    /// Light.
+    Light,
+    /// Dark.
+    Dark,
+}
+
+/// The hub link's settings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase", default)]
+pub struct HubSettings {
+    /// Off until the user turns it on.
+    pub enabled: bool,
+    /// `ws://127.0.0.1:9473` unless changed.
+    pub address: String,
+    /// The name we register; `^[a-zA-Z][a-zA-Z0-9_-]*$`, at most 64.
+    pub name: String,
+    /// What the hub's router reads; not blank, at most 1024 UTF-16 units.
+    pub description: String,
+}
+
+impl Default for HubSettings {
+    fn default() -> Self {
+        Self {
+            enabled: false,
+            address: "ws://127.0.0.1:9473".into(),
+            name: "Notes".into(),
+            description: "Keeps my notes: remembers things, adds to lists, answers from notes."
+                .into(),
+        }
+    }
+}
+
+/// All settings, as in `config.toml`. Keys are never among them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Settings {
+    /// What happens to planned changes.
+    pub mode: Mode,
+    /// Who answers.
+    pub provider: ProviderKind,
+    /// The model's id or alias.
+    pub model: String,
+    /// The provider's address; empty means the vendor's own.
+    pub base_url: String,
+    /// The look.
+    pub theme: Theme,
+    /// The hub link.
+    pub hub: HubSettings,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            mode: Mode::default(),
+            provider: ProviderKind::default(),
+            model: "claude-haiku-4-5".into(),
+            base_url: String::new(),
+            theme: Theme::default(),
+            hub: HubSettings::default(),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! How a turn stands and what it cost.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use crate::{
+    CallId, ContentHash, ConversationId, Message, MessageId, NotePath, Origin, Question, QuestionId,
+    Reaction, Timestamp, TurnId, UserError,
+};
+
+/// Where a turn stands. Everything after `Running` is terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum TurnStatus {
+    /// Stored, not begun.
+    Queued,
+    /// Under way.
+    Running,
+    /// Answered.
+    Done,
+    /// Ended by asking the user.
+    Asked,
+    /// Stopped at the limit of round trips or calls; the user may continue.
+    Limit,
+    /// Stopped by the user.
+    Cancelled,
+    /// Ended by an error that `UserError` describes.
+    Failed,
+    /// The process ended while it ran.
+    Interrupted,
+}
+
+impl TurnStatus {
+    /// Whether nothing more happens in this turn.
+    #[must_use]
+    pub const fn is_terminal(self) -> bool {
+        !matches!(self, Self::Queued | Self::Running)
+    }
+}
+
+/// Tokens, as the provider reported them; zero where it did not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct Usage {
+    /// Tokens of the prompt that were not cached.
+    pub input: u32,
+    /// Tokens of the answer.
+    pub output: u32,
+    /// Tokens of the prompt read from the cache.
+    pub cache_read: u32,
+    /// Tokens of the prompt written to the cache.
+    pub cache_write: u32,
+}
+
+impl std::ops::AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.input = self.input.saturating_add(other.input);
+        self.output = self.output.saturating_add(other.output);
+        self.cache_read = self.cache_read.saturating_add(other.cache_read);
+        self.cache_write = self.cache_write.saturating_add(other.cache_write);
+    }
+}
+
+/// A user message and the turn it opens: one durable commit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewTurn {
+    /// The turn.
+    pub turn: TurnId,
+    /// The message, its context block included.
+    pub message: Message,
+    /// The channel it came through.
+    pub origin: Origin,
+    /// The question it answers, if it does.
+    pub answers: Option<QuestionId>,
+}
+
+/// A turn that has not reached a terminal status.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenTurn {
+    /// The turn.
+    pub turn: TurnId,
+    /// Where.
+    pub conversation: ConversationId,
+    /// The user message that opened it.
+    pub message: MessageId,
+    /// The channel that message came through.
+    pub origin: Origin,
+    /// Queued or running.
+    pub status: TurnStatus,
+    /// When it was stored.
+    pub at: Timestamp,
+}
+
+/// One answer of the model that calls tools, stored before any of them runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// The assistant's message: text and calls, in order.
+    pub message: Message,
+    /// What it cost.
+    pub usage: Usage,
+}
+
+/// The one result of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallResult {
+    /// The call.
+    pub call: CallId,
+    /// Text for the model.
+    pub output: String,
+    /// Whether it reports a failure.
+    pub is_error: bool,
+    /// What the window is told.
+    pub reactions: Vec<Reaction>,
+    /// Contents that the conversation has now read, by note.
+    pub seen: Vec<(NotePath, ContentHash)>,
+}
+
+/// How a turn ends: one durable commit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ending {
+    /// The terminal status.
+    pub status: TurnStatus,
+    /// Results of calls that had none yet.
+    pub results: Vec<CallResult>,
+    /// The assistant's last words, if there are any.
+    pub message: Option<Message>,
+    /// Whether those words were cut off.
+    pub cut: bool,
+    /// The question it ended with.
+    pub question: Option<Question>,
+    /// Whether the conversation ended with it.
+    pub ends_conversation: bool,
+    /// What failed.
+    pub error: Option<UserError>,
+    /// What the last answer cost.
+    pub usage: Usage,
+    /// When.
+    pub at: Timestamp,
+}

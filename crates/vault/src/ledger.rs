@@ -1,0 +1,23 @@
+//! Where intents are kept before a file is touched, and how they ended.
+
+use async_trait::async_trait;
+use protocol::{EffectId, Intent, IntentState};
+use thiserror::Error;
+
+/// The ledger could not be written or read; the sentence says what and why.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub struct LedgerError(pub String);
+
+/// Implemented over SQLite by the application and in memory by the tests.
+#[async_trait]
+pub trait Ledger: Send + Sync {
+    /// Stores all intents, with both images, in one commit that is durable when it returns.
+    async fn intend(&self, intents: &[Intent]) -> Result<(), LedgerError>;
+
+    /// Notes how an intent ended. May be lost with the power; recovery finds out again.
+    async fn settle(&self, effect: &EffectId, state: IntentState) -> Result<(), LedgerError>;
+
+    /// Intents that are still open, in the order they were stored.
+    async fn open(&self) -> Result<Vec<Intent>, LedgerError>;
+}

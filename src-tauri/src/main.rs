@@ -1,0 +1,2 @@
+//! vaultmate
+fn main() {}
