@@ -15,6 +15,7 @@ pub mod message;
 pub mod path;
 pub mod question;
 pub mod reaction;
+pub mod request;
 pub mod review;
 pub mod settings;
 pub mod time;

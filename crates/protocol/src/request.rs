@@ -1,0 +1,50 @@
+//! What the window asks for, beside the ids and texts that its commands take.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use crate::{ChangeSetId, ConversationId, NotePath, QuestionId};
+
+/// A message to send.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct SendMessage {
+    /// Where; `None` begins a new conversation.
+    pub conversation: Option<ConversationId>,
+    /// The words.
+    pub text: String,
+    /// The question they answer; `None` while one is open means "not an answer".
+    pub answers: Option<QuestionId>,
+}
+
+/// A verdict on waiting changes, by whole note. Notes in neither list keep waiting.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct DecideReview {
+    /// The change set.
+    pub review: ChangeSetId,
+    /// Notes to change.
+    pub accepted: Vec<NotePath>,
+    /// Notes to leave as they are.
+    pub rejected: Vec<NotePath>,
+}
+
+/// A note to show beside the chat.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct NoteText {
+    /// The note, as spelled on disk.
+    pub path: NotePath,
+    /// Its text.
+    pub text: String,
+}
+
+/// What a test of the provider found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ProviderTest {
+    /// Whether it answered.
+    pub ok: bool,
+    /// What it said or what is wrong, in words.
+    pub message: String,
+}

@@ -1,0 +1,58 @@
+//! The checked-in TypeScript bindings are those of the types. `./dev bindings` rewrites them.
+
+use std::path::Path;
+
+use protocol::conversation::{ConversationView, Item};
+use protocol::event::{ProviderStatus, VaultInfo};
+use protocol::request::{DecideReview, NoteText, ProviderTest, SendMessage};
+use protocol::review::{DiffLine, Hunk, Sign, Words};
+use protocol::settings::{HubSettings, Theme};
+use protocol::{
+    AppEvent, CallId, ChangeKind, ChangeSetId, Conversation, ConversationId, ConversationState,
+    ErrorCode, HubState, HubStatus, MessageId, Mode, NoteDiff, NotePath, Numbered, Origin, Passage,
+    ProviderKind, Question, QuestionId, Reaction, Review, Settings, Snapshot, Timestamp, TurnId,
+    TurnStatus, UserError, reaction::Why,
+};
+use ts_rs::{Config, TS};
+
+fn declaration<T: TS>(config: &Config, out: &mut String) {
+    if let Some(docs) = T::docs() {
+        out.push_str(docs.trim_end());
+        out.push('\n');
+    }
+    out.push_str("export ");
+    out.push_str(&T::decl(config));
+    out.push_str("\n\n");
+}
+
+macro_rules! declarations {
+    ($config:expr, $out:expr, $($name:ty),* $(,)?) => { $(declaration::<$name>($config, $out);)* };
+}
+
+fn bindings() -> String {
+    let config = Config::default();
+    let mut out = String::from("// Written by `./dev bindings` from crates/protocol. Do not edit.\n\n");
+    declarations!(
+        &config, &mut out, ConversationId, MessageId, TurnId, CallId, ChangeSetId, QuestionId,
+        NotePath, Timestamp, Origin, TurnStatus, ErrorCode, UserError, Mode, ProviderKind, Theme,
+        HubSettings, Settings, HubState, HubStatus, ProviderStatus, VaultInfo, ConversationState,
+        Conversation, Why, Passage, Reaction, Item, Question, ChangeKind, Sign, Words, DiffLine,
+        Hunk, NoteDiff, Review, ConversationView, Snapshot, AppEvent, Numbered, SendMessage,
+        DecideReview, NoteText, ProviderTest,
+    );
+    out.truncate(out.trim_end().len());
+    out.push('\n');
+    out
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the bindings are a source file, not a note")]
+fn the_checked_in_bindings_are_those_of_the_types() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ui/src/ipc/bindings.ts");
+    let fresh = bindings();
+    if std::env::var_os("UPDATE_BINDINGS").is_some() {
+        std::fs::write(&file, &fresh).expect("the bindings can be written");
+    }
+    let checked_in = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(checked_in == fresh, "ui/src/ipc/bindings.ts is stale: run ./dev bindings");
+}

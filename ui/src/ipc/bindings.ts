@@ -1,0 +1,778 @@
+// Written by `./dev bindings` from crates/protocol. Do not edit.
+
+/**
+ * A conversation. UUID v7: sorts by the time it began.
+ */
+export type ConversationId = string;
+
+/**
+ * A stored message.
+ */
+export type MessageId = string;
+
+/**
+ * One run of the model from a user message to a terminal status.
+ */
+export type TurnId = string;
+
+/**
+ * A tool call, spelled as the model spelled it; unique within its turn only.
+ */
+export type CallId = string;
+
+/**
+ * A set of planned or applied changes.
+ */
+export type ChangeSetId = string;
+
+/**
+ * A question that waits, or waited, for an answer.
+ */
+export type QuestionId = string;
+
+/**
+ * A path inside the vault: `/`-separated, no `.` or `..` part, no protected part.
+ *
+ * Compared as NFC, spelled as given (or as on disk, once the vault has resolved it).
+ */
+export type NotePath = string;
+
+/**
+ * Milliseconds since 1970-01-01T00:00:00Z.
+ */
+export type Timestamp = number;
+
+/**
+ * The channel something came through. Trust follows it, never the text.
+ */
+export type Origin = "window" | "hub_text" | "hub_voice" | "cli";
+
+/**
+ * Where a turn stands. Everything after `Running` is terminal.
+ */
+export type TurnStatus = "queued" | "running" | "done" | "asked" | "limit" | "cancelled" | "failed" | "interrupted";
+
+/**
+ * What can be done about an error.
+ */
+export type ErrorCode = "other" | "key" | "network" | "vault" | "write" | "busy" | "answered";
+
+/**
+ * A sentence for the user, with a code where the window acts on it.
+ */
+export type UserError = { 
+/**
+ * What the window may offer.
+ */
+code: ErrorCode, 
+/**
+ * One clear sentence: what failed on what, and what to do.
+ */
+message: string, };
+
+/**
+ * What happens to planned changes.
+ */
+export type Mode = "review" | "auto" | "read_only";
+
+/**
+ * Who answers.
+ */
+export type ProviderKind = "automatic" | "anthropic" | "commands";
+
+/**
+ * Light, dark or as the system.
+ */
+export type Theme = "system" | "light" | "dark";
+
+/**
+ * The hub link's settings.
+ */
+export type HubSettings = { 
+/**
+ * Off until the user turns it on.
+ */
+enabled: boolean, 
+/**
+ * `ws://127.0.0.1:9473` unless changed.
+ */
+address: string, 
+/**
+ * The name we register; `^[a-zA-Z][a-zA-Z0-9_-]*$`, at most 64.
+ */
+name: string, 
+/**
+ * What the hub's router reads; not blank, at most 1024 UTF-16 units.
+ */
+description: string, };
+
+/**
+ * All settings, as in `config.toml`. Keys are never among them.
+ */
+export type Settings = { 
+/**
+ * What happens to planned changes.
+ */
+mode: Mode, 
+/**
+ * Who answers.
+ */
+provider: ProviderKind, 
+/**
+ * The model's id or alias.
+ */
+model: string, 
+/**
+ * The provider's address; empty means the vendor's own.
+ */
+baseUrl: string, 
+/**
+ * The look.
+ */
+theme: Theme, 
+/**
+ * The hub link.
+ */
+hub: HubSettings, };
+
+/**
+ * Where the link stands.
+ */
+export type HubState = "off" | "connecting" | "registering" | "online" | "waiting" | "refused";
+
+/**
+ * The link, for the window.
+ */
+export type HubStatus = { 
+/**
+ * Where it stands.
+ */
+state: HubState, 
+/**
+ * The last trouble in words, what to do included; empty when all is well.
+ */
+trouble: string | null, };
+
+/**
+ * Who answers now, for the composer and the settings.
+ */
+export type ProviderStatus = { 
+/**
+ * Whether a model answers (else Commands).
+ */
+hasModel: boolean, 
+/**
+ * Its short name ("Haiku", "Commands").
+ */
+label: string, 
+/**
+ * Where the key comes from: "environment", "keyring", "file" or nothing. Never the key.
+ */
+keySource: string | null, 
+/**
+ * What is wrong, in words with what to do.
+ */
+trouble: string | null, };
+
+/**
+ * The open vault.
+ */
+export type VaultInfo = { 
+/**
+ * The folder's name.
+ */
+name: string, 
+/**
+ * Its whole path, as the user knows it.
+ */
+folder: string, 
+/**
+ * How many notes it has.
+ */
+notes: number, 
+/**
+ * Whether it takes writes.
+ */
+writable: boolean, 
+/**
+ * Whether it is the sample that came with the app.
+ */
+sample: boolean, };
+
+/**
+ * Whether it goes on.
+ */
+export type ConversationState = "active" | "ended";
+
+/**
+ * A row of the conversation list.
+ */
+export type Conversation = { 
+/**
+ * Its id.
+ */
+id: ConversationId, 
+/**
+ * Its name: from the first words until it has a better one.
+ */
+title: string, 
+/**
+ * Whether it goes on.
+ */
+state: ConversationState, 
+/**
+ * Whether it came over the hub.
+ */
+fromHub: boolean, 
+/**
+ * When something last happened in it.
+ */
+updatedAt: Timestamp, 
+/**
+ * The question it waits with, in words.
+ */
+waitingQuestion: string | null, 
+/**
+ * How many notes wait for a verdict in it.
+ */
+waitingNotes: number, 
+/**
+ * Whether a turn runs or is queued in it.
+ */
+working: boolean, };
+
+/**
+ * Where the words were found.
+ */
+export type Why = "title" | "heading" | "text";
+
+/**
+ * A place in a note that matches what was looked for.
+ */
+export type Passage = { 
+/**
+ * The note.
+ */
+path: NotePath, 
+/**
+ * The heading the passage stands under, if any.
+ */
+heading: string | null, 
+/**
+ * 1-based line of the passage's first line.
+ */
+line: number, 
+/**
+ * The passage, plain text of the note.
+ */
+text: string, 
+/**
+ * Matches in `text`, as UTF-16 offsets `[start, end)`, ascending.
+ */
+marks: Array<[number, number]>, 
+/**
+ * Why it matched.
+ */
+why: Why, };
+
+/**
+ * A closed set: the window knows every one.
+ */
+export type Reaction = { "type": "read", 
+/**
+ * Which.
+ */
+path: NotePath, } | { "type": "searched", 
+/**
+ * What was looked for, as the model wrote it.
+ */
+query: string, 
+/**
+ * How many hits or entries there were.
+ */
+hits: number, } | { "type": "passages", 
+/**
+ * What was looked for.
+ */
+query: string, 
+/**
+ * The passages shown.
+ */
+passages: Array<Passage>, 
+/**
+ * How many there were in all.
+ */
+total: number, } | { "type": "changed", 
+/**
+ * The note.
+ */
+path: NotePath, 
+/**
+ * Whether the note is new.
+ */
+created: boolean, 
+/**
+ * Lines added.
+ */
+added: number, 
+/**
+ * Lines removed.
+ */
+removed: number, 
+/**
+ * Whether it waits for the user's verdict.
+ */
+waiting: boolean, };
+
+/**
+ * One thing in the chat. Ids are stable: the same id later replaces the item.
+ */
+export type Item = { "type": "user", 
+/**
+ * Stable id.
+ */
+id: MessageId, 
+/**
+ * The words.
+ */
+text: string, 
+/**
+ * The channel they came through.
+ */
+origin: Origin, 
+/**
+ * When.
+ */
+at: Timestamp, 
+/**
+ * Whether they wait for a running turn to end.
+ */
+queued: boolean, } | { "type": "assistant", 
+/**
+ * Stable id.
+ */
+id: MessageId, 
+/**
+ * So far, or all of it.
+ */
+text: string, 
+/**
+ * Whether more is to come.
+ */
+streaming: boolean, 
+/**
+ * Whether it was cut off.
+ */
+cut: boolean, } | { "type": "tool", 
+/**
+ * The turn that called.
+ */
+turn: TurnId, 
+/**
+ * The model's id for the call; unique within the turn.
+ */
+call: CallId, 
+/**
+ * The tool's name.
+ */
+tool: string, 
+/**
+ * The arguments, pretty-printed JSON.
+ */
+arguments: string, 
+/**
+ * The text the model got; `None` while it runs.
+ */
+output: string | null, 
+/**
+ * Whether it failed.
+ */
+isError: boolean, 
+/**
+ * What happened, for the line.
+ */
+reactions: Array<Reaction>, } | { "type": "asked", 
+/**
+ * Stable id.
+ */
+id: MessageId, 
+/**
+ * The question.
+ */
+text: string, 
+/**
+ * The answer in words, when it has one.
+ */
+answer: string | null, 
+/**
+ * Whether it was withdrawn.
+ */
+withdrawn: boolean, } | { "type": "ended", 
+/**
+ * Which turn.
+ */
+turn: TurnId, 
+/**
+ * How.
+ */
+status: TurnStatus, 
+/**
+ * What failed, when something did.
+ */
+error: UserError | null, } | { "type": "verdict", 
+/**
+ * Stable id.
+ */
+id: MessageId, 
+/**
+ * Notes that were changed.
+ */
+applied: Array<NotePath>, 
+/**
+ * Notes whose changes were turned down.
+ */
+rejected: Array<NotePath>, 
+/**
+ * When.
+ */
+at: Timestamp, };
+
+/**
+ * The waiting state of a conversation: it survives restarts, for as long as it takes.
+ */
+export type Question = { 
+/**
+ * Its id.
+ */
+id: QuestionId, 
+/**
+ * Where it was asked.
+ */
+conversation: ConversationId, 
+/**
+ * The turn that ended by asking.
+ */
+turn: TurnId, 
+/**
+ * The call that asked.
+ */
+call: CallId, 
+/**
+ * The user message that began the turn.
+ */
+originalMessage: MessageId, 
+/**
+ * The question, as shown.
+ */
+text: string, 
+/**
+ * Ready answers; may be empty.
+ */
+options: Array<string>, 
+/**
+ * Tool calls done in the turn before it asked.
+ */
+toolCallsCompleted: number, 
+/**
+ * When it was asked.
+ */
+askedAt: Timestamp, };
+
+/**
+ * What happens at a path.
+ */
+export type ChangeKind = "create" | "replace";
+
+/**
+ * What happened to a line.
+ */
+export type Sign = "same" | "added" | "removed";
+
+/**
+ * A run of words.
+ */
+export type Words = { 
+/**
+ * The text.
+ */
+text: string, 
+/**
+ * Whether it differs from the line it replaces.
+ */
+marked: boolean, };
+
+/**
+ * One line of a hunk, without its line ending.
+ */
+export type DiffLine = { 
+/**
+ * Kept, added or removed.
+ */
+sign: Sign, 
+/**
+ * The line in pieces; `marked` pieces are the words that differ.
+ */
+words: Array<Words>, };
+
+/**
+ * One changed region.
+ */
+export type Hunk = { 
+/**
+ * The heading it stands under, if any.
+ */
+heading: string | null, 
+/**
+ * 1-based first line in the note as it was.
+ */
+oldStart: number, 
+/**
+ * 1-based first line in the note as it shall be.
+ */
+newStart: number, 
+/**
+ * Its lines.
+ */
+lines: Array<DiffLine>, };
+
+/**
+ * One note of a review.
+ */
+export type NoteDiff = { 
+/**
+ * The note.
+ */
+path: NotePath, 
+/**
+ * Whether it is made or changed.
+ */
+kind: ChangeKind, 
+/**
+ * Lines added.
+ */
+added: number, 
+/**
+ * Lines removed.
+ */
+removed: number, 
+/**
+ * The changed regions with three lines around each.
+ */
+hunks: Array<Hunk>, 
+/**
+ * Why it could not be applied when it was tried, in words.
+ */
+problem: string | null, };
+
+/**
+ * Changes that wait for a verdict.
+ */
+export type Review = { 
+/**
+ * The change set.
+ */
+id: ChangeSetId, 
+/**
+ * The conversation it belongs to.
+ */
+conversation: ConversationId, 
+/**
+ * The user's words that led to it.
+ */
+request: string, 
+/**
+ * One diff a note, in the order they were planned.
+ */
+notes: Array<NoteDiff>, };
+
+/**
+ * Everything the chat shows of one conversation.
+ */
+export type ConversationView = { 
+/**
+ * The row.
+ */
+conversation: Conversation, 
+/**
+ * What stands in it, oldest first.
+ */
+items: Array<Item>, 
+/**
+ * The open question.
+ */
+question: Question | null, 
+/**
+ * The changes that wait.
+ */
+review: Review | null, };
+
+/**
+ * All that the window shows before anything happens.
+ */
+export type Snapshot = { 
+/**
+ * Events with a higher number are not in it.
+ */
+seq: number, 
+/**
+ * The vault, or `None` on the first run.
+ */
+vault: VaultInfo | null, 
+/**
+ * The settings.
+ */
+settings: Settings, 
+/**
+ * Who answers.
+ */
+provider: ProviderStatus, 
+/**
+ * The link.
+ */
+hub: HubStatus, 
+/**
+ * The list, newest first.
+ */
+conversations: Array<Conversation>, 
+/**
+ * What went wrong at start, in words (a broken settings file, a vault that is gone).
+ */
+problems: Array<UserError>, };
+
+/**
+ * What happened. The window applies it and asks nothing back.
+ */
+export type AppEvent = { "type": "conversation_changed", 
+/**
+ * The row.
+ */
+conversation: Conversation, } | { "type": "item_changed", 
+/**
+ * Where.
+ */
+conversation: ConversationId, 
+/**
+ * The item.
+ */
+item: Item, } | { "type": "text_added", 
+/**
+ * Where.
+ */
+conversation: ConversationId, 
+/**
+ * Which item.
+ */
+id: MessageId, 
+/**
+ * What to append.
+ */
+text: string, } | { "type": "question_changed", 
+/**
+ * Where.
+ */
+conversation: ConversationId, 
+/**
+ * The open one, if there is one.
+ */
+question: Question | null, } | { "type": "review_changed", 
+/**
+ * Where.
+ */
+conversation: ConversationId, 
+/**
+ * What waits, if anything.
+ */
+review: Review | null, } | { "type": "provider_changed", 
+/**
+ * How it stands.
+ */
+provider: ProviderStatus, } | { "type": "hub_changed", 
+/**
+ * How it stands.
+ */
+hub: HubStatus, } | { "type": "settings_changed", 
+/**
+ * All of them.
+ */
+settings: Settings, } | { "type": "vault_changed", 
+/**
+ * How it stands.
+ */
+vault: VaultInfo | null, } | { "type": "problem", 
+/**
+ * In words.
+ */
+error: UserError, };
+
+/**
+ * An event with its number; numbers rise by one.
+ */
+export type Numbered = { 
+/**
+ * Its number.
+ */
+seq: number, 
+/**
+ * What happened.
+ */
+event: AppEvent, };
+
+/**
+ * A message to send.
+ */
+export type SendMessage = { 
+/**
+ * Where; `None` begins a new conversation.
+ */
+conversation: ConversationId | null, 
+/**
+ * The words.
+ */
+text: string, 
+/**
+ * The question they answer; `None` while one is open means "not an answer".
+ */
+answers: QuestionId | null, };
+
+/**
+ * A verdict on waiting changes, by whole note. Notes in neither list keep waiting.
+ */
+export type DecideReview = { 
+/**
+ * The change set.
+ */
+review: ChangeSetId, 
+/**
+ * Notes to change.
+ */
+accepted: Array<NotePath>, 
+/**
+ * Notes to leave as they are.
+ */
+rejected: Array<NotePath>, };
+
+/**
+ * A note to show beside the chat.
+ */
+export type NoteText = { 
+/**
+ * The note, as spelled on disk.
+ */
+path: NotePath, 
+/**
+ * Its text.
+ */
+text: string, };
+
+/**
+ * What a test of the provider found.
+ */
+export type ProviderTest = { 
+/**
+ * Whether it answered.
+ */
+ok: boolean, 
+/**
+ * What it said or what is wrong, in words.
+ */
+message: string, };

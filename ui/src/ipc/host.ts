@@ -1,0 +1,39 @@
+/** The one door between the window and the application. */
+import type {
+  ConversationId, ConversationView, DecideReview, NotePath, NoteText, Numbered, ProviderTest,
+  SendMessage, Settings, Snapshot,
+} from './bindings';
+
+/** Each call may be refused with a `UserError`, thrown as it is. */
+export interface Host {
+  /** Opens the feed. Events with a number up to `snapshot.seq` are in the snapshot already. */
+  subscribe(onEvents: (events: Numbered[]) => void): Promise<Snapshot>;
+  /** Everything the chat shows of one conversation. */
+  openConversation(conversation: ConversationId): Promise<ConversationView>;
+  /** Stores the message durably, then resolves with the conversation it went to. */
+  sendMessage(request: SendMessage): Promise<ConversationId>;
+  /** Stops the running turn. */
+  stop(conversation: ConversationId): Promise<void>;
+  /** Goes on after a limit, a failure or an interruption. */
+  continueTurn(conversation: ConversationId): Promise<void>;
+  /** Applies and rejects waiting changes; resolves when the files are written. */
+  decideReview(request: DecideReview): Promise<void>;
+  /** Shows a note beside the chat; it is then the active note that a model may be told of. */
+  showNote(path: NotePath): Promise<NoteText>;
+  /** No note is shown any more. */
+  closeNote(): Promise<void>;
+  /** Saves settings; each takes effect at once. */
+  saveSettings(settings: Settings): Promise<void>;
+  /** Stores a key where the system keeps secrets; an empty one removes it. */
+  setKey(key: string): Promise<void>;
+  /** Asks the provider for one word. */
+  testProvider(): Promise<ProviderTest>;
+  /** Tries the hub again after a refusal. */
+  retryHub(): Promise<void>;
+  /** Lets the user pick a folder; `null` when they changed their mind. */
+  pickFolder(): Promise<string | null>;
+  /** Opens a vault; the feed then brings `vault_changed`, and the window subscribes again. */
+  openVault(folder: string): Promise<void>;
+  /** Opens a writable copy of the sample vault. */
+  openSample(): Promise<void>;
+}
