@@ -44,6 +44,9 @@ pub struct Conversation {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationView {
+    /// Events up to this number are in it. Whoever opens it keeps the events of this conversation
+    /// that arrive meanwhile and applies those with a higher number.
+    pub seq: u32,
     /// The row.
     pub conversation: Conversation,
     /// What stands in it, oldest first.

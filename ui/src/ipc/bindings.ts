@@ -590,6 +590,11 @@ notes: Array<NoteDiff>, };
  */
 export type ConversationView = { 
 /**
+ * Events up to this number are in it. Whoever opens it keeps the events of this conversation
+ * that arrive meanwhile and applies those with a higher number.
+ */
+seq: number, 
+/**
  * The row.
  */
 conversation: Conversation, 
