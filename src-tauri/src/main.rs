@@ -1,2 +1,5 @@
-//! vaultmate
-fn main() {}
+//! The desktop application.
+
+fn main() -> std::process::ExitCode {
+    vaultmate::run()
+}

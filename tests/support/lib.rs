@@ -1,1 +1,28 @@
-//! testkit
+//! The testkit: real folders, a real model server, a real hub, a real display and window.
+//!
+//! Everything here is the real thing with a script behind it: files on disk, HTTP on loopback,
+//! WebSockets, an X server. Nothing sleeps for a fixed time; what is waited for has a deadline and
+//! a sentence that says what did not come. A test fails by panicking, so these tools may panic.
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    reason = "a test's tools fail the test by panicking, and own the files they make"
+)]
+
+pub mod desktop_app;
+pub mod display;
+mod http;
+pub mod scripted_model;
+pub mod temp_vault;
+pub mod test_hub;
+mod wait;
+pub mod web_driver;
+
+pub use desktop_app::{DesktopApp, DesktopHome};
+pub use display::Display;
+pub use scripted_model::{Gate, Reply, ScriptedModel};
+pub use temp_vault::TempVault;
+pub use test_hub::TestHub;
+pub use web_driver::{Key, WebDriver};

@@ -1,1 +1,35 @@
-//! app
+//! The application without a window: owns every task, implements the seams of the crates below
+//! over the store, and tells one numbered feed what happened. Knows no windows.
+
+mod announce;
+mod app;
+mod ask;
+mod capture;
+mod clock;
+mod config;
+mod context;
+mod data_dir;
+mod diff;
+mod feed;
+mod inbox;
+mod link;
+mod lock;
+mod log;
+mod open_vault;
+mod outbox;
+mod policy;
+mod ports;
+mod provider;
+mod recover;
+mod review;
+mod sample;
+mod secrets;
+mod submit;
+mod trouble;
+
+pub use app::App;
+pub use ask::{Asked, Question, ask};
+pub use data_dir::DataDir;
+pub use feed::Listener;
+pub use hub::{Token as HubToken, local as local_hub};
+pub use log::{LogGuard, start as start_log};

@@ -1,2 +1,66 @@
-//! cli
-fn main() {}
+//! `vaultmate-cli`: the assistant without a window. `ask` once, `serve` the hub, or run a `hub`.
+
+mod ask;
+mod hub;
+mod serve;
+
+use std::process::ExitCode;
+
+use app::DataDir;
+use clap::{Parser, Subcommand};
+use protocol::{ErrorCode, UserError};
+
+/// An assistant for a folder of notes, without its window.
+#[derive(Debug, Parser)]
+#[command(name = "vaultmate-cli", version, about)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Asks one thing about the notes, or has one thing done.
+    Ask(ask::Arguments),
+    /// Answers the hub without a window, until it is stopped.
+    Serve(serve::Arguments),
+    /// Runs a small hub on this computer, or sends a message through one.
+    Hub(hub::Arguments),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let outcome = match runtime {
+        Ok(runtime) => runtime.block_on(run(cli.command)),
+        Err(error) => Err(UserError::other(format!("Cannot start: {error}."))),
+    };
+    match outcome {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("{error}");
+            exit_code(error.code)
+        }
+    }
+}
+
+async fn run(command: Command) -> Result<ExitCode, UserError> {
+    match command {
+        Command::Ask(arguments) => {
+            let data = DataDir::locate()?;
+            let _log = app::start_log(&data);
+            ask::run(data, arguments).await
+        }
+        Command::Serve(arguments) => {
+            let data = DataDir::locate()?;
+            let _log = app::start_log(&data);
+            serve::run(data, arguments).await
+        }
+        Command::Hub(arguments) => hub::run(arguments).await,
+    }
+}
+
+/// 3 when another Vaultmate holds the vault, 1 for every other failure.
+fn exit_code(code: ErrorCode) -> ExitCode {
+    if code == ErrorCode::Busy { ExitCode::from(3) } else { ExitCode::FAILURE }
+}

@@ -6,9 +6,35 @@
 //! changes notes through [`changes::Changes`], what the application decides through
 //! [`host::Host`].
 
+pub mod anthropic;
 pub mod changes;
+pub mod history;
 pub mod host;
 pub mod model;
 pub mod provider;
+pub mod registry;
+pub mod retry;
+mod run;
+pub mod service;
+mod session;
+mod sse;
+mod tls;
 pub mod tool;
 pub mod transcript;
+pub mod turn;
+mod wording;
+
+pub use anthropic::{Anthropic, AnthropicConfig, Deadlines};
+pub use changes::{Changes, Surroundings, Verdict};
+pub use host::{Host, Limits, TurnEvent, TurnSetup};
+pub use model::{
+    Block, ModelError, ModelEvent, ModelMessage, ModelRequest, StopReason, ToolCall, ToolSpec,
+};
+pub use provider::{ModelStream, Provider};
+pub use registry::{DuplicateTool, ToolRegistry};
+pub use service::{LlmService, Pace, ServiceParts};
+pub use tool::{
+    Called, ChangingTool, Control, Effect, Plan, Tool, ToolContext, ToolFailure, ToolOutcome,
+};
+pub use transcript::Transcript;
+pub use wording::interrupted_result;

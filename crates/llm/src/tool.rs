@@ -1,4 +1,4 @@
-//! What a tool is, and the registry that holds them.
+//! What a tool is. [`crate::registry`] holds them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,10 +7,7 @@ use async_trait::async_trait;
 use protocol::{CallId, ChangeSet, ContentHash, ConversationId, NotePath, Reaction, TurnId};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 use thiserror::Error;
-
-use crate::model::ToolSpec;
 
 /// What a tool may do to the world: what may run in parallel, and what policy asks about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -151,21 +148,4 @@ pub enum Called {
     Outcome(ToolOutcome),
     /// It planned.
     Planned(Effect, Plan),
-}
-
-/// All tools there are, by name, in the order they were registered.
-#[derive(Default)]
-pub struct ToolRegistry {
-    tools: Vec<Registered>,
-}
-
-struct Registered {
-    spec: ToolSpec,
-    changes_notes: bool,
-    body: Arc<dyn Callable>,
-}
-
-#[async_trait]
-trait Callable: Send + Sync {
-    async fn call(&self, arguments: Value, context: &ToolContext) -> Called;
 }

@@ -3,10 +3,17 @@
 //! [`NotePath`] names something that exists or may exist. [`NewNotePath`] has also passed the
 //! rules for names that we create, judged as if the vault were on every system, because it syncs.
 
+mod characters;
+mod new;
+#[cfg(test)]
+mod tests;
+
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use ts_rs::TS;
 use unicode_normalization::UnicodeNormalization;
+
+pub use new::NewNotePath;
 
 /// Why a text is not a path in the vault. The message says what to write instead.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -25,11 +32,24 @@ pub struct NotePath {
 }
 
 impl NotePath {
-    /// Parses a relative path; folds repeated slashes and `.` parts.
+    /// Parses a relative path; folds repeated slashes, `.` parts and a slash at the end.
+    ///
+    /// Refused: what is empty, absolute or a URL; a `..` part; control characters and `\`; a
+    /// protected part (every dot-name, whatever the spelling); a part over 255 bytes; more than
+    /// 64 levels.
     pub fn parse(text: &str) -> Result<Self, PathError> {
-        let spelled = text.to_owned();
-        let key = spelled.nfc().collect();
-        Ok(Self { spelled, key })
+        refuse_outside(text)?;
+        let parts: Vec<&str> = text.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+        if parts.is_empty() {
+            return refusal(text, "names no note", "Write a path such as `Projects/Plan.md`");
+        }
+        if parts.len() > LEVELS {
+            return refusal(text, "has more than 64 folders", "Use fewer folders");
+        }
+        for part in &parts {
+            refuse_part(part)?;
+        }
+        Ok(Self::trusted(parts.join("/")))
     }
 
     /// The path as spelled on disk.
@@ -38,17 +58,49 @@ impl NotePath {
         &self.spelled
     }
 
-    /// The last part without its extension: the name a person uses.
+    /// The parts, from the top folder to the name.
+    pub fn parts(&self) -> impl DoubleEndedIterator<Item = &str> {
+        self.spelled.split('/')
+    }
+
+    /// The last part, extension included.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.spelled.rsplit('/').next().unwrap_or(&self.spelled)
+    }
+
+    /// What stands after the name's last dot, as spelled; `None` when there is no dot.
+    #[must_use]
+    pub fn extension(&self) -> Option<&str> {
+        self.name().rsplit_once('.').map(|(_, extension)| extension)
+    }
+
+    /// Whether the name ends in `.md`, in any case.
+    #[must_use]
+    pub fn is_markdown(&self) -> bool {
+        self.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("md"))
+    }
+
+    /// The last part without `.md`: the name a person uses.
     #[must_use]
     pub fn title(&self) -> &str {
-        let name = self.spelled.rsplit('/').next().unwrap_or(&self.spelled);
-        name.strip_suffix(".md").unwrap_or(name)
+        let name = self.name();
+        match name.rsplit_once('.') {
+            Some((title, _)) if self.is_markdown() => title,
+            _ => name,
+        }
     }
 
     /// The folder, or `None` at the root.
     #[must_use]
     pub fn folder(&self) -> Option<&str> {
         self.spelled.rsplit_once('/').map(|(folder, _)| folder)
+    }
+
+    /// Takes parts that were judged.
+    fn trusted(spelled: String) -> Self {
+        let key = if spelled.is_ascii() { spelled.clone() } else { spelled.nfc().collect() };
+        Self { spelled, key }
     }
 }
 
@@ -98,25 +150,74 @@ impl std::fmt::Display for NotePath {
     }
 }
 
-/// A [`NotePath`] that may be created: it is a legal name on every system the vault may sync to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewNotePath(NotePath);
+/// How deep a path may go.
+const LEVELS: usize = 64;
 
-impl NewNotePath {
-    /// Parses and judges a name for a new note; `.md` is added when no extension is given.
-    pub fn parse(text: &str) -> Result<Self, PathError> {
-        NotePath::parse(text).map(Self)
-    }
+/// How long a part may be in UTF-8, on every file system we know.
+const PART_BYTES: usize = 255;
 
-    /// The path.
-    #[must_use]
-    pub const fn path(&self) -> &NotePath {
-        &self.0
+/// Folders with settings or code that other programs run, without their dot: what an 8.3 alias
+/// may stand for.
+const DOT_FOLDERS: [&str; 6] = ["obsidian", "git", "trash", "vaultmate", "stfolder", "vscode"];
+
+fn refuse_outside(text: &str) -> Result<(), PathError> {
+    let mut chars = text.chars();
+    let drive = chars.next().is_some_and(|first| first.is_ascii_alphabetic())
+        && chars.next() == Some(':')
+        && chars.next() != Some(' ');
+    let advice = "Write the path from the top of the vault, such as `Projects/Plan.md`";
+    if text.contains(char::is_control) {
+        refusal(text, "holds a control character", "Leave it out")
+    } else if text.contains("://") {
+        refusal(text, "is a URL", advice)
+    } else if text.contains('\\') {
+        refusal(text, "holds a backslash", "Write `/` between folders")
+    } else if text.starts_with('/') || drive {
+        refusal(text, "is absolute", advice)
+    } else {
+        Ok(())
     }
 }
 
-impl From<NewNotePath> for NotePath {
-    fn from(path: NewNotePath) -> Self {
-        path.0
+fn refuse_part(part: &str) -> Result<(), PathError> {
+    let visible = characters::visible(part);
+    let bare = visible.trim();
+    if bare.trim_matches(['.', ' ']).is_empty() {
+        let advice = "Write the path from the top of the vault, without `..`";
+        return refusal(part, "leads nowhere or to another folder", advice);
     }
+    if bare.starts_with('.') || is_dot_folder_alias(bare) {
+        let advice = "Leave hidden files and folders alone and use another path";
+        return refusal(part, "is hidden and protected", advice);
+    }
+    if part.len() > PART_BYTES {
+        return refusal(part, "is longer than 255 bytes", "Use a shorter name");
+    }
+    Ok(())
+}
+
+/// Whether Windows may have given this name to a protected folder: `OBSIDI~1`, or `GI7EBA~1` once
+/// the plain forms are taken.
+fn is_dot_folder_alias(part: &str) -> bool {
+    let Some((stem, number)) = part.split_once('~') else { return false };
+    if !(2..=6).contains(&stem.len()) || !number.bytes().all(|byte| byte.is_ascii_digit()) {
+        return false;
+    }
+    let stem = stem.to_ascii_lowercase();
+    DOT_FOLDERS.iter().any(|folder| {
+        let hashed = stem.len() == 6
+            && stem.get(..2) == folder.get(..2)
+            && stem.bytes().skip(2).all(|byte| byte.is_ascii_hexdigit());
+        folder.starts_with(&stem) || hashed
+    })
+}
+
+/// A sentence that names the text (shortened, nothing invisible), the fault and the remedy.
+fn refusal<T>(text: &str, fault: &str, remedy: &str) -> Result<T, PathError> {
+    const SHOWN: usize = 60;
+    let mut shown: String = text.chars().take(SHOWN).flat_map(char::escape_debug).collect();
+    if text.chars().nth(SHOWN).is_some() {
+        shown.push('…');
+    }
+    Err(PathError(format!("`{shown}` {fault}. {remedy}.")))
 }

@@ -48,3 +48,13 @@ pub struct ProviderTest {
     /// What it said or what is wrong, in words.
     pub message: String,
 }
+
+/// Where a key is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum KeyPlace {
+    /// The system's keyring.
+    Keyring,
+    /// A file that only the user can read; an explicit choice.
+    File,
+}

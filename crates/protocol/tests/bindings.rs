@@ -4,7 +4,7 @@ use std::path::Path;
 
 use protocol::conversation::{ConversationView, Item};
 use protocol::event::{ProviderStatus, VaultInfo};
-use protocol::request::{DecideReview, NoteText, ProviderTest, SendMessage};
+use protocol::request::{DecideReview, KeyPlace, NoteText, ProviderTest, SendMessage};
 use protocol::review::{DiffLine, Hunk, Sign, Words};
 use protocol::settings::{HubSettings, Theme};
 use protocol::{
@@ -38,7 +38,7 @@ fn bindings() -> String {
         HubSettings, Settings, HubState, HubStatus, ProviderStatus, VaultInfo, ConversationState,
         Conversation, Why, Passage, Reaction, Item, Question, ChangeKind, Sign, Words, DiffLine,
         Hunk, NoteDiff, Review, ConversationView, Snapshot, AppEvent, Numbered, SendMessage,
-        DecideReview, NoteText, ProviderTest,
+        DecideReview, NoteText, ProviderTest, KeyPlace,
     );
     out.truncate(out.trim_end().len());
     out.push('\n');

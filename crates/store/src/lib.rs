@@ -1,1 +1,48 @@
-//! store
+//! What must not be lost, in one SQLite file a vault: conversations, turns, tool calls, questions,
+//! change sets, the ledger of effects, the hub's inbox and outbox, usage. All durable SQL is here.
+//!
+//! A table is a module. [`Store`]'s methods stand in the module of the table they are about; what
+//! a turn stores, over several tables, stands in [`transcript`]; what the chat shows is put
+//! together in [`view`]. Each writing method is one commit that is durable when it returns and
+//! that leaves nothing behind when it fails or is dropped. Times are handed in.
+
+mod change_set;
+mod column;
+mod commit;
+mod conversation;
+mod effect;
+mod error;
+mod image;
+mod inbox;
+mod message;
+mod open;
+mod outbox;
+mod planned_change;
+mod question;
+mod tool_call;
+mod transcript;
+mod turn;
+mod usage;
+pub mod view;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use sqlx::SqlitePool;
+
+pub use change_set::{OpenChangeSet, VerdictRow};
+pub use error::StoreError;
+pub use inbox::InboxRow;
+pub use outbox::{OutboxPush, OutboxRow};
+pub use planned_change::PlannedRow;
+
+/// The database of one vault. Clones share it; one process at a time may hold it.
+#[derive(Debug, Clone)]
+pub struct Store {
+    file: Arc<Path>,
+    /// One connection: having it is the right to write.
+    writer: SqlitePool,
+    /// One connection that does not wait for the disk, for what recovery can find out again.
+    settler: SqlitePool,
+    readers: SqlitePool,
+}

@@ -1,1 +1,32 @@
-//! tools
+//! What the model may do: one file per tool, the catalog, and the commands that work without one.
+//!
+//! A tool that looks returns text; a tool that changes returns a plan and writes nothing. All of
+//! them see the notes as the conversation does: the files with the waiting changes on top. A
+//! failure is text that says what to do next, well enough for a weak model to repair its call.
+
+pub mod archive;
+pub mod catalog;
+pub mod commands;
+pub mod desk;
+pub mod verdict;
+
+mod append_file;
+mod edit_file;
+mod end_conversation;
+mod find_notes;
+mod get_active_note;
+mod get_conversation;
+mod get_current_time;
+mod list_files;
+mod read_file;
+mod search_files;
+mod send_message;
+mod write_file;
+
+mod candidates;
+mod closest;
+mod note_text;
+mod notes;
+mod outline;
+mod page;
+mod region;

@@ -1,3 +1,28 @@
 //! A folder of notes that cannot be escaped, lost or torn. Knows no models, windows or SQL.
+//!
+//! [`Vault`] is the only way to the notes' files. It holds the folder as an open handle and lets
+//! the kernel resolve every path beneath it, so a link or a rename cannot lead outside. Notes
+//! change through [`Vault::apply`] alone, which records its intent in a [`ledger::Ledger`] first.
 
+mod apply;
+mod error;
+mod fold;
+mod folder;
+mod keep;
 pub mod ledger;
+mod list;
+mod nearest;
+mod place;
+mod read;
+mod recover;
+mod resolve;
+mod root;
+mod step;
+mod swap;
+
+pub use apply::{Applied, Order, Planned};
+pub use error::{ApplyError, OpenError, VaultError};
+pub use list::{Entry, EntryKind, Listing, Unlisted};
+pub use read::{NOTE_LIMIT, Note};
+pub use recover::Recovery;
+pub use root::Vault;

@@ -1,6 +1,6 @@
 /** The one door between the window and the application. */
 import type {
-  ConversationId, ConversationView, DecideReview, NotePath, NoteText, Numbered, ProviderTest,
+  ConversationId, ConversationView, DecideReview, KeyPlace, NotePath, NoteText, Numbered, ProviderTest,
   SendMessage, Settings, Snapshot,
 } from './bindings';
 
@@ -24,8 +24,9 @@ export interface Host {
   closeNote(): Promise<void>;
   /** Saves settings; each takes effect at once. */
   saveSettings(settings: Settings): Promise<void>;
-  /** Stores a key where the system keeps secrets; an empty one removes it. */
-  setKey(key: string): Promise<void>;
+  /** Stores a key; an empty one removes it. Refused with code `key` where there is no keyring:
+   * then the user may choose the file. */
+  setKey(key: string, place: KeyPlace): Promise<void>;
   /** Asks the provider for one word. */
   testProvider(): Promise<ProviderTest>;
   /** Tries the hub again after a refusal. */

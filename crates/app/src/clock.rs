@@ -1,0 +1,14 @@
+//! The one place that reads the wall clock and makes ids from it.
+
+use protocol::Timestamp;
+use uuid::Uuid;
+
+/// Now, by the system's clock.
+pub(crate) fn now() -> Timestamp {
+    Timestamp(jiff::Timestamp::now().as_millisecond())
+}
+
+/// A fresh id of any kind; ids made later sort later.
+pub(crate) fn fresh<Id: From<Uuid>>() -> Id {
+    Id::from(Uuid::now_v7())
+}

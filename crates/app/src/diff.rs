@@ -1,0 +1,154 @@
+//! A change of a note as a person reads it: regions, lines, and the words that differ.
+
+use protocol::review::{DiffLine, Hunk, Sign, Words};
+use protocol::{Change, NoteDiff};
+use similar::{ChangeTag, DiffOp, InlineChange, TextDiff};
+
+/// Lines of context around a changed region.
+const AROUND: usize = 3;
+
+/// The diff of one change. Bytes that are not UTF-8 are shown with replacement marks.
+pub(crate) fn note_diff(change: &Change, problem: Option<String>) -> NoteDiff {
+    let old = String::from_utf8_lossy(change.before.as_deref().unwrap_or_default());
+    let new = String::from_utf8_lossy(&change.after);
+    let diff = TextDiff::from_lines(old.as_ref(), new.as_ref());
+    let headings = Headings::of(&new);
+    let groups = diff.grouped_ops(AROUND);
+    let hunks: Vec<Hunk> = groups.iter().map(|ops| hunk(&diff, ops, &headings)).collect();
+    let (added, removed) = counts(&hunks);
+    NoteDiff {
+        path: change.path.clone(),
+        kind: change.kind(),
+        added,
+        removed,
+        hunks,
+        problem,
+    }
+}
+
+/// Lines added and removed by a change.
+pub(crate) fn line_counts(change: &Change) -> (u32, u32) {
+    counts(&note_diff(change, None).hunks)
+}
+
+/// The change as a unified diff, for a terminal.
+pub(crate) fn unified(change: &Change) -> String {
+    let old = String::from_utf8_lossy(change.before.as_deref().unwrap_or_default());
+    let new = String::from_utf8_lossy(&change.after);
+    let (from, to) = (format!("a/{}", change.path), format!("b/{}", change.path));
+    let from = if change.before.is_some() { from } else { "/dev/null".to_owned() };
+    let diff = TextDiff::from_lines(old.as_ref(), new.as_ref());
+    diff.unified_diff().context_radius(AROUND).header(&from, &to).to_string()
+}
+
+fn counts(hunks: &[Hunk]) -> (u32, u32) {
+    let count = |sign| {
+        let lines = hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.sign == sign);
+        u32::try_from(lines.count()).unwrap_or(u32::MAX)
+    };
+    (count(Sign::Added), count(Sign::Removed))
+}
+
+fn hunk(diff: &TextDiff<'_, '_, str>, ops: &[DiffOp], headings: &Headings) -> Hunk {
+    let first = ops.first();
+    let old_start = first.map_or(0, |op| op.old_range().start);
+    let new_start = first.map_or(0, |op| op.new_range().start);
+    let changed = ops
+        .iter()
+        .find(|op| !matches!(op, DiffOp::Equal { .. }))
+        .map_or(new_start, |op| op.new_range().start);
+    let lines = ops.iter().flat_map(|op| diff.iter_inline_changes(op)).map(|line| line_of(&line));
+    Hunk {
+        heading: headings.above(changed),
+        old_start: one_based(old_start),
+        new_start: one_based(new_start),
+        lines: lines.collect(),
+    }
+}
+
+fn line_of(line: &InlineChange<'_, str>) -> DiffLine {
+    let sign = match line.tag() {
+        ChangeTag::Equal => Sign::Same,
+        ChangeTag::Insert => Sign::Added,
+        ChangeTag::Delete => Sign::Removed,
+    };
+    let words = line
+        .iter_strings_lossy()
+        .map(|(marked, text)| Words {
+            text: text.trim_end_matches(['\n', '\r']).to_owned(),
+            marked: marked && sign != Sign::Same,
+        })
+        .filter(|words| !words.text.is_empty());
+    DiffLine { sign, words: words.collect() }
+}
+
+fn one_based(line: usize) -> u32 {
+    u32::try_from(line).unwrap_or(u32::MAX).saturating_add(1)
+}
+
+/// ATX headings of a text by line, code fences left out.
+struct Headings(Vec<(usize, String)>);
+
+impl Headings {
+    fn of(text: &str) -> Self {
+        let mut fenced = false;
+        let mut headings = Vec::new();
+        for (number, line) in text.lines().enumerate() {
+            if line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~") {
+                fenced = !fenced;
+            }
+            let level = line.bytes().take_while(|byte| *byte == b'#').count();
+            let title = line.get(level..).and_then(|rest| rest.strip_prefix(' '));
+            if let Some(title) = title.filter(|_| !fenced && (1..=6).contains(&level)) {
+                headings.push((number, title.trim().to_owned()));
+            }
+        }
+        Self(headings)
+    }
+
+    fn above(&self, line: usize) -> Option<String> {
+        let earlier = self.0.iter().rev().find(|(number, _)| *number <= line);
+        earlier.map(|(_, title)| title.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use protocol::NotePath;
+
+    fn change(before: Option<&str>, after: &str) -> Change {
+        Change {
+            path: NotePath::parse("a.md").expect("a path"),
+            before: before.map(|text| text.as_bytes().to_vec()),
+            after: after.as_bytes().to_vec(),
+        }
+    }
+
+    #[test]
+    fn a_changed_word_is_marked_in_both_lines_under_its_heading() {
+        let diff = note_diff(
+            &change(Some("# Plan\n\nOpens on 1 March.\n"), "# Plan\n\nOpens on 9 January.\n"),
+            None,
+        );
+        let hunk = diff.hunks.first().expect("one region");
+        assert_eq!((diff.added, diff.removed, hunk.heading.as_deref()), (1, 1, Some("Plan")));
+        let marked = |sign: Sign| -> String {
+            let lines = hunk.lines.iter().filter(|line| line.sign == sign);
+            lines.flat_map(|l| &l.words).filter(|w| w.marked).map(|w| w.text.as_str()).collect()
+        };
+        assert_eq!((marked(Sign::Removed), marked(Sign::Added)), ("1 March".into(), "9 January".into()));
+    }
+
+    #[test]
+    fn a_new_note_is_all_added() {
+        assert_eq!(line_counts(&change(None, "one\ntwo\n")), (2, 0));
+    }
+
+    #[test]
+    fn far_apart_changes_are_separate_regions() {
+        let lines: Vec<String> = (0..40).map(|n| format!("line {n}\n")).collect();
+        let after = lines.concat().replace("line 2\n", "two\n").replace("line 35\n", "later\n");
+        assert_eq!(note_diff(&change(Some(&lines.concat()), &after), None).hunks.len(), 2);
+    }
+}

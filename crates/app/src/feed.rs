@@ -1,0 +1,188 @@
+//! The numbered feed to the window: what happened, in order, in batches of at most one a frame.
+//!
+//! The text of an answer that is being written lives here too, under the same lock as the
+//! numbers, so that a view and the events after it never disagree.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use protocol::conversation::Item;
+use protocol::{AppEvent, ConversationId, MessageId, Numbered};
+use tokio::sync::Notify;
+
+/// One frame at 60 Hz.
+const FRAME: Duration = Duration::from_millis(16);
+
+/// Receives batches; `false` means that nobody listens any more.
+pub type Listener = Box<dyn Fn(Vec<Numbered>) -> bool + Send + Sync>;
+
+/// Handle to the feed; clones are the same feed.
+#[derive(Clone, Default)]
+pub(crate) struct Feed {
+    inner: Arc<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    state: Mutex<State>,
+    news: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    seq: u32,
+    pending: Vec<Numbered>,
+    listener: Option<Listener>,
+    live: HashMap<ConversationId, (MessageId, String)>,
+    /// A view was taken: words that follow must not join an event that it already counts.
+    viewed: bool,
+}
+
+impl Feed {
+    /// Appends an event.
+    pub(crate) fn tell(&self, event: AppEvent) {
+        let mut state = self.lock();
+        state.push(event);
+        drop(state);
+        self.inner.news.notify_one();
+    }
+
+    /// Appends words to the answer that is being written; the first words make its item.
+    pub(crate) fn write(&self, conversation: &ConversationId, id: &MessageId, text: &str) {
+        let mut state = self.lock();
+        if state.live.get(conversation).is_none_or(|(live, _)| live != id) {
+            state.live.insert(conversation.clone(), (id.clone(), String::new()));
+            state.push(AppEvent::ItemChanged {
+                conversation: conversation.clone(),
+                item: writing(id, String::new()),
+            });
+        }
+        if let Some((_, so_far)) = state.live.get_mut(conversation) {
+            so_far.push_str(text);
+        }
+        state.push_text(conversation, id, text);
+        drop(state);
+        self.inner.news.notify_one();
+    }
+
+    /// The answer is stored, or will not be: its live text is dropped.
+    pub(crate) fn written(&self, conversation: &ConversationId) {
+        self.lock().live.remove(conversation);
+    }
+
+    /// The number of the last event, and the item that is being written in `conversation`.
+    pub(crate) fn live(&self, conversation: &ConversationId) -> (u32, Option<Item>) {
+        let mut state = self.lock();
+        state.viewed = true;
+        let item = state.live.get(conversation).map(|(id, text)| writing(id, text.clone()));
+        (state.seq, item)
+    }
+
+    /// Installs the listener in place of an earlier one; it hears events after the returned number.
+    pub(crate) fn subscribe(&self, listener: Listener) -> u32 {
+        let mut state = self.lock();
+        state.pending.clear();
+        state.listener = Some(listener);
+        state.seq
+    }
+
+    /// Delivers batches until the future is dropped.
+    pub(crate) async fn deliver(&self) {
+        loop {
+            self.inner.news.notified().await;
+            tokio::time::sleep(FRAME).await;
+            self.flush();
+        }
+    }
+
+    /// Delivers what is pending now.
+    pub(crate) fn flush(&self) {
+        let mut state = self.lock();
+        let batch = std::mem::take(&mut state.pending);
+        if !batch.is_empty() && !state.listener.as_ref().is_some_and(|listener| listener(batch)) {
+            state.listener = None;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.inner.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn push(&mut self, event: AppEvent) {
+        self.seq = self.seq.wrapping_add(1);
+        self.viewed = false;
+        if self.listener.is_some() {
+            self.pending.push(Numbered { seq: self.seq, event });
+        }
+    }
+
+    /// Words for an item that the batch already ends with join that event.
+    fn push_text(&mut self, conversation: &ConversationId, id: &MessageId, more: &str) {
+        if let Some(Numbered { event: AppEvent::TextAdded { id: last, text, .. }, .. }) =
+            self.pending.last_mut()
+            && last == id
+            && !self.viewed
+        {
+            text.push_str(more);
+            return;
+        }
+        self.push(AppEvent::TextAdded {
+            conversation: conversation.clone(),
+            id: id.clone(),
+            text: more.to_owned(),
+        });
+    }
+}
+
+fn writing(id: &MessageId, text: String) -> Item {
+    Item::Assistant { id: id.clone(), text, streaming: true, cut: false }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn collected(feed: &Feed) -> Arc<Mutex<Vec<Numbered>>> {
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let sink = Arc::clone(&heard);
+        feed.subscribe(Box::new(move |batch| {
+            sink.lock().expect("not poisoned").extend(batch);
+            true
+        }));
+        heard
+    }
+
+    #[test]
+    fn words_of_one_frame_are_one_event_and_numbers_rise_by_one() {
+        let feed = Feed::default();
+        let heard = collected(&feed);
+        let (conversation, id) = (ConversationId::from("c"), MessageId::from("m"));
+        for word in ["one ", "two ", "three"] {
+            feed.write(&conversation, &id, word);
+        }
+        feed.flush();
+        let heard = heard.lock().expect("not poisoned");
+        assert_eq!(heard.iter().map(|numbered| numbered.seq).collect::<Vec<_>>(), [1, 2]);
+        let text = AppEvent::TextAdded { conversation, id, text: "one two three".into() };
+        assert_eq!(heard.last().map(|numbered| &numbered.event), Some(&text));
+    }
+
+    #[test]
+    fn a_view_taken_midway_holds_exactly_the_words_before_its_number() {
+        let feed = Feed::default();
+        let heard = collected(&feed);
+        let (conversation, id) = (ConversationId::from("c"), MessageId::from("m"));
+        feed.write(&conversation, &id, "before ");
+        let (seq, item) = feed.live(&conversation);
+        feed.write(&conversation, &id, "after");
+        feed.flush();
+        assert_eq!(item, Some(writing(&id, "before ".into())));
+        let later: Vec<_> =
+            heard.lock().expect("not poisoned").iter().filter(|n| n.seq > seq).cloned().collect();
+        let text = AppEvent::TextAdded { conversation, id, text: "after".into() };
+        assert_eq!(later, [Numbered { seq: seq + 1, event: text }]);
+    }
+}

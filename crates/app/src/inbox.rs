@@ -1,0 +1,155 @@
+//! Hub messages: durable, then acknowledged, then worked on. Nothing lost, nothing twice.
+
+use std::sync::Arc;
+
+use hub::{HubEvent, IncomingMessage};
+use protocol::{AppEvent, Conversation, HubState, OpenTurn, TurnStatus, UserError};
+use store::InboxRow;
+use tokio::sync::{mpsc, watch};
+
+use crate::clock::now;
+use crate::open_vault::OpenVault;
+use crate::outbox::push;
+use crate::submit::{Words, first_words};
+use crate::trouble::user_error;
+
+/// Messages that may wait to be worked on; past that the hub is told that we are busy.
+const QUEUE: u32 = 1_000;
+
+/// The name under which the one hub's messages are kept.
+const HUB: &str = "hub";
+
+/// After this many failed turns a message is parked for the user.
+const ATTEMPTS: u32 = 3;
+
+/// Works on what the link brings until the link is dropped.
+pub(crate) async fn receive(
+    vault: Arc<OpenVault>,
+    mut events: mpsc::Receiver<HubEvent>,
+    state: watch::Sender<HubState>,
+) {
+    while let Some(event) = events.recv().await {
+        match event {
+            HubEvent::Status(status) => {
+                vault.set_hub_status(status.clone());
+                vault.feed.tell(AppEvent::HubChanged { hub: status.clone() });
+                state.send_replace(status.state);
+            }
+            HubEvent::Message(message) => accept(&vault, message).await,
+            HubEvent::Ignored { count } => tracing::debug!(count, "frames ignored"),
+        }
+    }
+}
+
+async fn accept(vault: &Arc<OpenVault>, message: IncomingMessage) {
+    let store = &vault.store;
+    match store.inbox_count_open().await {
+        Ok(waiting) if waiting >= QUEUE => {
+            return message.receipt.reject("Busy: too many messages wait already. Try again later.");
+        }
+        Ok(_) => {}
+        Err(error) => return message.receipt.reject(&format!("Not saved: {error}")),
+    }
+    let stored =
+        store.inbox_insert(HUB, &message.id, &message.text, message.origin, now()).await;
+    match stored {
+        Ok(is_new) => {
+            message.receipt.ack();
+            if is_new && let Err(error) = work_on(vault, &message.id).await {
+                vault.feed.tell(AppEvent::Problem { error });
+            }
+        }
+        Err(error) => message.receipt.reject(&format!("Not saved: {error}")),
+    }
+}
+
+/// Submits again what was accepted and not finished when the process ended.
+pub(crate) async fn resume(vault: &Arc<OpenVault>) -> Result<(), UserError> {
+    for row in vault.store.inbox_unfinished().await.map_err(user_error)? {
+        match &row.turn {
+            None => submit(vault, &row).await?,
+            Some(turn) => {
+                let status = vault.store.turn_status(turn).await.map_err(user_error)?;
+                if status.is_none_or(TurnStatus::is_terminal) {
+                    again(vault, &row, "Interrupted").await?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A hub turn ended without an outcome: its words are tried again, and parked in the end.
+pub(crate) async fn failed(vault: &Arc<OpenVault>, turn: &OpenTurn, why: &str) -> Result<(), UserError> {
+    match vault.store.inbox_of_turn(&turn.turn).await.map_err(user_error)? {
+        Some(row) => again(vault, &row, why).await,
+        None => Ok(()),
+    }
+}
+
+async fn again(vault: &Arc<OpenVault>, row: &InboxRow, why: &str) -> Result<(), UserError> {
+    let store = &vault.store;
+    if let Some(turn) = &row.turn {
+        let changed = store.turn_changed_paths(turn).await.map_err(user_error)?;
+        if let Some(path) = changed.first() {
+            let words = format!("Interrupted after changing {}: look at it in Vaultmate.", path.title());
+            store.outbox_push(&push(row, &words, "high")).await.map_err(user_error)?;
+            store.inbox_done(&row.hub, &row.id).await.map_err(user_error)?;
+            vault.bell.notify_one();
+            return Ok(());
+        }
+    }
+    let attempts =
+        store.inbox_attempt_failed(&row.hub, &row.id, why).await.map_err(user_error)?;
+    if attempts < ATTEMPTS {
+        return submit(vault, row).await;
+    }
+    store.inbox_park(&row.hub, &row.id).await.map_err(user_error)?;
+    let words = format!("Not saved: {why}");
+    store.outbox_push(&push(row, &words, "high")).await.map_err(user_error)?;
+    vault.bell.notify_one();
+    vault.feed.tell(AppEvent::Problem {
+        error: UserError::other(format!(
+            "A message from the hub could not be worked on: “{}”. {why}",
+            first_words(&row.text)
+        )),
+    });
+    Ok(())
+}
+
+async fn work_on(vault: &Arc<OpenVault>, id: &str) -> Result<(), UserError> {
+    let rows = vault.store.inbox_unfinished().await.map_err(user_error)?;
+    match rows.iter().find(|row| row.id == id) {
+        Some(row) => submit(vault, row).await,
+        None => Ok(()),
+    }
+}
+
+async fn submit(vault: &Arc<OpenVault>, row: &InboxRow) -> Result<(), UserError> {
+    let conversation = todays_conversation(vault).await?;
+    let words = Words { text: row.text.clone(), origin: row.origin, answers: None };
+    let new = vault.new_turn(&conversation.id, &words).await?;
+    vault
+        .store
+        .inbox_assign(&row.hub, &row.id, &conversation.id, &new.turn)
+        .await
+        .map_err(user_error)?;
+    vault.submit(new).await
+}
+
+/// One conversation per hub and day.
+async fn todays_conversation(vault: &Arc<OpenVault>) -> Result<Conversation, UserError> {
+    let today = jiff::Zoned::now().strftime("%Y-%m-%d").to_string();
+    let store = &vault.store;
+    let id = match store.hub_conversation(&today).await.map_err(user_error)? {
+        Some(id) => id,
+        None => {
+            let id = crate::clock::fresh();
+            let title = format!("Inbox, {}", jiff::Zoned::now().strftime("%A"));
+            store.create_conversation(&id, &title, Some(&today), now()).await.map_err(user_error)?;
+            id
+        }
+    };
+    let found = store.conversation(&id).await.map_err(user_error)?;
+    found.ok_or_else(|| UserError::other("The hub's conversation is not there any more."))
+}

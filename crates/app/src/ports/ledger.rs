@@ -1,0 +1,28 @@
+//! `vault`'s ledger, kept in the store.
+
+use async_trait::async_trait;
+use protocol::{EffectId, Intent, IntentState};
+use store::Store;
+use vault::ledger::{Ledger, LedgerError};
+
+/// The ledger of one vault.
+pub(crate) struct StoreLedger(pub(crate) Store);
+
+#[async_trait]
+impl Ledger for StoreLedger {
+    async fn intend(&self, intents: &[Intent]) -> Result<(), LedgerError> {
+        self.0.intend(intents).await.map_err(told)
+    }
+
+    async fn settle(&self, effect: &EffectId, state: IntentState) -> Result<(), LedgerError> {
+        self.0.settle(effect, state).await.map_err(told)
+    }
+
+    async fn open(&self) -> Result<Vec<Intent>, LedgerError> {
+        self.0.open_intents().await.map_err(told)
+    }
+}
+
+fn told(error: store::StoreError) -> LedgerError {
+    LedgerError(error.to_string())
+}

@@ -1,0 +1,125 @@
+//! What is put right when a vault is opened: changes that were under way, and turns that were cut.
+
+use protocol::{
+    CallId, CallResult, Ending, IntentState, NotePath, OpenTurn, TurnStatus, Usage, UserError,
+};
+use store::Store;
+use vault::Vault;
+
+use crate::clock::now;
+use crate::ports::ledger::StoreLedger;
+use crate::trouble::{not_applied, user_error};
+
+/// Finishes or parks every change that was under way, then gives each cut turn an end and each of
+/// its open calls its one result. Safe to run again when it is cut itself.
+pub(crate) async fn recover(vault: &Vault, store: &Store) -> Result<Vec<UserError>, UserError> {
+    let mut problems = Vec::new();
+    let recovery = vault
+        .recover(&StoreLedger(store.clone()))
+        .await
+        .map_err(|error| not_applied(&error))?;
+    for (intent, why) in &recovery.problems {
+        problems.push(UserError::other(format!(
+            "{} was being changed when Vaultmate ended: {why}",
+            intent.change.path
+        )));
+    }
+    close_reviews(store).await?;
+    for turn in store.open_turns().await.map_err(user_error)? {
+        if turn.status == TurnStatus::Running {
+            interrupt(store, &turn).await?;
+        }
+    }
+    Ok(problems)
+}
+
+/// Waiting changes whose files hold them already: the verdict was cut before it was noted.
+async fn close_reviews(store: &Store) -> Result<(), UserError> {
+    let all = store.conversations(u32::MAX).await.map_err(user_error)?;
+    for conversation in all.into_iter().filter(|conversation| conversation.waiting_notes > 0) {
+        let open = store.open_change_set(&conversation.id).await.map_err(user_error)?;
+        let Some(set) = open else { continue };
+        let mut applied: Vec<NotePath> = Vec::new();
+        for row in set.planned {
+            let effects = store.effects_of_call(&row.turn, &row.call).await.map_err(user_error)?;
+            if effects.contains(&(row.change.path.clone(), IntentState::Done)) {
+                applied.push(row.change.path);
+            }
+        }
+        if !applied.is_empty() {
+            store.decide(&set.id, &applied, &[], &[], now()).await.map_err(user_error)?;
+        }
+    }
+    Ok(())
+}
+
+async fn interrupt(store: &Store, turn: &OpenTurn) -> Result<(), UserError> {
+    let mut results = Vec::new();
+    for (call, tool) in store.open_calls(&turn.turn).await.map_err(user_error)? {
+        let effects = store.effects_of_call(&turn.turn, &call).await.map_err(user_error)?;
+        let waits = waits_for_review(store, turn, &call).await?;
+        results.push(cut_result(call, &tool, &effects, waits));
+    }
+    let ending = Ending {
+        status: TurnStatus::Interrupted,
+        results,
+        message: None,
+        cut: false,
+        question: None,
+        ends_conversation: false,
+        error: None,
+        usage: Usage::default(),
+        at: now(),
+    };
+    store.finish_turn(&turn.turn, &ending).await.map_err(user_error)
+}
+
+async fn waits_for_review(
+    store: &Store,
+    turn: &OpenTurn,
+    call: &CallId,
+) -> Result<bool, UserError> {
+    let open = store.open_change_set(&turn.conversation).await.map_err(user_error)?;
+    Ok(open.is_some_and(|set| {
+        set.planned.iter().any(|row| row.turn == turn.turn && row.call == *call)
+    }))
+}
+
+/// The one result of a call whose turn was cut: what became of it, as the ledger knows.
+fn cut_result(
+    call: CallId,
+    tool: &str,
+    effects: &[(NotePath, IntentState)],
+    waits: bool,
+) -> CallResult {
+    let done: Vec<&str> = effects
+        .iter()
+        .filter(|(_, state)| *state == IntentState::Done)
+        .map(|(path, _)| path.as_str())
+        .collect();
+    let output = if !done.is_empty() {
+        format!("The program was interrupted; {tool} had changed {}.", done.join(", "))
+    } else if waits {
+        format!("The program was interrupted; what {tool} planned waits for the user's review.")
+    } else {
+        format!("The program was interrupted before {tool} did anything.")
+    };
+    let is_error = done.is_empty() && !waits;
+    CallResult { call, output, is_error, reactions: Vec::new(), seen: Vec::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_call_is_told_what_the_ledger_knows() {
+        let path = NotePath::parse("a.md").expect("a path");
+        let call = || CallId::from("c");
+        let done = cut_result(call(), "edit_file", &[(path.clone(), IntentState::Done)], false);
+        assert_eq!(done.output, "The program was interrupted; edit_file had changed a.md.");
+        assert!(!done.is_error);
+        assert!(cut_result(call(), "edit_file", &[(path, IntentState::Stale)], false).is_error);
+        assert!(!cut_result(call(), "edit_file", &[], true).is_error);
+    }
+}

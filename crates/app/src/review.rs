@@ -1,0 +1,97 @@
+//! The changes that wait in a conversation, and what the user decides about them.
+
+use protocol::request::DecideReview;
+use protocol::{ConversationId, ErrorCode, NotePath, Review, UserError};
+use store::{OpenChangeSet, Store};
+use vault::{Order, Planned, Vault};
+
+use crate::clock::now;
+use crate::diff::note_diff;
+use crate::ports::ledger::StoreLedger;
+use crate::trouble::{not_applied, user_error};
+
+/// What stands before the user in a conversation, if anything.
+pub(crate) async fn standing(
+    store: &Store,
+    conversation: &ConversationId,
+) -> Result<Option<Review>, UserError> {
+    let open = store.open_change_set(conversation).await.map_err(user_error)?;
+    Ok(open.map(|set| shown(conversation, &set)))
+}
+
+fn shown(conversation: &ConversationId, set: &OpenChangeSet) -> Review {
+    let notes =
+        set.planned.iter().map(|row| note_diff(&row.change, row.problem.clone())).collect();
+    Review {
+        id: set.id.clone(),
+        conversation: conversation.clone(),
+        request: set.request.clone(),
+        notes,
+    }
+}
+
+/// What came of a verdict.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Decided {
+    pub(crate) applied: Vec<NotePath>,
+    pub(crate) rejected: Vec<NotePath>,
+    pub(crate) problems: Vec<(NotePath, String)>,
+}
+
+/// Applies what was accepted as one recoverable unit and drops what was rejected. A note that
+/// cannot be changed keeps waiting with its problem.
+pub(crate) async fn decide(
+    vault: &Vault,
+    store: &Store,
+    conversation: &ConversationId,
+    request: &DecideReview,
+) -> Result<Decided, UserError> {
+    let open = store.open_change_set(conversation).await.map_err(user_error)?;
+    let Some(set) = open.filter(|set| set.id == request.review) else {
+        return Err(UserError::other("These changes are already decided: nothing was done twice."));
+    };
+    let mut decided = Decided::default();
+    let accepted: Vec<Planned> = set
+        .planned
+        .iter()
+        .filter(|row| request.accepted.contains(&row.change.path))
+        .map(|row| Planned {
+            change: row.change.clone(),
+            turn: row.turn.clone(),
+            call: row.call.clone(),
+        })
+        .collect();
+    if !accepted.is_empty() {
+        let order = Order { change_set: set.id.clone(), changes: accepted };
+        let applied = vault
+            .apply(order, &StoreLedger(store.clone()))
+            .await
+            .map_err(|error| not_applied(&error))?;
+        decided.applied = applied.done;
+        decided.problems =
+            applied.problems.into_iter().map(|(path, error)| (path, error.to_string())).collect();
+    }
+    let waiting = set.planned.iter().map(|row| &row.change.path);
+    decided.rejected = waiting
+        .filter(|path| request.rejected.contains(path) && !request.accepted.contains(path))
+        .cloned()
+        .collect();
+    store
+        .decide(&set.id, &decided.applied, &decided.rejected, &decided.problems, now())
+        .await
+        .map_err(user_error)?;
+    Ok(decided)
+}
+
+/// One sentence for the notes that could not be changed.
+pub(crate) fn problem_of(decided: &Decided) -> Option<UserError> {
+    let (path, why) = decided.problems.first()?;
+    let more = match decided.problems.len() {
+        1 => String::new(),
+        n => format!(" ({} more notes wait for the same or other reasons.)", n - 1),
+    };
+    Some(UserError::new(
+        ErrorCode::Write,
+        format!("{} was not changed and still waits: {why}{more}", path.title()),
+    ))
+}

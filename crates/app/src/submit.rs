@@ -1,0 +1,174 @@
+//! The user's words on their way into a turn: with their context block, durable before we return.
+
+use std::sync::Arc;
+
+use protocol::request::SendMessage;
+use protocol::{
+    AppEvent, ConversationId, Message, NewTurn, OpenTurn, Origin, Part, QuestionId, Role,
+    TurnStatus, UserError,
+};
+
+use crate::announce::user_item;
+use crate::clock::{fresh, now};
+use crate::context::{self, Briefing};
+use crate::open_vault::OpenVault;
+use crate::trouble::user_error;
+
+/// What was said, and through which channel.
+pub(crate) struct Words {
+    pub(crate) text: String,
+    pub(crate) origin: Origin,
+    pub(crate) answers: Option<QuestionId>,
+}
+
+impl OpenVault {
+    /// Stores a message of the window; the turn runs behind.
+    pub(crate) async fn send(
+        self: &Arc<Self>,
+        request: SendMessage,
+    ) -> Result<ConversationId, UserError> {
+        let text = request.text.trim().to_owned();
+        if text.is_empty() {
+            return Err(UserError::other("There is nothing to send: type a message first."));
+        }
+        let conversation = match request.conversation {
+            Some(id) => id,
+            None => self.new_conversation(&text).await?,
+        };
+        let words = Words { text, origin: Origin::Window, answers: request.answers };
+        let new = self.new_turn(&conversation, &words).await?;
+        self.submit(new).await?;
+        Ok(conversation)
+    }
+
+    /// Begins a conversation that is called by its first words.
+    pub(crate) async fn new_conversation(&self, text: &str) -> Result<ConversationId, UserError> {
+        let id = fresh();
+        self.store
+            .create_conversation(&id, &first_words(text), None, now())
+            .await
+            .map_err(user_error)?;
+        Ok(id)
+    }
+
+    /// The turn for some words, with the context block of this moment.
+    pub(crate) async fn new_turn(
+        &self,
+        conversation: &ConversationId,
+        words: &Words,
+    ) -> Result<NewTurn, UserError> {
+        let mut parts = vec![Part::Context { text: self.briefing(conversation, words.origin).await? }];
+        if let Some(question) = &words.answers {
+            parts.push(Part::Answers { question: question.clone() });
+        }
+        parts.push(Part::Text { text: words.text.clone() });
+        let turn = fresh();
+        let message = Message {
+            id: fresh(),
+            conversation: conversation.clone(),
+            turn,
+            role: Role::User,
+            parts,
+            at: now(),
+        };
+        Ok(NewTurn {
+            turn: message.turn.clone(),
+            message,
+            origin: words.origin,
+            answers: words.answers.clone(),
+        })
+    }
+
+    /// Stores the turn durably, then lets it run.
+    pub(crate) async fn submit(&self, new: NewTurn) -> Result<(), UserError> {
+        let conversation = new.message.conversation.clone();
+        let turn = OpenTurn {
+            turn: new.turn.clone(),
+            conversation: conversation.clone(),
+            message: new.message.id.clone(),
+            origin: new.origin,
+            status: TurnStatus::Queued,
+            at: new.message.at,
+        };
+        let item = user_item(&new.message, &turn, true);
+        let had_question = self.store.question(&conversation).await.map_err(user_error)?;
+        self.service.submit(new).await?;
+        self.store.mark_told(&conversation).await.map_err(user_error)?;
+        self.feed.tell(AppEvent::ItemChanged { conversation: conversation.clone(), item });
+        if let Some(question) = had_question {
+            self.question_settled(&conversation, &question).await?;
+        }
+        self.announce_row(&conversation).await
+    }
+
+    async fn question_settled(
+        &self,
+        conversation: &ConversationId,
+        before: &protocol::Question,
+    ) -> Result<(), UserError> {
+        let open = self.store.question(conversation).await.map_err(user_error)?;
+        if open.as_ref().is_some_and(|open| open.id == before.id) {
+            return Ok(());
+        }
+        let answer = self.store.answer_of(&before.id).await.map_err(user_error)?;
+        let withdrawn = answer.is_none();
+        let item = protocol::conversation::Item::Asked {
+            id: store::view::asked_id(&before.id),
+            text: before.text.clone(),
+            answer,
+            withdrawn,
+        };
+        self.feed.tell(AppEvent::ItemChanged { conversation: conversation.clone(), item });
+        self.feed.tell(AppEvent::QuestionChanged { conversation: conversation.clone(), question: open });
+        Ok(())
+    }
+
+    async fn briefing(
+        &self,
+        conversation: &ConversationId,
+        origin: Origin,
+    ) -> Result<String, UserError> {
+        let verdicts = self.store.untold_verdicts(conversation).await.map_err(user_error)?;
+        let open = self.store.open_change_set(conversation).await.map_err(user_error)?;
+        let waiting = open.map(|set| set.planned.into_iter().map(|row| row.change.path).collect());
+        let open_note = if origin.is_hub() { None } else { self.desk.path() };
+        Ok(context::block(&Briefing {
+            now: jiff::Zoned::now().strftime("%A, %Y-%m-%d %H:%M %Z").to_string(),
+            open_note: open_note.as_ref(),
+            verdicts: verdicts.iter().map(|v| context::verdict(&v.applied, &v.rejected)).collect(),
+            waiting: waiting.unwrap_or_default(),
+        }))
+    }
+
+    /// Tells the window how the conversation's row stands now.
+    pub(crate) async fn announce_row(&self, id: &ConversationId) -> Result<(), UserError> {
+        if let Some(conversation) = self.store.conversation(id).await.map_err(user_error)? {
+            self.feed.tell(AppEvent::ConversationChanged { conversation });
+        }
+        Ok(())
+    }
+}
+
+/// A name from the first words: one line, at most 60 characters, cut at a word.
+pub(crate) fn first_words(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= LONGEST {
+        return line;
+    }
+    let cut: String = line.chars().take(LONGEST).collect();
+    let whole_words = cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words);
+    format!("{whole_words}…")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first_words;
+
+    #[test]
+    fn a_name_is_one_line_cut_at_a_word() {
+        assert_eq!(first_words("buy\n milk"), "buy milk");
+        let long = "Marta and Luca come on Sunday, so four of us. What did we cook last time?";
+        assert_eq!(first_words(long), "Marta and Luca come on Sunday, so four of us. What did we…");
+    }
+}

@@ -1,0 +1,142 @@
+//! `hub`: a small hub on this computer; `hub send`: a message through it.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::process::ExitCode;
+
+use app::HubToken;
+use app::local_hub::{self, InputMethod, LocalHub, Report, Seen, Wait};
+use clap::{Args, Subcommand};
+use protocol::UserError;
+use tokio::sync::broadcast::error::RecvError;
+use tokio_util::sync::CancellationToken;
+
+/// Arguments of `hub`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    door: Door,
+}
+
+/// Where the hub is, and what it asks of those who come.
+#[derive(Debug, Args)]
+struct Door {
+    /// The port on 127.0.0.1.
+    #[arg(long, default_value_t = 9473, global = true)]
+    port: u16,
+    /// A token that every client has to present.
+    #[arg(long, value_name = "T", global = true)]
+    token: Option<String>,
+}
+
+impl Door {
+    fn address(&self) -> SocketAddr {
+        SocketAddr::from((Ipv4Addr::LOCALHOST, self.port))
+    }
+
+    fn token(&self) -> Result<Option<HubToken>, UserError> {
+        let token = self.token.as_deref().map(HubToken::new).transpose();
+        token.map_err(|problem| UserError::other(problem.to_string()))
+    }
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Sends a message: to the only client, or to the one the text begins with (`name: text`).
+    Send {
+        /// As if it had been spoken.
+        #[arg(long)]
+        voice: bool,
+        /// Print what comes back, until it is stopped.
+        #[arg(long)]
+        wait: bool,
+        /// The words.
+        #[arg(required = true, value_name = "TEXT")]
+        text: Vec<String>,
+    },
+}
+
+/// Runs the hub until it is stopped, or sends one message.
+pub(crate) async fn run(arguments: Arguments) -> Result<ExitCode, UserError> {
+    match &arguments.command {
+        None => serve(&arguments.door).await,
+        Some(Command::Send { voice, wait, text }) => {
+            let how = if *voice { InputMethod::Voice } else { InputMethod::Text };
+            let wait = if *wait { Wait::Responses } else { Wait::Delivery };
+            send(&arguments.door, &text.join(" "), how, wait).await
+        }
+    }
+}
+
+async fn serve(door: &Door) -> Result<ExitCode, UserError> {
+    let hub = LocalHub::bind(door.address(), door.token()?).await.map_err(|error| {
+        UserError::other(format!(
+            "The hub cannot listen on {}: {error}. Choose another port with --port.",
+            door.address()
+        ))
+    })?;
+    eprintln!("A hub listens on ws://{}. Stop with Ctrl+C.", hub.address());
+    let mut seen = hub.events();
+    let cancel = CancellationToken::new();
+    let stop = cancel.clone();
+    tokio::select! {
+        () = hub.run(cancel) => {}
+        () = report(&mut seen) => {}
+        _ = tokio::signal::ctrl_c() => stop.cancel(),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn report(seen: &mut tokio::sync::broadcast::Receiver<Seen>) {
+    loop {
+        match seen.recv().await {
+            Ok(event) => println!("{}", line(&event)),
+            Err(RecvError::Lagged(missed)) => eprintln!("({missed} lines left out)"),
+            Err(RecvError::Closed) => return,
+        }
+    }
+}
+
+fn line(event: &Seen) -> String {
+    match event {
+        Seen::Registered { name } => format!("{name} is here"),
+        Seen::Declined { name, code } => format!("{name} was declined: {code}"),
+        Seen::Left { name, .. } => format!("{} left", name.as_deref().unwrap_or("a client")),
+        Seen::Delivered { to, text, .. } => format!("to {to}: {text}"),
+        Seen::Acked { by, .. } => format!("{by} has it"),
+        Seen::Rejected { by, reason, .. } => format!("{by} rejects it: {reason}"),
+        Seen::Undelivered { reason } => format!("not delivered: {reason}"),
+        Seen::Notified { by, notice, .. } => format!("{by}: {} {}", notice.title, notice.body),
+        Seen::Shown { notice } => format!("shown: {} {}", notice.title, notice.body),
+        other => format!("{other:?}"),
+    }
+}
+
+async fn send(
+    door: &Door,
+    text: &str,
+    how: InputMethod,
+    wait: Wait,
+) -> Result<ExitCode, UserError> {
+    let told = |problem: local_hub::SendProblem| UserError::other(problem.to_string());
+    let token = door.token()?;
+    let mut reports = local_hub::send(door.address(), token.as_ref(), text, how, wait)
+        .await
+        .map_err(told)?;
+    let mut code = ExitCode::SUCCESS;
+    while let Some(report) = reports.next().await {
+        match report.map_err(told)? {
+            Report::Delivered { to, .. } => println!("delivered to {to}"),
+            Report::Acked { by } => println!("{by} has it"),
+            Report::Rejected { by, reason } => println!("{by} rejects it: {reason}"),
+            Report::Notified { notice, .. } => println!("{}: {}", notice.title, notice.body),
+            Report::Undelivered { reason } => {
+                eprintln!("{reason}");
+                code = ExitCode::FAILURE;
+            }
+            other => println!("{other:?}"),
+        }
+    }
+    Ok(code)
+}

@@ -1,0 +1,120 @@
+//! What the application holds of the link: its handle, its events and the receipts of messages.
+
+use protocol::{HubStatus, Origin};
+use thiserror::Error;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::{LinkConfig, Response};
+
+/// Steers the link. Cheap to clone; dropping it does not stop the link, cancelling does.
+#[derive(Debug, Clone)]
+pub struct HubHandle {
+    commands: mpsc::UnboundedSender<Command>,
+}
+
+impl HubHandle {
+    pub(crate) const fn new(commands: mpsc::UnboundedSender<Command>) -> Self {
+        Self { commands }
+    }
+
+    /// Links to the hub of `config`, or to none. Returns at once; the same config again changes
+    /// nothing, another one ends the old link with close code 1000 first.
+    pub fn configure(&self, config: Option<LinkConfig>) {
+        self.post(Command::Configure(config));
+    }
+
+    /// Dials now, also when the hub refused us before. Without a config it does nothing.
+    pub fn retry(&self) {
+        self.post(Command::Retry);
+    }
+
+    /// Says that the computer woke or the network came back: no need to wait any longer.
+    pub fn wake(&self) {
+        self.post(Command::Wake);
+    }
+
+    /// Sends one response. `Ok` means that it is on its way over a registered link, which is all
+    /// there is to know: a hub confirms nothing.
+    pub async fn send(&self, response: Response) -> Result<(), NotOnline> {
+        let (sent, outcome) = oneshot::channel();
+        self.post(Command::Send { response, sent });
+        outcome.await.unwrap_or(Err(NotOnline))
+    }
+
+    fn post(&self, command: Command) {
+        // A link that has ended cares for nothing any more.
+        let _ = self.commands.send(command);
+    }
+}
+
+/// There is no registered link now. Keep the response and send it when `Online` is reported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("the hub is not connected: the response is to be kept and sent later")]
+pub struct NotOnline;
+
+/// What the link tells, in order. While nobody takes its events it stops reading from the hub.
+#[derive(Debug)]
+pub enum HubEvent {
+    /// The link moved. `Online` means that the hub has accepted our name.
+    Status(HubStatus),
+    /// A message came. Ids may repeat: knowing them again is the receiver's part.
+    Message(IncomingMessage),
+    /// Frames were ignored because they were not what a hub sends.
+    Ignored {
+        /// How many since the link was started.
+        count: u64,
+    },
+}
+
+/// A message as the hub delivered it.
+#[derive(Debug)]
+pub struct IncomingMessage {
+    /// The hub's id, at most 256 bytes without control characters: data, never a path.
+    pub id: String,
+    /// The words: not blank, control characters shown as their pictures.
+    pub text: String,
+    /// Spoken or typed.
+    pub origin: Origin,
+    /// When the hub says it was sent; unchecked.
+    pub raw_timestamp: Option<String>,
+    /// To be given back as soon as the message is safe.
+    pub receipt: Receipt,
+}
+
+/// The right to say once what became of a message. The hub waits 30 s for it and then asks others;
+/// dropping it says nothing. Given while the link is down, it is sent after the next registration.
+#[derive(Debug)]
+#[must_use = "the hub takes silence for a refusal"]
+pub struct Receipt {
+    message_id: String,
+    commands: mpsc::UnboundedSender<Command>,
+}
+
+impl Receipt {
+    pub(crate) const fn new(message_id: String, commands: mpsc::UnboundedSender<Command>) -> Self {
+        Self { message_id, commands }
+    }
+
+    /// The message is stored: the hub may forget it.
+    pub fn ack(self) {
+        let response = Response::Ack { message_id: self.message_id };
+        let _ = self.commands.send(Command::Receipt(response));
+    }
+
+    /// The message cannot be taken, for a reason the user will read.
+    pub fn reject(self, reason: &str) {
+        let response = Response::Reject { message_id: self.message_id, reason: reason.into() };
+        let _ = self.commands.send(Command::Receipt(response));
+    }
+}
+
+/// What the task is asked to do. Its channel is unbounded so that a receipt can be given from
+/// anywhere; as many can stand in it as messages were delivered and settings changed.
+#[derive(Debug)]
+pub(crate) enum Command {
+    Configure(Option<LinkConfig>),
+    Retry,
+    Wake,
+    Receipt(Response),
+    Send { response: Response, sent: oneshot::Sender<Result<(), NotOnline>> },
+}

@@ -1,0 +1,235 @@
+//! A small hub for people without one, and for every test: it speaks the same protocol.
+//!
+//! One task owns the [`board::Board`], which knows who is registered and what was delivered to
+//! whom; each socket is a line with a task of its own, in a set that [`LocalHub::run`] joins.
+
+mod board;
+mod door;
+mod line;
+mod notices;
+mod send;
+mod serving;
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tokio::net::TcpListener;
+use tokio::sync::broadcast;
+use tokio_util::sync::CancellationToken;
+
+use self::serving::Serving;
+use crate::{Priority, Token};
+
+pub use send::{InputMethod, Reports, SendProblem, Wait, send};
+
+const SEEN: usize = 1024;
+
+/// The hub's limits. The defaults are those of the hub it stands in for.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Rules {
+    /// More sockets are turned away with 503.
+    pub sockets: usize,
+    /// From an accepted connection to an open socket.
+    pub handshake: Duration,
+    /// Between pings; a socket without a pong by the next is cut.
+    pub ping_every: Duration,
+    /// Without a response for so long a delivery counts as rejected.
+    pub response_timeout: Duration,
+    /// The least time between two notifications shown.
+    pub notice_gap: Duration,
+    /// A title that came within this time is merged.
+    pub notice_merge: Duration,
+    /// At most ten notifications are shown in this time.
+    pub notice_window: Duration,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self {
+            sockets: 100,
+            handshake: Duration::from_secs(10),
+            ping_every: Duration::from_secs(30),
+            response_timeout: Duration::from_secs(30),
+            notice_gap: Duration::from_secs(1),
+            notice_merge: Duration::from_secs(5),
+            notice_window: Duration::from_secs(60),
+        }
+    }
+}
+
+/// What clients did and what the hub made of it, for a terminal or a test to watch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Seen {
+    /// A client has a name now.
+    Registered {
+        /// Its name.
+        name: String,
+    },
+    /// A registration failed.
+    Declined {
+        /// The name it asked for.
+        name: String,
+        /// The code it was told.
+        code: &'static str,
+    },
+    /// A client's socket ended.
+    Left {
+        /// The name, if it had one.
+        name: Option<String>,
+        /// The code of its close frame; `None` when it just went.
+        code: Option<u16>,
+    },
+    /// A message went out.
+    Delivered {
+        /// The message's id.
+        id: String,
+        /// To whom.
+        to: String,
+        /// The words.
+        text: String,
+    },
+    /// A message was acknowledged.
+    Acked {
+        /// The message's id.
+        id: String,
+        /// By whom.
+        by: String,
+    },
+    /// A message was rejected, or not answered in time.
+    Rejected {
+        /// The message's id.
+        id: String,
+        /// By whom.
+        by: String,
+        /// The reason given, or "Response timeout".
+        reason: String,
+    },
+    /// No client is left for a message.
+    Undelivered {
+        /// Why.
+        reason: String,
+    },
+    /// A client sent a notification.
+    Notified {
+        /// The message's id.
+        id: String,
+        /// By whom.
+        by: String,
+        /// What.
+        notice: Notice,
+    },
+    /// A notification is shown now, after the rules for it.
+    Shown {
+        /// What.
+        notice: Notice,
+    },
+    /// A frame was dropped: not of the protocol, not registered, or for an unknown message.
+    Dropped {
+        /// From whom, if registered.
+        by: Option<String>,
+    },
+}
+
+/// A notification as a client sent it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notice {
+    /// Its title; may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub title: String,
+    /// Its text; may be empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub body: String,
+    /// How loudly.
+    pub priority: Priority,
+}
+
+/// What became of a text, for whoever sent it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Report {
+    /// It went out.
+    Delivered {
+        /// To whom.
+        to: String,
+        /// Under which id.
+        id: String,
+    },
+    /// It was taken.
+    Acked {
+        /// By whom.
+        by: String,
+    },
+    /// It was not; others are asked.
+    Rejected {
+        /// By whom.
+        by: String,
+        /// Why.
+        reason: String,
+    },
+    /// Nobody takes it. Nothing follows.
+    Undelivered {
+        /// Why, and what to do.
+        reason: String,
+    },
+    /// Something to show came back.
+    Notified {
+        /// By whom.
+        by: String,
+        /// What.
+        notice: Notice,
+    },
+}
+
+/// A hub that listens.
+#[derive(Debug)]
+pub struct LocalHub {
+    listener: TcpListener,
+    address: SocketAddr,
+    token: Option<Token>,
+    rules: Rules,
+    seen: broadcast::Sender<Seen>,
+}
+
+impl LocalHub {
+    /// Listens on `address` (port 0 takes a free one). Connections wait until [`LocalHub::run`].
+    /// With a token, every client and sender has to present it.
+    pub async fn bind(address: SocketAddr, token: Option<Token>) -> io::Result<Self> {
+        Self::bind_with(address, token, Rules::default()).await
+    }
+
+    /// [`LocalHub::bind`] with other limits than the original's.
+    pub async fn bind_with(
+        address: SocketAddr,
+        token: Option<Token>,
+        rules: Rules,
+    ) -> io::Result<Self> {
+        let listener = TcpListener::bind(address).await?;
+        let address = listener.local_addr()?;
+        let (seen, _) = broadcast::channel(SEEN);
+        Ok(Self { listener, address, token, rules, seen })
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What happens from now on. A watcher that falls 1,024 events behind loses the oldest.
+    #[must_use]
+    pub fn events(&self) -> broadcast::Receiver<Seen> {
+        self.seen.subscribe()
+    }
+
+    /// Serves until `cancel`, then leaves every client with close code 1001.
+    pub async fn run(self, cancel: CancellationToken) {
+        let mut serving = Serving::new(self.token, self.rules, self.seen);
+        while serving.turn(&self.listener, &cancel).await.is_continue() {}
+        serving.leave().await;
+    }
+}

@@ -1,0 +1,114 @@
+//! Gives a running local hub a text, and hears what becomes of it.
+
+use std::net::SocketAddr;
+
+use futures_util::{SinkExt, StreamExt};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite::{Error as SocketError, Message};
+
+use super::Report;
+use super::door::SEND_PATH;
+use crate::Token;
+use crate::socket::{WebSocket, handshake, request};
+
+/// How the user gave the words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum InputMethod {
+    /// Spoken.
+    Voice,
+    /// Typed.
+    Text,
+}
+
+/// How long to listen for reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    /// Until it is known whether the text went out.
+    Delivery,
+    /// Until nobody is left to take it, or the caller drops the reports.
+    Responses,
+}
+
+/// Why a text could not be given to a hub.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum SendProblem {
+    /// Nobody listens.
+    #[error("no hub answers at {0}: start one with `vaultmate-cli hub`")]
+    NoHub(SocketAddr),
+    /// It wants a token, or another one.
+    #[error("the hub at {0} refuses us: give the token it was started with")]
+    Refused(SocketAddr),
+    /// It is no local hub, or it ended.
+    #[error("what answers at {0} is not a local hub, or it was closed: start it again")]
+    Lost(SocketAddr),
+}
+
+/// What a sender says, once.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Outgoing {
+    pub(super) text: String,
+    pub(super) input_method: InputMethod,
+}
+
+/// Gives `text` to the hub at `address`, which passes it on: to its only client, or with several
+/// to the one the text begins with (`name: text`).
+pub async fn send(
+    address: SocketAddr,
+    token: Option<&Token>,
+    text: &str,
+    how: InputMethod,
+    wait: Wait,
+) -> Result<Reports, SendProblem> {
+    let lost = || SendProblem::Lost(address);
+    let request = request(&format!("ws://{address}{SEND_PATH}"), token).map_err(|_| lost())?;
+    let stream = TcpStream::connect(address).await.map_err(|_| SendProblem::NoHub(address))?;
+    let (mut socket, _) = handshake(request, stream).await.map_err(|error| match *error {
+        SocketError::Http(response) if matches!(response.status().as_u16(), 401 | 403) => {
+            SendProblem::Refused(address)
+        }
+        _ => lost(),
+    })?;
+    let outgoing = Outgoing { text: text.into(), input_method: how };
+    let frame = serde_json::to_string(&outgoing).map_err(|_| lost())?;
+    socket.send(Message::text(frame)).await.map_err(|_| lost())?;
+    Ok(Reports { socket, address, wait, over: false })
+}
+
+/// What becomes of a text, in order.
+#[derive(Debug)]
+pub struct Reports {
+    socket: WebSocket,
+    address: SocketAddr,
+    wait: Wait,
+    over: bool,
+}
+
+impl Reports {
+    /// The next report; `None` when there is no more to wait for. Cancel-safe.
+    pub async fn next(&mut self) -> Option<Result<Report, SendProblem>> {
+        while !self.over {
+            match self.socket.next().await {
+                Some(Ok(Message::Text(text))) => {
+                    let Ok(report) = serde_json::from_str::<Report>(&text) else { continue };
+                    self.over = match report {
+                        Report::Undelivered { .. } => true,
+                        Report::Delivered { .. } => self.wait == Wait::Delivery,
+                        _ => false,
+                    };
+                    return Some(Ok(report));
+                }
+                Some(Ok(_)) => {}
+                Some(Err(_)) | None => {
+                    self.over = true;
+                    return Some(Err(SendProblem::Lost(self.address)));
+                }
+            }
+        }
+        None
+    }
+}

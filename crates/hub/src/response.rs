@@ -1,0 +1,162 @@
+//! What a client answers to a message, cut to what a hub shows.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use crate::wire::{Answer, ResponseFrame, ToHub};
+
+const TITLE_MAX: usize = 256;
+const REASON_MAX: usize = 512;
+const BODY_MAX: usize = 4096;
+
+/// One of possibly several answers to a message the hub delivered. The hub confirms none of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Response {
+    /// The message is safe with us.
+    Ack {
+        /// The hub's id of the message.
+        message_id: String,
+    },
+    /// The message cannot be taken; the hub tries other clients.
+    Reject {
+        /// The hub's id of the message.
+        message_id: String,
+        /// Shown to the user in the end; blank is left out.
+        reason: String,
+    },
+    /// Something to show to the user. A blank title or body is left out; with both blank the
+    /// hub would drop it, and nothing is sent.
+    Notification {
+        /// The hub's id of the message it belongs to.
+        message_id: String,
+        /// At most 256 bytes, cut with "…".
+        title: String,
+        /// At most 4 kB, cut after a sentence with "…".
+        body: String,
+        /// How loudly.
+        priority: Priority,
+    },
+}
+
+/// How loudly a notification is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Priority {
+    /// May pass unnoticed.
+    Low,
+    /// As usual.
+    #[default]
+    Normal,
+    /// Wants the user.
+    High,
+}
+
+impl Response {
+    /// The frame to send, or `None` when there is nothing to show.
+    pub(crate) fn into_frame(self) -> Option<ToHub> {
+        let (message_id, answer) = match self {
+            Self::Ack { message_id } => (message_id, Answer::Ack {}),
+            Self::Reject { message_id, reason } => {
+                (message_id, Answer::Reject { reason: shown(&reason, REASON_MAX) })
+            }
+            Self::Notification { message_id, title, body, priority } => {
+                let (title, body) = (shown(&title, TITLE_MAX), shown(&body, BODY_MAX));
+                if title.is_none() && body.is_none() {
+                    return None;
+                }
+                (message_id, Answer::Notification { title, body, priority: Some(priority) })
+            }
+        };
+        Some(ToHub::Response(ResponseFrame { message_id, answer }))
+    }
+}
+
+fn shown(text: &str, limit: usize) -> Option<String> {
+    let text = text.trim();
+    (!text.is_empty()).then(|| cut(text, limit).into_owned())
+}
+
+/// Shortens `text` to at most `limit` bytes, "…" included: after a sentence where one ends in the
+/// second half of what fits, else after a word, else within one.
+fn cut(text: &str, limit: usize) -> Cow<'_, str> {
+    if text.len() <= limit {
+        return Cow::Borrowed(text);
+    }
+    let room = limit.saturating_sub("…".len());
+    let (fits, _) = text.split_at(text.floor_char_boundary(room));
+    let kept = last_end(fits, ends_sentence)
+        .filter(|end| *end >= room / 2)
+        .or_else(|| last_end(fits, char::is_whitespace))
+        .and_then(|end| fits.get(..end))
+        .unwrap_or(fits);
+    Cow::Owned(format!("{}…", kept.trim_end()))
+}
+
+const fn ends_sentence(c: char) -> bool {
+    matches!(c, '.' | '!' | '?' | '\n' | '。')
+}
+
+/// The end of the last character that `ends` something, and is not inside a word or number.
+fn last_end(text: &str, ends: impl Fn(char) -> bool) -> Option<usize> {
+    text.char_indices().rev().map(|(at, c)| (at + c.len_utf8(), c)).find_map(|(end, c)| {
+        let follows = text.get(end..).and_then(|rest| rest.chars().next());
+        (ends(c) && !follows.is_some_and(char::is_alphanumeric) || ends(c) && c.is_whitespace())
+            .then_some(end)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_short_text_stays_whole() {
+        assert_eq!(cut("Milk is on the list.", 40), "Milk is on the list.");
+    }
+
+    #[test]
+    fn a_long_text_is_cut_after_a_sentence() {
+        assert_eq!(cut("One is done. Version 1.5 is next. And three more", 44), {
+            "One is done. Version 1.5 is next.…"
+        });
+    }
+
+    #[test]
+    fn without_a_late_sentence_it_is_cut_after_a_word() {
+        assert_eq!(cut("A. then many words without any end", 24), "A. then many words…");
+        assert_eq!(cut("aaaaaaaaaaaaaaaaaaaaaaaa", 12), "aaaaaaaaa…");
+    }
+
+    #[test]
+    fn blank_parts_are_left_out_and_nothing_at_all_is_not_sent() {
+        let note = |title: &str, body: &str| Response::Notification {
+            message_id: "m1".into(),
+            title: title.into(),
+            body: body.into(),
+            priority: Priority::High,
+        };
+        assert_eq!(note(" ", "\n").into_frame(), None);
+        let frame = note("", " Done. ").into_frame().unwrap().print();
+        assert_eq!(
+            frame,
+            r#"{"type":"response","payload":{"messageId":"m1","type":"notification","payload":{"body":"Done.","priority":"high"}}}"#
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn a_cut_text_is_a_beginning_that_fits(text in any::<String>(), limit in 3_usize..200) {
+            let short = cut(&text, limit);
+            prop_assert!(short.len() <= limit);
+            if text.len() > limit {
+                let kept = short.strip_suffix('…').unwrap();
+                prop_assert!(text.starts_with(kept));
+            } else {
+                prop_assert_eq!(short.as_ref(), text.as_str());
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Where events leave: in order, bounded, and without making the socket wait.
+
+use std::collections::VecDeque;
+
+use tokio::sync::mpsc;
+
+use crate::HubEvent;
+
+/// Events on their way out. While any is left nothing is read from the hub, so there are never
+/// more than one message, one status and one count.
+#[derive(Debug)]
+pub(super) struct Outlet {
+    events: mpsc::Sender<HubEvent>,
+    left: VecDeque<HubEvent>,
+}
+
+/// What became of driving an outlet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Flow {
+    /// An event went into the channel.
+    Taken,
+    /// Nobody listens any more.
+    Gone,
+}
+
+impl Outlet {
+    pub(super) const fn new(events: mpsc::Sender<HubEvent>) -> Self {
+        Self { events, left: VecDeque::new() }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.left.is_empty()
+    }
+
+    /// Adds an event. A status or count that nobody has seen yet gives way to the newer one.
+    pub(super) fn push(&mut self, event: HubEvent) {
+        let kind = std::mem::discriminant(&event);
+        if !matches!(event, HubEvent::Message(_)) {
+            self.left.retain(|earlier| std::mem::discriminant(earlier) != kind);
+        }
+        self.left.push_back(event);
+    }
+
+    /// Moves one event into the channel as soon as there is room. Cancel-safe. With none left it
+    /// waits for the receiver's end.
+    pub(super) async fn drive(&mut self) -> Flow {
+        if self.left.is_empty() {
+            self.events.closed().await;
+            return Flow::Gone;
+        }
+        let Ok(room) = self.events.reserve().await else { return Flow::Gone };
+        if let Some(event) = self.left.pop_front() {
+            room.send(event);
+        }
+        Flow::Taken
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::{HubState, HubStatus};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn unseen_statuses_give_way_and_the_order_of_the_rest_stays() {
+        let (events, mut outside) = mpsc::channel(8);
+        let mut outlet = Outlet::new(events);
+        let status = |state| HubEvent::Status(HubStatus { state, trouble: None });
+        outlet.push(status(HubState::Waiting));
+        outlet.push(HubEvent::Ignored { count: 1 });
+        outlet.push(status(HubState::Connecting));
+        outlet.push(HubEvent::Ignored { count: 2 });
+        while !outlet.is_empty() {
+            assert_eq!(outlet.drive().await, Flow::Taken);
+        }
+        let connecting = |event| {
+            matches!(event, HubEvent::Status(status) if status.state == HubState::Connecting)
+        };
+        assert!(connecting(outside.recv().await.unwrap()));
+        assert!(matches!(outside.recv().await, Some(HubEvent::Ignored { count: 2 })));
+        drop(outside);
+        assert_eq!(outlet.drive().await, Flow::Gone);
+    }
+
+    #[tokio::test]
+    async fn a_full_channel_keeps_the_event_here() {
+        let (events, mut outside) = mpsc::channel(1);
+        let mut outlet = Outlet::new(events);
+        outlet.push(HubEvent::Ignored { count: 1 });
+        assert_eq!(outlet.drive().await, Flow::Taken);
+        outlet.push(HubEvent::Ignored { count: 2 });
+        tokio::select! {
+            biased;
+            _ = outlet.drive() => panic!("there was no room"),
+            () = std::future::ready(()) => {}
+        }
+        assert!(!outlet.is_empty());
+        assert!(matches!(outside.recv().await, Some(HubEvent::Ignored { count: 1 })));
+        assert_eq!(outlet.drive().await, Flow::Taken);
+    }
+}

@@ -1,0 +1,130 @@
+//! What can go wrong with the link, in words for the user, and whether it heals by itself.
+
+use std::time::Duration;
+
+use crate::LinkConfig;
+
+/// A hub may ask for a pause, but not for ever.
+const LONGEST_PAUSE: Duration = Duration::from_secs(3600);
+const CODE_SHOWN: usize = 64;
+
+/// Why there is no link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// Nobody listens at the address.
+    NoAnswer,
+    /// Somebody listens but says nothing in time.
+    Silent,
+    /// What answers does not speak WebSocket as it should.
+    NotAHub,
+    /// 401 or 403.
+    Forbidden { status: u16 },
+    /// 429 or 503.
+    Busy { retry_after: Option<Duration> },
+    /// The connection ended.
+    Lost,
+    /// The hub closed it, with its code.
+    Closed { code: u16 },
+    /// A frame was too big or broke the WebSocket protocol.
+    Broken,
+    /// `DUPLICATE_NAME`: maybe our own dead socket, which the hub has not noticed yet.
+    NameTaken,
+    /// `INVALID_NAME`.
+    NameRefused,
+    /// `INVALID_DESCRIPTION`.
+    DescriptionRefused,
+    /// `ALREADY_REGISTERED` or `VALIDATION_ERROR`.
+    RegistrationRefused { code: String },
+    /// Any other code.
+    Declined { code: String },
+}
+
+impl Trouble {
+    /// What a failed registration means, by the hub's code.
+    pub(crate) fn declined(code: &str) -> Self {
+        match code {
+            "DUPLICATE_NAME" => Self::NameTaken,
+            "INVALID_NAME" => Self::NameRefused,
+            "INVALID_DESCRIPTION" => Self::DescriptionRefused,
+            "ALREADY_REGISTERED" | "VALIDATION_ERROR" => {
+                Self::RegistrationRefused { code: code.into() }
+            }
+            unknown => {
+                let harmless = |c: &char| c.is_ascii_alphanumeric() || *c == '_' || *c == '-';
+                Self::Declined { code: unknown.chars().filter(harmless).take(CODE_SHOWN).collect() }
+            }
+        }
+    }
+
+    /// Whether trying again without the user is of no use.
+    pub(crate) const fn needs_user(&self) -> bool {
+        matches!(
+            self,
+            Self::Forbidden { .. }
+                | Self::NameRefused
+                | Self::DescriptionRefused
+                | Self::RegistrationRefused { .. }
+        )
+    }
+
+    /// How long the hub asked us to stay away.
+    pub(crate) fn pause(&self) -> Duration {
+        match self {
+            Self::Busy { retry_after: Some(pause) } => LONGEST_PAUSE.min(*pause),
+            _ => Duration::ZERO,
+        }
+    }
+
+    /// One sentence: what failed on what, and what to do.
+    pub(crate) fn sentence(&self, config: &LinkConfig) -> String {
+        let at = config.address;
+        let said = match self {
+            Self::NoAnswer => format!("The hub at {at} does not answer: is it running?"),
+            Self::Silent => {
+                format!("The hub at {at} has stopped answering: restart it if this lasts.")
+            }
+            Self::NotAHub => {
+                format!("What answers at {at} is not a hub: check the address in the settings.")
+            }
+            Self::Forbidden { status } => format!(
+                "The hub at {at} refuses the connection ({status}): check its token and settings, \
+                 then connect again."
+            ),
+            Self::Busy { .. } => format!("The hub at {at} is busy and asked us to wait."),
+            Self::Lost => format!("The connection to the hub at {at} was lost: is it running?"),
+            Self::Closed { code: 1001 } => {
+                format!("The hub at {at} was closed: start it again to use it.")
+            }
+            Self::Closed { code } => format!(
+                "The hub at {at} ended the connection (code {code}): see its log if this lasts."
+            ),
+            Self::Broken => format!(
+                "The hub at {at} sent what is not its protocol: check that it is a hub and up to \
+                 date."
+            ),
+            Self::NameTaken => format!(
+                "Another client is registered as “{}”: end it, or choose another name.",
+                config.name
+            ),
+            Self::NameRefused => format!(
+                "The hub refuses the name “{}”: use letters, digits, - and _, beginning with a \
+                 letter.",
+                config.name
+            ),
+            Self::DescriptionRefused => {
+                "The hub refuses the description: say in a sentence what your notes are good for."
+                    .into()
+            }
+            Self::RegistrationRefused { code } => format!(
+                "The hub at {at} refuses to register “{}” ({code}): change its name or \
+                 description, then connect again.",
+                config.name
+            ),
+            Self::Declined { code } => format!(
+                "The hub at {at} does not register “{}” now ({code}): see its log if this lasts.",
+                config.name
+            ),
+        };
+        if self.needs_user() { said } else { format!("{said} Trying again by itself.") }
+    }
+}

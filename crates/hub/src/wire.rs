@@ -1,0 +1,174 @@
+//! The frames of the hub's protocol: JSON text, `{ "type": string, "payload": object }`.
+//!
+//! A key without a value is left out, never `null`. What cannot be read is [`Junk`]: to be
+//! counted and dropped, whatever it is.
+
+use protocol::Origin;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+
+use crate::Priority;
+
+/// The largest frame either side sends, in bytes.
+pub(crate) const FRAME_MAX: usize = 1 << 20;
+const ID_MAX: usize = 256;
+
+/// A frame from a client.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", content = "payload", rename_all = "snake_case")]
+pub(crate) enum ToHub {
+    Registration(Registration),
+    Response(ResponseFrame),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Registration {
+    pub(crate) name: String,
+    pub(crate) description: String,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub(crate) version: Option<String>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub(crate) capabilities: Option<Vec<String>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ResponseFrame {
+    pub(crate) message_id: String,
+    #[serde(flatten)]
+    pub(crate) answer: Answer,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", content = "payload", rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum Answer {
+    Ack {},
+    Reject {
+        #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    Notification {
+        #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+        title: Option<String>,
+        #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+        body: Option<String>,
+        #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+        priority: Option<Priority>,
+    },
+}
+
+/// A frame from the hub.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", content = "payload", rename_all = "snake_case")]
+pub(crate) enum FromHub {
+    RegistrationResponse(RegistrationResponse),
+    Message(MessageFrame),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RegistrationResponse {
+    pub(crate) success: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) client_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) code: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) message: Option<String>,
+}
+
+/// Of a message only id and text must be what they should; the rest may be anything or missing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct MessageFrame {
+    pub(crate) id: String,
+    pub(crate) text: String,
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub(crate) timestamp: Value,
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub(crate) metadata: Value,
+}
+
+/// What a frame from the hub says, checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Incoming {
+    Registered,
+    Declined { code: String },
+    Message { id: String, text: String, origin: Origin, raw_timestamp: Option<String> },
+}
+
+/// A frame that is not one of the protocol, or a message nothing can be done with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Junk;
+
+impl Incoming {
+    /// Reads a text frame.
+    pub(crate) fn read(frame: &str) -> Result<Self, Junk> {
+        match serde_json::from_str(frame).map_err(|_| Junk)? {
+            FromHub::RegistrationResponse(RegistrationResponse { success: true, .. }) => {
+                Ok(Self::Registered)
+            }
+            FromHub::RegistrationResponse(declined) => {
+                Ok(Self::Declined { code: declined.code.unwrap_or_default() })
+            }
+            FromHub::Message(message) => message.check(),
+        }
+    }
+}
+
+impl MessageFrame {
+    fn check(self) -> Result<Incoming, Junk> {
+        let usable_id = (1..=ID_MAX).contains(&self.id.len()) && !self.id.contains(char::is_control);
+        if !usable_id || self.text.trim().is_empty() {
+            return Err(Junk);
+        }
+        let spoken = self.metadata.get("inputMethod").and_then(Value::as_str) == Some("voice");
+        Ok(Incoming::Message {
+            id: self.id,
+            text: picture_controls(self.text),
+            origin: if spoken { Origin::HubVoice } else { Origin::HubText },
+            raw_timestamp: self.timestamp.as_str().filter(|t| !t.is_empty()).map(str::to_owned),
+        })
+    }
+}
+
+impl ToHub {
+    /// The frame's text.
+    pub(crate) fn print(&self) -> String {
+        print(self)
+    }
+}
+
+impl FromHub {
+    /// The frame's text.
+    pub(crate) fn print(&self) -> String {
+        print(self)
+    }
+}
+
+fn print(frame: &impl Serialize) -> String {
+    // These types hold strings and plain values only, which always print.
+    serde_json::to_string(frame).unwrap_or_default()
+}
+
+/// Shows control characters as Unicode's pictures of them (U+2400…), so that no terminal and no
+/// program ever obeys one. Line breaks and tabs stay.
+fn picture_controls(text: String) -> String {
+    let obeyed = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
+    if !text.contains(obeyed) {
+        return text;
+    }
+    let picture = |c: char| match u32::from(c) {
+        code @ 0..0x20 => char::from_u32(0x2400 + code).unwrap_or(char::REPLACEMENT_CHARACTER),
+        0x7f => '␡',
+        _ => char::REPLACEMENT_CHARACTER,
+    };
+    text.chars().map(|c| if obeyed(c) { picture(c) } else { c }).collect()
+}
+
+/// A value that may be missing but not `null`.
+fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(input: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(input).map(Some)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,163 @@
+//! What the link does with servers that are no hub, or will not let it in.
+
+use hub::Timing;
+use protocol::HubState;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::stage::{Link, RudeHub, config, soon};
+
+/// Reads the upgrade request to its end.
+async fn request(stream: &mut TcpStream) -> String {
+    let mut request = Vec::new();
+    while !request.ends_with(b"\r\n\r\n") {
+        request.push(soon(stream.read_u8()).await.unwrap());
+    }
+    String::from_utf8(request).unwrap()
+}
+
+/// Answers the next connection with `answer` and closes it.
+async fn answer(hub: &RudeHub, answer: &str) {
+    let mut stream = hub.connection().await;
+    request(&mut stream).await;
+    // The link may stop reading in the middle of a long answer.
+    let _ = soon(stream.write_all(answer.as_bytes())).await;
+    let _ = stream.shutdown().await;
+}
+
+/// The right answer to a request, but for `more` headers.
+async fn upgrade(hub: &RudeHub, more: &str) -> TcpStream {
+    use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
+    let mut stream = hub.connection().await;
+    let request = request(&mut stream).await;
+    let key = request.lines().find_map(|line| line.strip_prefix("Sec-WebSocket-Key: ")).unwrap();
+    let accept = derive_accept_key(key.as_bytes());
+    let head = format!(
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+         Sec-WebSocket-Accept: {accept}\r\n{more}\r\n"
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    stream
+}
+
+#[tokio::test]
+async fn what_is_no_hub_is_said_to_be_none_and_tried_again() {
+    let many = format!("HTTP/1.1 101 S\r\n{}\r\n", "X: y\r\n".repeat(10_000));
+    let long = format!("HTTP/1.1 101 S\r\nX: {}\r\n\r\n", "y".repeat(1 << 20));
+    for no_hub in [
+        "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\n<html>",
+        "HTTP/1.1 404 Not Found\r\n\r\n",
+        "HTTP/1.1 500 Internal Server Error\r\n\r\n",
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+         Sec-WebSocket-Accept: d3Jvbmc=\r\n\r\n",
+        "SSH-2.0-OpenSSH_9.9\r\n",
+        many.as_str(),
+        long.as_str(),
+    ] {
+        let hub = RudeHub::start().await;
+        let mut link = Link::start(config(hub.address));
+        answer(&hub, no_hub).await;
+        let trouble = link.trouble(HubState::Waiting).await;
+        let head: String = no_hub.chars().take(40).collect();
+        assert!(trouble.contains("is not a hub") || trouble.contains("was lost"), "{head}: {trouble}");
+        hub.connection().await;
+    }
+}
+
+#[tokio::test]
+async fn what_we_did_not_offer_must_not_be_chosen() {
+    for extra in
+        ["Sec-WebSocket-Extensions: permessage-deflate\r\n", "Sec-WebSocket-Protocol: chat\r\n"]
+    {
+        let hub = RudeHub::start().await;
+        let mut link = Link::start(config(hub.address));
+        let _socket = upgrade(&hub, extra).await;
+        let trouble = link.trouble(HubState::Waiting).await;
+        assert!(trouble.contains("is not a hub"), "{extra}: {trouble}");
+    }
+    let hub = RudeHub::start().await;
+    let mut link = Link::start(config(hub.address));
+    let _socket = upgrade(&hub, "X-Harmless: yes\r\n").await;
+    link.reaches(HubState::Registering).await;
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed() {
+    let (hub, elsewhere) = (RudeHub::start().await, RudeHub::start().await);
+    let mut link = Link::start(config(hub.address));
+    for status in ["301 Moved Permanently", "302 Found", "307 Temporary Redirect"] {
+        let location = format!("Location: ws://{}/", elsewhere.address);
+        answer(&hub, &format!("HTTP/1.1 {status}\r\n{location}\r\n\r\n")).await;
+        let trouble = link.trouble(HubState::Waiting).await;
+        assert!(trouble.contains("is not a hub"), "{trouble}");
+    }
+    assert!(!elsewhere.is_dialled().await);
+    assert!(soon(async {
+        while !hub.is_dialled().await {
+            tokio::task::yield_now().await;
+        }
+        true
+    })
+    .await);
+}
+
+#[tokio::test]
+async fn a_hub_that_forbids_us_is_asked_again_only_by_the_user() {
+    for status in ["401 Unauthorized", "403 Forbidden"] {
+        let hub = RudeHub::start().await;
+        let mut link = Link::start(config(hub.address));
+        answer(&hub, &format!("HTTP/1.1 {status}\r\n\r\n")).await;
+        let trouble = link.trouble(HubState::Refused).await;
+        assert!(trouble.contains("refuses the connection"), "{trouble}");
+        link.handle.wake();
+        // A link that does not exist answers only after the wake was seen.
+        assert!(link.handle.send(ack()).await.is_err());
+        assert!(!hub.is_dialled().await);
+        link.handle.retry();
+        hub.client().await;
+        link.reaches(HubState::Online).await;
+    }
+}
+
+fn ack() -> hub::Response {
+    hub::Response::Ack { message_id: "m1".into() }
+}
+
+#[tokio::test]
+async fn a_busy_hub_is_left_alone_for_as_long_as_it_asks() {
+    for status in ["429 Too Many Requests", "503 Service Unavailable"] {
+        let hub = RudeHub::start().await;
+        let mut link = Link::start(config(hub.address));
+        answer(&hub, &format!("HTTP/1.1 {status}\r\nRetry-After: 120\r\n\r\n")).await;
+        let trouble = link.trouble(HubState::Waiting).await;
+        assert!(trouble.contains("is busy"), "{trouble}");
+        link.handle.wake();
+        assert!(link.handle.send(ack()).await.is_err());
+        assert!(!hub.is_dialled().await);
+        link.handle.retry();
+        link.reaches(HubState::Connecting).await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_never_answers_the_handshake_is_given_up() {
+    let hub = RudeHub::start().await;
+    let timing = Timing::default().faster(50);
+    let mut link = Link::start_timed(Some(config(hub.address)), timing);
+    let _silent = hub.connection().await;
+    let trouble = link.trouble(HubState::Waiting).await;
+    assert!(trouble.contains("has stopped answering"), "{trouble}");
+    hub.client().await;
+    link.reaches(HubState::Online).await;
+}
+
+#[tokio::test]
+async fn switching_off_during_the_handshake_gives_it_up() {
+    let hub = RudeHub::start().await;
+    let mut link = Link::start(config(hub.address));
+    let mut stream = hub.connection().await;
+    request(&mut stream).await;
+    link.handle.configure(None);
+    link.reaches(HubState::Off).await;
+    assert_eq!(soon(stream.read(&mut [0; 1])).await.unwrap_or(0), 0);
+}

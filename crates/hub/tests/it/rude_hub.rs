@@ -1,0 +1,252 @@
+//! What the link does with a hub that answers wrongly, sends rubbish, or falls silent.
+
+use futures_util::{SinkExt, StreamExt};
+use hub::{Response, Timing};
+use protocol::HubState;
+use serde_json::json;
+use tokio::io::AsyncWriteExt;
+use tokio_tungstenite::tungstenite::Message;
+
+use crate::stage::{
+    Link, RudeHub, close_code, config, next_frame, send_frame, send_message, soon,
+};
+
+const MEBIBYTE: usize = 1 << 20;
+
+/// A message frame of exactly `bytes` bytes.
+fn message_of(bytes: usize) -> String {
+    let frame = |text: &str| format!(r#"{{"type":"message","payload":{{"id":"m1","text":"{text}"}}}}"#);
+    frame(&"x".repeat(bytes - frame("").len()))
+}
+
+#[tokio::test]
+async fn online_is_reported_only_after_the_hub_has_accepted_the_name() {
+    let hub = RudeHub::start().await;
+    let mut link = Link::start(config(hub.address));
+    let (mut socket, registration) = hub.registration().await;
+    assert_eq!(registration["type"], "registration");
+    assert_eq!(registration["payload"]["name"], "Notes");
+    assert_eq!(registration["payload"]["description"], "Keeps my notes.");
+    link.reaches(HubState::Registering).await;
+    assert!(link.handle.send(Response::Ack { message_id: "m1".into() }).await.is_err());
+    assert!(link.events.is_empty());
+    send_frame(&mut socket, "registration_response", json!({ "success": true })).await;
+    link.reaches(HubState::Online).await;
+}
+
+#[tokio::test]
+async fn codes_that_need_the_user_stop_the_link_with_a_sentence() {
+    for (code, said) in [
+        ("INVALID_NAME", "The hub refuses the name “Notes”: use letters"),
+        ("INVALID_DESCRIPTION", "The hub refuses the description:"),
+        ("ALREADY_REGISTERED", "(ALREADY_REGISTERED)"),
+        ("VALIDATION_ERROR", "(VALIDATION_ERROR)"),
+    ] {
+        let hub = RudeHub::start().await;
+        let mut link = Link::start(config(hub.address));
+        let (mut socket, _) = hub.registration().await;
+        let answer = json!({ "success": false, "code": code, "message": "no" });
+        send_frame(&mut socket, "registration_response", answer).await;
+        let trouble = link.trouble(HubState::Refused).await;
+        assert!(trouble.contains(said) && !trouble.contains("by itself"), "{trouble}");
+        assert_eq!(close_code(&mut socket).await, Some(1000));
+        assert!(!hub.is_dialled().await);
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_code_backs_off_and_its_text_is_tamed() {
+    let hub = RudeHub::start().await;
+    let mut link = Link::start(config(hub.address));
+    let (mut socket, _) = hub.registration().await;
+    let answer = json!({ "success": false, "code": "NEW_CODE\u{1b}[2J <b>" });
+    send_frame(&mut socket, "registration_response", answer).await;
+    let trouble = link.trouble(HubState::Waiting).await;
+    assert!(trouble.contains("(NEW_CODE2Jb)"), "{trouble}");
+    hub.client().await;
+    link.reaches(HubState::Online).await;
+}
+
+#[tokio::test]
+async fn a_hub_that_never_answers_the_registration_is_left() {
+    let hub = RudeHub::start().await;
+    let timing = Timing::default().faster(50);
+    let mut link = Link::start_timed(Some(config(hub.address)), timing);
+    let (mut socket, _) = hub.registration().await;
+    assert_eq!(close_code(&mut socket).await, Some(1000));
+    link.reaches(HubState::Waiting).await;
+}
+
+#[tokio::test]
+async fn rubbish_is_counted_and_the_link_stays() {
+    let hub = RudeHub::start().await;
+    let mut link = Link::start(config(hub.address));
+    let mut socket = hub.client().await;
+    for (rubbish, count) in [
+        Message::text("{"),
+        Message::text("null"),
+        Message::text(r#"{"type":"messages","payload":{}}"#),
+        Message::text(r#"{"type":"registration_response","payload":{"success":true}}"#),
+        Message::text(r#"{"type":"registration_response","payload":{"success":false}}"#),
+        Message::text("[".repeat(100_000)),
+        Message::text(r#"{"type":"message","payload":{"id":"","text":"x"}}"#),
+        Message::binary(vec![0, 159, 146, 150]),
+    ]
+    .into_iter()
+    .zip(1..)
+    {
+        socket.send(rubbish).await.unwrap();
+        assert_eq!(link.ignored().await, count);
+    }
+    socket.send(Message::Pong("unasked".into())).await.unwrap();
+    send_message(&mut socket, "m1", "still here").await;
+    let message = link.message().await;
+    assert_eq!(message.text, "still here");
+    message.receipt.ack();
+    assert_eq!(next_frame(&mut socket).await["payload"]["type"], "ack");
+}
+
+/// Raw bytes of a server after the registration, and the code we leave with, if we still can.
+const BROKEN: [(&str, &[u8]); 12] = [
+    ("a reserved bit", b"\xc1\x02hi"),
+    ("another reserved bit", b"\x91\x02hi"),
+    ("a reserved opcode", b"\x83\x02hi"),
+    ("a reserved control opcode", b"\x8f\x00"),
+    ("a continuation of nothing", b"\x80\x02hi"),
+    ("a message inside a message", b"\x01\x02hi\x81\x02hi"),
+    ("a control frame that is too long", b"\x89\x7e\x00\x7exxxx"),
+    ("a ping in pieces", b"\x09\x01p"),
+    ("text that is not UTF-8", b"\x81\x03\xff\xfe\xfd"),
+    ("a masked frame", b"\x81\x82\x00\x00\x00\x00hi"),
+    ("a length without end", b"\x81\x7f\x7f\xff\xff\xff\xff\xff\xff\xff"),
+    ("a length with its top bit set", b"\x82\x7f\xff\xff\xff\xff\xff\xff\xff\xff"),
+];
+
+#[tokio::test]
+async fn a_broken_stream_is_closed_and_dialled_anew() {
+    let hub = RudeHub::start().await;
+    for (what, bytes) in BROKEN {
+        let mut link = Link::start(config(hub.address));
+        let mut socket = hub.client().await;
+        link.reaches(HubState::Online).await;
+eprintln!("{what}");
+        socket.get_mut().write_all(bytes).await.unwrap();
+        let trouble = link.trouble(HubState::Waiting).await;
+        assert!(trouble.contains("is not its protocol"), "{what}: {trouble}");
+        let code = close_code(&mut socket).await;
+        assert!(matches!(code, Some(1002 | 1007 | 1009)), "{what}: {code:?}");
+        hub.client().await;
+        link.reaches(HubState::Online).await;
+        link.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn frames_in_pieces_are_put_together() {
+    let hub = RudeHub::start().await;
+    let mut link = Link::start(config(hub.address));
+    let mut socket = hub.client().await;
+    let frame = br#"{"type":"message","payload":{"id":"m1","text":"hi"}}"#;
+    let mut bytes = Vec::new();
+    for (at, byte) in frame.iter().enumerate() {
+        let last = if at + 1 == frame.len() { 0x80 } else { 0 };
+        bytes.extend([last | u8::from(at == 0), 1, *byte]);
+    }
+    socket.get_mut().write_all(&bytes).await.unwrap();
+    assert_eq!(link.message().await.text, "hi");
+}
+
+#[tokio::test]
+async fn a_mebibyte_is_taken_and_one_byte_more_is_not() {
+    let hub = RudeHub::start().await;
+    let mut link = Link::start(config(hub.address));
+    let mut socket = hub.client().await;
+    socket.send(Message::text(message_of(MEBIBYTE))).await.unwrap();
+    assert!(link.message().await.text.starts_with("xxx"));
+    socket.send(Message::text(message_of(MEBIBYTE + 1))).await.unwrap();
+    let trouble = link.trouble(HubState::Waiting).await;
+    assert!(trouble.contains("is not its protocol"), "{trouble}");
+    hub.client().await;
+    link.reaches(HubState::Online).await;
+}
+
+#[tokio::test]
+async fn a_hub_that_falls_silent_is_pinged_and_left_even_in_the_middle_of_a_frame() {
+    let timing = Timing::default().faster(100);
+    for begun in [&b""[..], b"\x81\x65{\"type\":"] {
+        let hub = RudeHub::start().await;
+        let mut link = Link::start_timed(Some(config(hub.address)), timing.clone());
+        let mut socket = hub.client().await;
+        link.reaches(HubState::Online).await;
+        socket.get_mut().write_all(begun).await.unwrap();
+        // The socket stays open and is not read: no pong, no close.
+        let trouble = link.trouble(HubState::Waiting).await;
+        assert!(trouble.contains("has stopped answering"), "{trouble}");
+        hub.client().await;
+        link.reaches(HubState::Online).await;
+    }
+}
+
+#[tokio::test]
+async fn a_hub_that_only_pongs_is_kept() {
+    let hub = RudeHub::start().await;
+    let mut link = Link::start_timed(Some(config(hub.address)), Timing::default().faster(100));
+    let mut socket = hub.client().await;
+    link.reaches(HubState::Online).await;
+    // Five pings are more than twice the time after which silence is death.
+    for _ in 0..5 {
+        assert!(soon(socket.next()).await.unwrap().unwrap().is_ping());
+        socket.flush().await.unwrap();
+    }
+    assert!(link.events.is_empty());
+}
+
+#[tokio::test]
+async fn a_full_channel_stops_the_reading_and_loses_nothing() {
+    let hub = RudeHub::start().await;
+    let mut link = Link::start_timed(Some(config(hub.address)), Timing::default().faster(100));
+    let mut socket = hub.client().await;
+    link.reaches(HubState::Online).await;
+    for n in 0..300 {
+        send_message(&mut socket, &format!("m{n}"), "hi").await;
+    }
+    // Nobody takes the messages for longer than silence may last; the link lives and pings.
+    for _ in 0..5 {
+        assert!(soon(socket.next()).await.unwrap().unwrap().is_ping());
+    }
+    for n in 0..300 {
+        assert_eq!(link.message().await.id, format!("m{n}"));
+    }
+}
+
+#[tokio::test]
+async fn a_receipt_given_while_the_link_is_down_is_sent_after_the_next_registration() {
+    let hub = RudeHub::start().await;
+    let mut link = Link::start(config(hub.address));
+    let mut socket = hub.client().await;
+    send_message(&mut socket, "m1", "hi").await;
+    let message = link.message().await;
+    drop(socket);
+    link.reaches(HubState::Waiting).await;
+    message.receipt.ack();
+    let mut socket = hub.client().await;
+    let expected = json!({
+        "type": "response",
+        "payload": { "messageId": "m1", "type": "ack", "payload": {} },
+    });
+    assert_eq!(next_frame(&mut socket).await, expected);
+}
+
+#[tokio::test]
+async fn nothing_is_acked_that_was_not_given_back() {
+    let hub = RudeHub::start().await;
+    let mut link = Link::start(config(hub.address));
+    let mut socket = hub.client().await;
+    send_message(&mut socket, "m1", "kept").await;
+    send_message(&mut socket, "m2", "refused").await;
+    let _kept = link.message().await;
+    link.message().await.receipt.reject("busy");
+    let first = next_frame(&mut socket).await;
+    assert_eq!(first["payload"]["messageId"], "m2");
+    assert_eq!(first["payload"]["payload"], json!({ "reason": "busy" }));
+}

@@ -1,0 +1,50 @@
+//! Why a search failed, or why it is not complete.
+
+use thiserror::Error;
+use vault::VaultError;
+
+/// Why nothing was searched.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum SearchError {
+    /// The pattern is not a regular expression.
+    #[error(
+        "`{pattern}` is not a valid regular expression: {why}. To find exactly this text, search for `{literal}`."
+    )]
+    BadPattern {
+        /// The pattern as given.
+        pattern: String,
+        /// What is wrong with it, on one line.
+        why: String,
+        /// A pattern that finds the same text literally.
+        literal: String,
+    },
+    /// The file pattern is not a glob.
+    #[error(
+        "`{pattern}` is not a valid file pattern: {why}. Write for example `*.md`, `Projects/*.md` or `**/*.md`."
+    )]
+    BadGlob {
+        /// The pattern as given.
+        pattern: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The query holds no word to look for.
+    #[error("`{query}` holds no word to look for. Write one or more words.")]
+    NoWords {
+        /// The query as given.
+        query: String,
+    },
+    /// The vault could not be listed.
+    #[error(transparent)]
+    Vault(#[from] VaultError),
+}
+
+/// Why results are missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Cut {
+    /// There are more than were asked for.
+    Results,
+    /// The deadline came before all notes were looked at.
+    Time,
+}

@@ -1,0 +1,116 @@
+//! Listing by file pattern, newest first.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use globset::{GlobBuilder, GlobMatcher};
+use protocol::{ChangeSet, NotePath, Timestamp};
+use unicode_normalization::UnicodeNormalization;
+use vault::{Entry, EntryKind, Vault, VaultError};
+
+use crate::SearchError;
+
+/// Entries that match a pattern.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Globbed {
+    /// The newest ones, at most `limit`.
+    pub entries: Vec<Entry>,
+    /// How many match in all.
+    pub total: u32,
+}
+
+/// Lists what matches `pattern` in the folder `base` (`None`, empty or `.`: the whole vault),
+/// newest first; a planned note counts as written now.
+///
+/// Case does not matter. `*` does not cross a `/`: `*.md` is in the base folder only, `**/*.md`
+/// anywhere beneath it.
+pub fn glob(
+    vault: &Vault,
+    overlay: &ChangeSet,
+    pattern: &str,
+    base: Option<&str>,
+    limit: u16,
+) -> Result<Globbed, SearchError> {
+    let matcher = matcher(pattern)?;
+    let entries = with_planned(vault.list()?.entries, overlay);
+    let base = base.filter(|base| !matches!(*base, "" | "." | "./" | "/"));
+    let base = base.map(|base| folder(&entries, base)).transpose()?;
+    let mut matching: Vec<Entry> = entries
+        .into_iter()
+        .filter(|entry| {
+            let path = folded(entry.path.as_str());
+            let inner = base.as_deref().map_or(Some(path.as_str()), |base| path.strip_prefix(base));
+            inner.is_some_and(|inner| matcher.is_match(inner))
+        })
+        .collect();
+    matching.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| a.path.cmp(&b.path)));
+    let total = u32::try_from(matching.len()).unwrap_or(u32::MAX);
+    matching.truncate(usize::from(limit));
+    Ok(Globbed { entries: matching, total })
+}
+
+/// Whether a note's path matches a search's file pattern. Without a `/` the pattern is about
+/// names in every folder.
+pub(crate) fn path_filter(
+    pattern: Option<&str>,
+) -> Result<impl Fn(&NotePath) -> bool, SearchError> {
+    let matcher = match pattern {
+        Some(pattern) if pattern.contains('/') => Some(matcher(pattern)?),
+        Some(pattern) => Some(matcher(&format!("**/{pattern}"))?),
+        None => None,
+    };
+    Ok(move |path: &NotePath| {
+        matcher.as_ref().is_none_or(|matcher| matcher.is_match(folded(path.as_str())))
+    })
+}
+
+fn matcher(pattern: &str) -> Result<GlobMatcher, SearchError> {
+    let glob = GlobBuilder::new(&folded(pattern.trim_start_matches("./")))
+        .case_insensitive(true)
+        .literal_separator(true)
+        .build()
+        .map_err(|error| SearchError::BadGlob {
+            pattern: pattern.to_owned(),
+            why: error.kind().to_string(),
+        })?;
+    Ok(glob.compile_matcher())
+}
+
+/// The folder as a prefix of folded paths.
+fn folder(entries: &[Entry], base: &str) -> Result<String, SearchError> {
+    let asked = NotePath::parse(base).map_err(VaultError::from)?;
+    let wanted = folded(asked.as_str());
+    let prefix = format!("{wanted}/");
+    let is_there = entries.iter().any(|entry| {
+        let path = folded(entry.path.as_str());
+        path.starts_with(&prefix) || (entry.kind == EntryKind::Folder && path == wanted)
+    });
+    if is_there {
+        return Ok(prefix);
+    }
+    Err(VaultError::NotFound { asked: base.to_owned(), nearest: Vec::new() }.into())
+}
+
+fn with_planned(mut entries: Vec<Entry>, overlay: &ChangeSet) -> Vec<Entry> {
+    if overlay.is_empty() {
+        return entries;
+    }
+    entries.retain(|entry| overlay.at(&entry.path).is_none());
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
+    let modified = Timestamp(i64::try_from(now).unwrap_or_default());
+    entries.extend(overlay.changes().iter().map(|change| Entry {
+        path: change.path.clone(),
+        size: change.after.len() as u64,
+        modified,
+        kind: if change.path.is_markdown() { EntryKind::Note } else { EntryKind::Attachment },
+    }));
+    entries
+}
+
+/// Equal for names that differ in case or Unicode form.
+fn folded(text: &str) -> String {
+    if text.is_ascii() {
+        text.to_ascii_lowercase()
+    } else {
+        text.nfc().collect::<String>().to_lowercase()
+    }
+}

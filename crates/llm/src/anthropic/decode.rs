@@ -1,0 +1,222 @@
+//! Anthropic's events as ours. Pure: one event in, at most a few out.
+
+use std::collections::BTreeMap;
+
+use protocol::Usage;
+use serde_json::{Map, Value};
+use thiserror::Error;
+
+use super::wire::{self, BlockStart, Delta, Event, Trouble};
+use crate::model::{ModelEvent, StopReason, ToolCall};
+use crate::sse::SseEvent;
+
+#[cfg(test)]
+mod tests;
+
+/// The most text of one answer, and the most arguments of all its calls, in bytes.
+const LARGEST: usize = 1024 * 1024;
+
+/// The most blocks of one answer.
+const MOST_BLOCKS: usize = 1024;
+
+/// Why an answer cannot be read on.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub(super) enum DecodeError {
+    /// The server says that something failed.
+    #[error("the server reports an error")]
+    Reported(Trouble),
+    /// It makes no sense.
+    #[error("{0}")]
+    Unreadable(&'static str),
+    /// It is larger than any honest one.
+    #[error("{0}")]
+    TooLarge(&'static str),
+}
+
+/// Whether an event brought the answer on.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Decoded {
+    /// It did, with these events.
+    Progress(Vec<ModelEvent>),
+    /// It only says that the line is open.
+    Ping,
+}
+
+/// Follows one answer.
+#[derive(Debug, Default)]
+pub(super) struct Decoder {
+    begun: bool,
+    over: bool,
+    blocks: BTreeMap<u32, OpenBlock>,
+    usage: Usage,
+    reason: Option<StopReason>,
+    text: usize,
+    arguments: usize,
+}
+
+#[derive(Debug)]
+enum OpenBlock {
+    Text,
+    Call { id: String, tool: String, input: Value, json: String },
+    Unknown,
+    Closed,
+}
+
+impl Decoder {
+    /// Reads an event. After [`ModelEvent::Stopped`] everything is ignored.
+    pub(super) fn decode(&mut self, event: &SseEvent) -> Result<Decoded, DecodeError> {
+        let event = match serde_json::from_str(&event.data) {
+            _ if self.over => return Ok(Decoded::Ping),
+            Ok(event) => event,
+            Err(_) if wire::KINDS.contains(&event.name.as_str()) => {
+                return Err(DecodeError::Unreadable("an event is not what its name says"));
+            }
+            Err(_) => return Ok(Decoded::Ping),
+        };
+        Ok(Decoded::Progress(match event {
+            Event::Ping | Event::Unknown => return Ok(Decoded::Ping),
+            Event::Error { error } => return Err(DecodeError::Reported(error)),
+            Event::MessageStart { message } => {
+                if std::mem::replace(&mut self.begun, true) {
+                    return Err(DecodeError::Unreadable("it began twice"));
+                }
+                self.count(&message.usage);
+                Vec::new()
+            }
+            Event::ContentBlockStart { index, content_block } => self.open(index, content_block)?,
+            Event::ContentBlockDelta { index, delta } => self.extend(index, delta)?,
+            Event::ContentBlockStop { index } => self.close(index)?,
+            Event::MessageDelta { delta, usage } => {
+                self.count(&usage);
+                self.reason = delta.stop_reason.as_deref().map(reason).or(self.reason);
+                Vec::new()
+            }
+            Event::MessageStop => self.stop(),
+        }))
+    }
+
+    fn open(&mut self, index: u32, start: BlockStart) -> Result<Vec<ModelEvent>, DecodeError> {
+        if self.blocks.contains_key(&index) {
+            return Err(DecodeError::Unreadable("a part of it began twice"));
+        }
+        if self.blocks.len() >= MOST_BLOCKS {
+            return Err(DecodeError::TooLarge("it has more than 1024 parts"));
+        }
+        let (block, events) = match start {
+            BlockStart::Text { text } => (OpenBlock::Text, self.say(text)?),
+            BlockStart::ToolUse { id, name, input } => {
+                let block = OpenBlock::Call { id, tool: name, input, json: String::new() };
+                (block, Vec::new())
+            }
+            BlockStart::Unknown => (OpenBlock::Unknown, Vec::new()),
+        };
+        self.blocks.insert(index, block);
+        Ok(events)
+    }
+
+    fn extend(&mut self, index: u32, delta: Delta) -> Result<Vec<ModelEvent>, DecodeError> {
+        match (self.blocks.get_mut(&index), delta) {
+            (None | Some(OpenBlock::Closed), _) => {
+                Err(DecodeError::Unreadable("it goes on with a part that is not open"))
+            }
+            (Some(OpenBlock::Text), Delta::TextDelta { text }) => self.say(text),
+            (Some(OpenBlock::Call { json, .. }), Delta::InputJsonDelta { partial_json }) => {
+                self.arguments += partial_json.len();
+                if self.arguments > LARGEST {
+                    return Err(DecodeError::TooLarge(
+                        "its calls have more than 1 MiB of arguments",
+                    ));
+                }
+                json.push_str(&partial_json);
+                Ok(Vec::new())
+            }
+            (Some(OpenBlock::Unknown), _) | (Some(_), Delta::Unknown) => Ok(Vec::new()),
+            (Some(_), _) => Err(DecodeError::Unreadable("a part of it changes its kind")),
+        }
+    }
+
+    fn say(&mut self, text: String) -> Result<Vec<ModelEvent>, DecodeError> {
+        self.text += text.len();
+        if self.text > LARGEST {
+            return Err(DecodeError::TooLarge("it has more than 1 MiB of text"));
+        }
+        Ok(if text.is_empty() { Vec::new() } else { vec![ModelEvent::Text(text)] })
+    }
+
+    fn close(&mut self, index: u32) -> Result<Vec<ModelEvent>, DecodeError> {
+        match self.blocks.insert(index, OpenBlock::Closed) {
+            None | Some(OpenBlock::Closed) => {
+                Err(DecodeError::Unreadable("it ends a part that is not open"))
+            }
+            Some(OpenBlock::Text | OpenBlock::Unknown) => Ok(Vec::new()),
+            Some(OpenBlock::Call { id, tool, input, json }) => {
+                Ok(vec![call(id, tool, input, &json)])
+            }
+        }
+    }
+
+    /// A call whose block is still open was cut off; it is told as broken, never as a call.
+    fn stop(&mut self) -> Vec<ModelEvent> {
+        self.over = true;
+        let open = std::mem::take(&mut self.blocks).into_values();
+        let mut events: Vec<ModelEvent> = open
+            .filter_map(|block| match block {
+                OpenBlock::Call { id, tool, .. } => {
+                    let problem = "they were cut off".to_owned();
+                    Some(ModelEvent::BrokenCall { id: id.into(), tool, problem })
+                }
+                OpenBlock::Text | OpenBlock::Unknown | OpenBlock::Closed => None,
+            })
+            .collect();
+        let reason = self.reason.unwrap_or(StopReason::Unknown);
+        events.push(ModelEvent::Stopped { reason, usage: self.usage });
+        events
+    }
+
+    /// Counts are cumulative: the last one given holds.
+    fn count(&mut self, usage: &wire::Usage) {
+        let set = |field: &mut u32, given: Option<u64>| {
+            if let Some(given) = given {
+                *field = u32::try_from(given).unwrap_or(u32::MAX);
+            }
+        };
+        set(&mut self.usage.input, usage.input_tokens);
+        set(&mut self.usage.output, usage.output_tokens);
+        set(&mut self.usage.cache_write, usage.cache_creation_input_tokens);
+        set(&mut self.usage.cache_read, usage.cache_read_input_tokens);
+    }
+}
+
+fn call(id: String, tool: String, input: Value, json: &str) -> ModelEvent {
+    // A call without arguments comes without deltas: then the block's start holds them.
+    let arguments = if json.is_empty() {
+        match input {
+            Value::Null => Ok(Value::Object(Map::new())),
+            input => Ok(input),
+        }
+    } else {
+        serde_json::from_str(json)
+    };
+    let problem = match arguments {
+        Ok(arguments @ Value::Object(_)) if !tool.is_empty() => {
+            return ModelEvent::Call(ToolCall { id: id.into(), tool, arguments });
+        }
+        Ok(Value::Object(_)) => "the call names no tool".to_owned(),
+        Ok(_) => "they are another kind of value".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    ModelEvent::BrokenCall { id: id.into(), tool, problem }
+}
+
+fn reason(word: &str) -> StopReason {
+    match word {
+        "end_turn" => StopReason::EndTurn,
+        "tool_use" => StopReason::ToolUse,
+        "max_tokens" => StopReason::MaxTokens,
+        "stop_sequence" => StopReason::StopSequence,
+        "pause_turn" => StopReason::PauseTurn,
+        "refusal" => StopReason::Refusal,
+        "model_context_window_exceeded" => StopReason::ContextExceeded,
+        _ => StopReason::Unknown,
+    }
+}

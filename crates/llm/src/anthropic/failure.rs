@@ -1,0 +1,220 @@
+//! What went wrong with a request, as an error that says what to do. The key never gets into one.
+
+use std::time::Duration;
+
+use reqwest::StatusCode;
+use reqwest::header::HeaderMap;
+use secrecy::{ExposeSecret, SecretString};
+
+use super::decode::DecodeError;
+use super::wire::{ErrorBody, Trouble};
+use crate::model::ModelError;
+
+#[cfg(test)]
+mod tests;
+
+/// How much of a server's own words is passed on, in characters.
+const LONGEST_QUOTE: usize = 300;
+
+/// Knows what an error of one request is about.
+#[derive(Debug, Clone)]
+pub(super) struct Failures {
+    pub(super) host: String,
+    pub(super) model: String,
+    pub(super) key: SecretString,
+}
+
+impl Failures {
+    /// An answer with a status that is not success.
+    pub(super) fn status(
+        &self,
+        status: StatusCode,
+        headers: &HeaderMap,
+        body: &[u8],
+    ) -> ModelError {
+        let trouble = serde_json::from_slice::<ErrorBody>(body).map(|body| body.error);
+        let trouble = trouble.unwrap_or_default();
+        let retry_after = headers.get(reqwest::header::RETRY_AFTER);
+        let retry_after = retry_after.and_then(|value| wait(value.to_str().ok()?, now()));
+        match (status.as_u16(), trouble.kind.as_str()) {
+            (401, _) => self.bad_key(),
+            (403, _) => self.forbidden(&trouble),
+            (404, _) => self.no_model(),
+            (407, _) => {
+                self.final_error("The proxy wants a login: check the system's proxy settings.")
+            }
+            (408, _) => self.network("took too long to answer"),
+            (413, _) => self.too_long(),
+            (429, _) => self.busy(&trouble, retry_after),
+            (503 | 529, _) => self.overloaded(retry_after),
+            (511, _) => {
+                self.final_error("This network wants you to sign in first: open a browser.")
+            }
+            (300..=399, _) => self.final_error(
+                "redirects elsewhere, which is not followed: check the address in Settings.",
+            ),
+            (400 | 422, _) => self.refused(&trouble),
+            (500..=599, _) => self.broke(&trouble),
+            (code, _) => {
+                let message = format!("{} answered with status {code}: try again.", self.host);
+                ModelError::Unknown { message, retryable: false }
+            }
+        }
+    }
+
+    /// An answer that cannot be read to its end.
+    pub(super) fn decode(&self, error: DecodeError) -> ModelError {
+        match error {
+            DecodeError::Reported(trouble) => self.reported(&trouble),
+            DecodeError::Unreadable(why) => ModelError::Unknown {
+                message: format!("The answer of {} cannot be read: {why}. Try again.", self.host),
+                retryable: true,
+            },
+            DecodeError::TooLarge(why) => self.too_large(why),
+        }
+    }
+
+    pub(super) fn too_large(&self, why: impl std::fmt::Display) -> ModelError {
+        ModelError::Unknown {
+            message: format!("The answer of {} is too large: {why}.", self.host),
+            retryable: false,
+        }
+    }
+
+    /// `what` reads "took too long to answer".
+    pub(super) fn network(&self, what: &str) -> ModelError {
+        ModelError::Network(format!("{} {what}: check the network, then try again.", self.host))
+    }
+
+    /// The request did not get through.
+    pub(super) fn unreached(&self, error: &reqwest::Error) -> ModelError {
+        if is_bad_certificate(error) {
+            let message = format!(
+                "{} shows a certificate that this computer does not trust: check the address in \
+                 Settings and the computer's clock.",
+                self.host
+            );
+            return ModelError::Unknown { message, retryable: false };
+        }
+        ModelError::Network(format!(
+            "Cannot reach {}: check the network, then try again.",
+            self.host
+        ))
+    }
+
+    pub(super) fn not_a_stream(&self) -> ModelError {
+        self.final_error(
+            "does not answer as Anthropic's Messages API does: check the address in Settings.",
+        )
+    }
+
+    /// An `error` event inside a stream that began well.
+    fn reported(&self, trouble: &Trouble) -> ModelError {
+        match trouble.kind.as_str() {
+            "authentication_error" => self.bad_key(),
+            "permission_error" => self.forbidden(trouble),
+            "not_found_error" => self.no_model(),
+            "request_too_large" => self.too_long(),
+            "rate_limit_error" => self.busy(trouble, None),
+            "overloaded_error" => self.overloaded(None),
+            "invalid_request_error" => self.refused(trouble),
+            _ => self.broke(trouble),
+        }
+    }
+
+    fn bad_key(&self) -> ModelError {
+        ModelError::Auth("Anthropic does not accept the key: check it in Settings.".into())
+    }
+
+    fn forbidden(&self, trouble: &Trouble) -> ModelError {
+        let said = self.quote(trouble);
+        ModelError::Auth(format!("The key may not do this{said}: check it in Settings."))
+    }
+
+    fn no_model(&self) -> ModelError {
+        let model = &self.model;
+        ModelError::InvalidRequest(format!(
+            "{} does not know the model `{model}`: pick another one in Settings.",
+            self.host
+        ))
+    }
+
+    fn too_long(&self) -> ModelError {
+        let message = "This conversation no longer fits the model: start a new one.";
+        ModelError::ContextExceeded(message.into())
+    }
+
+    fn busy(&self, trouble: &Trouble, retry_after: Option<Duration>) -> ModelError {
+        let said = self.quote(trouble);
+        let message =
+            format!("Too many requests for this key{said}: wait a little, then try again.");
+        ModelError::RateLimit { message, retry_after }
+    }
+
+    fn overloaded(&self, retry_after: Option<Duration>) -> ModelError {
+        let message = format!("{} is overloaded: wait a little, then try again.", self.host);
+        ModelError::Overloaded { message, retry_after }
+    }
+
+    fn refused(&self, trouble: &Trouble) -> ModelError {
+        // The API has no type of its own for this; the sentence is documented.
+        if trouble.message.contains("prompt is too long") {
+            return self.too_long();
+        }
+        let said = self.quote(trouble);
+        ModelError::InvalidRequest(format!("{} refused the request{said}.", self.host))
+    }
+
+    fn broke(&self, trouble: &Trouble) -> ModelError {
+        let said = self.quote(trouble);
+        let message = format!("{} failed{said}: try again.", self.host);
+        ModelError::Unknown { message, retryable: true }
+    }
+
+    fn final_error(&self, what: &str) -> ModelError {
+        let whole = what.starts_with(char::is_uppercase);
+        let message = if whole { what.to_owned() } else { format!("{} {what}", self.host) };
+        ModelError::Unknown { message, retryable: false }
+    }
+
+    /// The server's own words in brackets, short, on one line and without the key.
+    fn quote(&self, trouble: &Trouble) -> String {
+        let key = self.key.expose_secret();
+        let said = match key {
+            "" => trouble.message.clone(),
+            key => trouble.message.replace(key, "[key]"),
+        };
+        let said: String = said.chars().filter(|c| !c.is_control()).take(LONGEST_QUOTE).collect();
+        if said.trim().is_empty() { String::new() } else { format!(" ({})", said.trim()) }
+    }
+}
+
+/// `Retry-After`: seconds, or an HTTP date (RFC 9110 §10.2.3). `None` when it is neither.
+fn wait(value: &str, now: jiff::Timestamp) -> Option<Duration> {
+    if let Ok(seconds) = value.trim().parse::<f64>() {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    let at = jiff::fmt::rfc2822::parse(value).ok()?.timestamp();
+    Some(Duration::try_from(at.duration_since(now)).unwrap_or_default())
+}
+
+fn now() -> jiff::Timestamp {
+    jiff::Timestamp::now()
+}
+
+fn is_bad_certificate(error: &reqwest::Error) -> bool {
+    let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(cause) = source {
+        if let Some(io) = cause.downcast_ref::<std::io::Error>()
+            && let Some(inner) = io.get_ref()
+            && matches!(inner.downcast_ref(), Some(rustls::Error::InvalidCertificate(_)))
+        {
+            return true;
+        }
+        if matches!(cause.downcast_ref(), Some(rustls::Error::InvalidCertificate(_))) {
+            return true;
+        }
+        source = cause.source();
+    }
+    false
+}

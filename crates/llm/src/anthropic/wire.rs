@@ -1,0 +1,262 @@
+//! The JSON of Anthropic's Messages API, as far as we speak it: the request we write and the
+//! events we read. <https://docs.anthropic.com/en/api/messages>
+
+use std::collections::BTreeSet;
+
+use protocol::Role;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::model::{Block, ModelMessage, ModelRequest, ToolSpec};
+
+/// A request for a streamed answer. The end of the tools and of the instructions are cache
+/// breakpoints: both are the same from request to request.
+#[derive(Debug, Serialize)]
+pub(super) struct Request<'a> {
+    model: &'a str,
+    max_tokens: u32,
+    stream: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    system: Vec<System<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<ToolChoice>,
+    messages: Vec<Message<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "text")]
+struct System<'a> {
+    text: &'a str,
+    cache_control: CacheControl,
+}
+
+#[derive(Debug, Serialize)]
+struct Tool<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    description: &'a str,
+    input_schema: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<CacheControl>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum CacheControl {
+    Ephemeral,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum ToolChoice {
+    None,
+}
+
+#[derive(Debug, Serialize)]
+struct Message<'a> {
+    role: Role,
+    content: Vec<Content<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Content<'a> {
+    Known(Known<'a>),
+    Verbatim(&'a Value),
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Known<'a> {
+    Text {
+        text: &'a str,
+    },
+    ToolUse {
+        id: &'a str,
+        name: &'a str,
+        input: &'a Value,
+    },
+    ToolResult {
+        tool_use_id: &'a str,
+        content: &'a str,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        is_error: bool,
+    },
+}
+
+impl<'a> From<&'a ModelRequest> for Request<'a> {
+    fn from(request: &'a ModelRequest) -> Self {
+        let system = (!request.system.is_empty())
+            .then(|| System { text: &request.system, cache_control: CacheControl::Ephemeral });
+        let named = if request.tools.is_empty() { called(&request.messages) } else { Vec::new() };
+        let tool_choice = (!named.is_empty()).then_some(ToolChoice::None);
+        let mut tools: Vec<Tool<'_>> = request.tools.iter().map(tool).chain(named).collect();
+        if let Some(last) = tools.last_mut() {
+            last.cache_control = Some(CacheControl::Ephemeral);
+        }
+        Self {
+            model: &request.model,
+            max_tokens: request.max_tokens,
+            stream: true,
+            system: system.into_iter().collect(),
+            tools,
+            tool_choice,
+            messages: request.messages.iter().map(message).collect(),
+        }
+    }
+}
+
+fn tool(spec: &ToolSpec) -> Tool<'_> {
+    Tool {
+        name: &spec.name,
+        description: &spec.description,
+        input_schema: spec.input_schema.clone(),
+        cache_control: None,
+    }
+}
+
+/// The tools that `messages` call, by name only. The API refuses messages with calls when no tool
+/// is declared; `tool_choice: none` then keeps the model from calling.
+fn called(messages: &[ModelMessage]) -> Vec<Tool<'_>> {
+    let blocks = messages.iter().flat_map(|message| &message.blocks);
+    let names: BTreeSet<&str> = blocks
+        .filter_map(|block| match block {
+            Block::Call(call) => Some(call.tool.as_str()),
+            Block::Text(_) | Block::Result { .. } | Block::Verbatim(_) => None,
+        })
+        .collect();
+    let declare = |name| Tool {
+        name,
+        description: "",
+        input_schema: serde_json::json!({ "type": "object" }),
+        cache_control: None,
+    };
+    names.into_iter().map(declare).collect()
+}
+
+fn message(message: &ModelMessage) -> Message<'_> {
+    Message { role: message.role, content: message.blocks.iter().map(content).collect() }
+}
+
+fn content(block: &Block) -> Content<'_> {
+    Content::Known(match block {
+        Block::Verbatim(value) => return Content::Verbatim(value),
+        Block::Text(text) => Known::Text { text },
+        Block::Call(call) => {
+            Known::ToolUse { id: call.id.as_str(), name: &call.tool, input: &call.arguments }
+        }
+        Block::Result { call, output, is_error } => {
+            Known::ToolResult { tool_use_id: call.as_str(), content: output, is_error: *is_error }
+        }
+    })
+}
+
+/// An event of the stream. Fields and kinds we do not know are no matter.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Event {
+    MessageStart {
+        message: Start,
+    },
+    ContentBlockStart {
+        index: u32,
+        content_block: BlockStart,
+    },
+    ContentBlockDelta {
+        index: u32,
+        delta: Delta,
+    },
+    ContentBlockStop {
+        index: u32,
+    },
+    MessageDelta {
+        delta: Stop,
+        #[serde(default)]
+        usage: Usage,
+    },
+    MessageStop,
+    Ping,
+    Error {
+        error: Trouble,
+    },
+    #[serde(other)]
+    Unknown,
+}
+
+/// The kinds of event whose data must be readable.
+pub(super) const KINDS: [&str; 7] = [
+    "message_start",
+    "content_block_start",
+    "content_block_delta",
+    "content_block_stop",
+    "message_delta",
+    "message_stop",
+    "error",
+];
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Start {
+    #[serde(default)]
+    pub(super) usage: Usage,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum BlockStart {
+    Text {
+        #[serde(default)]
+        text: String,
+    },
+    ToolUse {
+        #[serde(default)]
+        id: String,
+        #[serde(default)]
+        name: String,
+        #[serde(default)]
+        input: Value,
+    },
+    #[serde(other)]
+    Unknown,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Delta {
+    TextDelta {
+        text: String,
+    },
+    InputJsonDelta {
+        partial_json: String,
+    },
+    #[serde(other)]
+    Unknown,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Stop {
+    pub(super) stop_reason: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Usage {
+    pub(super) input_tokens: Option<u64>,
+    pub(super) output_tokens: Option<u64>,
+    pub(super) cache_creation_input_tokens: Option<u64>,
+    pub(super) cache_read_input_tokens: Option<u64>,
+}
+
+/// The body of an answer that is an error.
+#[derive(Debug, Deserialize)]
+pub(super) struct ErrorBody {
+    pub(super) error: Trouble,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+pub(super) struct Trouble {
+    #[serde(rename = "type", default)]
+    pub(super) kind: String,
+    #[serde(default)]
+    pub(super) message: String,
+}

@@ -1,0 +1,180 @@
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+fn row(role: Role, parts: Vec<Part>) -> Message {
+    let (id, conversation, turn) = ("m".into(), "c".into(), "t".into());
+    Message { id, conversation, turn, role, parts, at: protocol::Timestamp(0) }
+}
+
+fn user(parts: Vec<Part>) -> Message {
+    row(Role::User, parts)
+}
+
+fn model(parts: Vec<Part>) -> Message {
+    row(Role::Assistant, parts)
+}
+
+fn text(text: &str) -> Part {
+    Part::Text { text: text.into() }
+}
+
+fn call(id: &str) -> Part {
+    Part::Call { id: id.into(), tool: "read".into(), arguments: json!({}) }
+}
+
+fn result(call: &str, output: &str) -> Part {
+    Part::Result { call: call.into(), output: output.into(), is_error: false }
+}
+
+/// The request in short: `U` or `A`, then `"words"`, `call`, `call=output`.
+fn short(rows: &[Message]) -> Vec<String> {
+    let block = |block: &Block| match block {
+        Block::Text(text) => format!("{text:?}"),
+        Block::Call(call) => call.id.to_string(),
+        Block::Result { call, output, .. } if output == wording::NO_RESULT => format!("{call}=?"),
+        Block::Result { call, output, .. } => format!("{call}={output}"),
+        Block::Verbatim(value) => value.to_string(),
+    };
+    let line = |message: &ModelMessage| {
+        let role = if message.role == Role::User { "U" } else { "A" };
+        let blocks: Vec<String> = message.blocks.iter().map(block).collect();
+        format!("{role} {}", blocks.join(" "))
+    };
+    request_messages(rows).iter().map(line).collect()
+}
+
+#[test]
+fn the_context_comes_before_the_words() {
+    let context = Part::Context { text: "Sunday".into() };
+    assert_eq!(short(&[user(vec![text("hi"), context])]), [r#"U "Sunday" "hi""#]);
+}
+
+#[test]
+fn a_turn_with_calls_is_one_message_of_calls_and_one_of_results() {
+    let rows = [
+        user(vec![text("go")]),
+        model(vec![text("Look"), call("1"), call("2")]),
+        user(vec![result("1", "a")]),
+        user(vec![result("2", "b")]),
+        model(vec![text("done")]),
+    ];
+    assert_eq!(short(&rows), [r#"U "go""#, r#"A "Look" 1 2"#, "U 1=a 2=b", r#"A "done""#]);
+}
+
+#[test]
+fn the_answer_to_a_question_joins_the_results() {
+    let rows = [
+        user(vec![text("go")]),
+        model(vec![call("1")]),
+        user(vec![result("1", "delivered")]),
+        user(vec![Part::Answers { question: "q".into() }, text("the blue one")]),
+    ];
+    assert_eq!(short(&rows), [r#"U "go""#, "A 1", r#"U 1=delivered "the blue one""#]);
+}
+
+#[test]
+fn a_call_without_a_result_gets_one_and_a_result_without_a_call_is_dropped() {
+    let rows = [
+        user(vec![text("go"), result("9", "stray")]),
+        model(vec![call("1"), call("2")]),
+        user(vec![text("and?"), result("2", "b"), result("2", "again")]),
+        model(vec![call("3")]),
+    ];
+    assert_eq!(short(&rows), [r#"U "go""#, "A 1 2", r#"U 1=? 2=b "and?""#, "A 3", "U 3=?"]);
+}
+
+#[test]
+fn an_id_that_another_turn_used_is_renamed_with_its_result() {
+    let rows = [
+        user(vec![text("go")]),
+        model(vec![call("1")]),
+        user(vec![result("1", "a")]),
+        model(vec![call("1")]),
+        user(vec![result("1", "b")]),
+    ];
+    assert_eq!(short(&rows), [r#"U "go""#, "A 1", "U 1=a", "A 1_2", "U 1_2=b"]);
+}
+
+#[test]
+fn blank_words_and_empty_messages_are_left_out() {
+    let rows = [user(vec![text("a")]), model(vec![text(" \n")]), user(vec![text("b")])];
+    assert_eq!(short(&rows), [r#"U "a" "b""#]);
+}
+
+#[test]
+fn a_history_that_begins_with_the_model_is_given_a_beginning() {
+    let beginning = format!("U {:?}", wording::BEGINNING_MISSING);
+    assert_eq!(short(&[model(vec![text("hi")])]), [beginning.as_str(), r#"A "hi""#]);
+}
+
+#[test]
+fn a_paused_answer_at_the_end_does_not_end_with_blanks() {
+    let rows = [user(vec![text("go")]), model(vec![text("well, \n")])];
+    assert_eq!(short(&rows), [r#"U "go""#, r#"A "well,""#]);
+}
+
+fn part() -> impl Strategy<Value = Part> {
+    let id = || (0..4_u8).prop_map(|id| format!("c{id}"));
+    prop_oneof![
+        prop_oneof![Just("words"), Just(""), Just(" \n"), Just("end ")].prop_map(text),
+        Just(Part::Context { text: "context".into() }),
+        Just(Part::Answers { question: "q".into() }),
+        Just(Part::Verbatim { content: json!({ "type": "thinking" }) }),
+        id().prop_map(|id| call(&id)),
+        id().prop_map(|id| result(&id, "out")),
+    ]
+}
+
+fn rows() -> impl Strategy<Value = Vec<Message>> {
+    let role = prop_oneof![Just(Role::User), Just(Role::Assistant)];
+    let row =
+        (role, proptest::collection::vec(part(), 0..5)).prop_map(|(role, parts)| row(role, parts));
+    proptest::collection::vec(row, 0..12)
+}
+
+fn calls_of(message: &ModelMessage) -> Vec<&CallId> {
+    let blocks = message.blocks.iter();
+    blocks
+        .filter_map(|block| if let Block::Call(call) = block { Some(&call.id) } else { None })
+        .collect()
+}
+
+/// The results at the head of a message; `None` when one stands behind something else.
+fn results_of(message: &ModelMessage) -> Option<Vec<&CallId>> {
+    let result = |block| if let Block::Result { call, .. } = block { Some(call) } else { None };
+    let head: Vec<&CallId> = message.blocks.iter().map_while(result).collect();
+    let all = message.blocks.iter().filter_map(result).count();
+    (head.len() == all).then_some(head)
+}
+
+proptest! {
+    #[test]
+    fn any_rows_make_a_request_that_the_api_accepts(rows in rows()) {
+        let messages = request_messages(&rows);
+        let mut ids = BTreeSet::new();
+        let mut open: Vec<&CallId> = Vec::new();
+        for (n, message) in messages.iter().enumerate() {
+            let expected = if n % 2 == 0 { Role::User } else { Role::Assistant };
+            prop_assert_eq!(message.role, expected);
+            prop_assert!(!message.blocks.is_empty());
+            prop_assert_eq!(results_of(message), Some(std::mem::take(&mut open)));
+            open = calls_of(message);
+            prop_assert!(open.iter().all(|id| ids.insert((*id).clone())));
+            for block in &message.blocks {
+                prop_assert!(!matches!(block, Block::Text(text) if text.trim().is_empty()));
+            }
+        }
+        prop_assert!(open.is_empty());
+    }
+
+    #[test]
+    fn later_rows_change_nothing_before_the_last_message(rows in rows(), more in rows()) {
+        // Only a call that still waits for its result, or open words at the end, may change.
+        let before = request_messages(&rows);
+        let after = request_messages(&[rows, more].concat());
+        let kept = before.len().saturating_sub(2);
+        prop_assert_eq!(before.get(..kept), after.get(..kept));
+    }
+}

@@ -1,0 +1,169 @@
+//! All tools there are: what a model is told about them, and how arguments reach them.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::model::ToolSpec;
+use crate::tool::{Called, ChangingTool, Effect, Tool, ToolContext, ToolOutcome};
+use crate::wording;
+
+#[cfg(test)]
+mod tests;
+
+/// Two tools want the same name: a mistake in the catalog, found at start.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("two tools are named `{0}`: rename one of them in the catalog")]
+pub struct DuplicateTool(pub &'static str);
+
+/// All tools there are, by name, in the order they were registered. Filled once at start.
+#[derive(Default)]
+pub struct ToolRegistry {
+    tools: Vec<Registered>,
+}
+
+impl ToolRegistry {
+    /// An empty registry.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a tool that changes no note.
+    pub fn register<T: Tool>(&mut self, tool: T) -> Result<(), DuplicateTool> {
+        self.add(T::NAME, Some(T::EFFECT), spec::<T::Input>(T::NAME), Arc::new(Runs(tool)))
+    }
+
+    /// Adds a tool that plans changes of notes.
+    pub fn register_changing<T: ChangingTool>(&mut self, tool: T) -> Result<(), DuplicateTool> {
+        self.add(T::NAME, None, spec::<T::Input>(T::NAME), Arc::new(Plans(tool)))
+    }
+
+    /// What a model is told about the tools that `allowed` names, in the order of registration,
+    /// whatever the order of `allowed`: the prompt's prefix stays the same.
+    #[must_use]
+    pub fn specs(&self, allowed: &[String]) -> Vec<ToolSpec> {
+        let tools = self.tools.iter().filter(|tool| allowed.contains(&tool.spec.name));
+        tools.map(|tool| tool.spec.clone()).collect()
+    }
+
+    /// All names, in the order of registration.
+    #[must_use]
+    pub fn names(&self) -> Vec<&str> {
+        self.tools.iter().map(|tool| tool.spec.name.as_str()).collect()
+    }
+
+    /// What a tool may do; `None` for a changing tool, whose plan says it, and for a name that is
+    /// not registered.
+    #[must_use]
+    pub fn effect(&self, name: &str) -> Option<Effect> {
+        self.find(name).and_then(|tool| tool.effect)
+    }
+
+    /// Whether the tool plans changes of notes.
+    #[must_use]
+    pub fn changes_notes(&self, name: &str) -> bool {
+        self.find(name).is_some_and(|tool| tool.effect.is_none())
+    }
+
+    /// Parses `arguments` and runs the tool, or lets it plan. An unknown name and arguments that
+    /// do not fit come back as a failure that says how to repair the call. Dropping the future
+    /// cancels a tool at its next await.
+    pub async fn call(&self, name: &str, arguments: Value, context: &ToolContext) -> Called {
+        match self.find(name) {
+            Some(tool) => tool.body.call(&tool.spec, arguments, context).await,
+            None => failed(wording::no_such_tool(name, &self.names())),
+        }
+    }
+
+    fn find(&self, name: &str) -> Option<&Registered> {
+        self.tools.iter().find(|tool| tool.spec.name == name)
+    }
+
+    fn add(
+        &mut self,
+        name: &'static str,
+        effect: Option<Effect>,
+        spec: ToolSpec,
+        body: Arc<dyn Callable>,
+    ) -> Result<(), DuplicateTool> {
+        if self.find(name).is_some() {
+            return Err(DuplicateTool(name));
+        }
+        self.tools.push(Registered { spec, effect, body });
+        Ok(())
+    }
+}
+
+struct Registered {
+    spec: ToolSpec,
+    effect: Option<Effect>,
+    body: Arc<dyn Callable>,
+}
+
+/// A tool whose input type is forgotten.
+#[async_trait]
+trait Callable: Send + Sync {
+    async fn call(&self, spec: &ToolSpec, arguments: Value, context: &ToolContext) -> Called;
+}
+
+struct Runs<T>(T);
+
+#[async_trait]
+impl<T: Tool> Callable for Runs<T> {
+    async fn call(&self, spec: &ToolSpec, arguments: Value, context: &ToolContext) -> Called {
+        match parse(spec, arguments) {
+            Ok(input) => Called::Outcome(self.0.run(input, context).await),
+            Err(lesson) => failed(lesson),
+        }
+    }
+}
+
+struct Plans<T>(T);
+
+#[async_trait]
+impl<T: ChangingTool> Callable for Plans<T> {
+    async fn call(&self, spec: &ToolSpec, arguments: Value, context: &ToolContext) -> Called {
+        let input = match parse(spec, arguments) {
+            Ok(input) => input,
+            Err(lesson) => return failed(lesson),
+        };
+        match self.0.plan(input, context).await {
+            Ok((effect, plan)) => Called::Planned(effect, plan),
+            Err(failure) => failed(failure.0),
+        }
+    }
+}
+
+fn failed(lesson: String) -> Called {
+    Called::Outcome(ToolOutcome::failed(lesson))
+}
+
+fn parse<I: DeserializeOwned>(spec: &ToolSpec, arguments: Value) -> Result<I, String> {
+    serde_path_to_error::deserialize(arguments).map_err(|error| {
+        let field = error.path().to_string();
+        wording::bad_arguments(spec, &field, &error.into_inner().to_string())
+    })
+}
+
+/// Name, description and schema, all from the input type. Small models follow references badly,
+/// so the schema is one tree.
+fn spec<I: JsonSchema>(name: &str) -> ToolSpec {
+    let settings =
+        SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    let mut schema = settings.into_generator().into_root_schema_for::<I>().to_value();
+    let mut description = String::new();
+    if let Some(root) = schema.as_object_mut() {
+        root.remove("$schema");
+        root.remove("title");
+        if let Some(Value::String(text)) = root.remove("description") {
+            description = text;
+        }
+    }
+    ToolSpec { name: name.to_owned(), description, input_schema: schema }
+}

@@ -1,0 +1,90 @@
+//! Whether a request that failed is sent again, and when. Pure: the spread is handed in.
+
+use std::time::Duration;
+
+use crate::model::ModelError;
+
+/// How often one request is sent at most.
+pub const ATTEMPTS: u32 = 3;
+
+/// A server is never waited for longer than this.
+pub const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+
+/// How long to wait before the request is sent again, or `None` when it is not: the error is
+/// final, or `attempts` (those made so far, at least 1) are used up.
+///
+/// The wait doubles from one second and is stretched by up to a quarter, by `spread` (255 is
+/// the whole quarter), so that clients that failed together do not return together. It is never shorter than what
+/// the server asked for, up to [`LONGEST_WAIT`].
+#[must_use]
+pub fn decide(error: &ModelError, attempts: u32, spread: u8) -> Option<Duration> {
+    if attempts >= ATTEMPTS {
+        return None;
+    }
+    let asked_for = match error {
+        ModelError::RateLimit { retry_after, .. } | ModelError::Overloaded { retry_after, .. } => {
+            retry_after.unwrap_or_default()
+        }
+        ModelError::Network(_) | ModelError::Unknown { retryable: true, .. } => Duration::ZERO,
+        ModelError::Auth(_)
+        | ModelError::InvalidRequest(_)
+        | ModelError::ContextExceeded(_)
+        | ModelError::Unknown { retryable: false, .. } => return None,
+    };
+    let doubled = FIRST_WAIT * 2_u32.pow(attempts.saturating_sub(1));
+    let ours = doubled + doubled / 4 * u32::from(spread) / u32::from(u8::MAX);
+    Some(ours.max(asked_for).min(LONGEST_WAIT))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn limited(seconds: u64) -> ModelError {
+        let retry_after = Some(Duration::from_secs(seconds));
+        ModelError::RateLimit { message: "slow down".into(), retry_after }
+    }
+
+    #[test]
+    fn waits_double_and_the_third_attempt_is_the_last() {
+        let lost = ModelError::Network("lost".into());
+        let waits: Vec<_> = (1..=3).map(|attempts| decide(&lost, attempts, 0)).collect();
+        assert_eq!(waits, [Some(Duration::from_secs(1)), Some(Duration::from_secs(2)), None]);
+    }
+
+    #[test]
+    fn what_the_server_asks_for_is_honoured_up_to_a_minute() {
+        assert_eq!(decide(&limited(7), 1, 255), Some(Duration::from_secs(7)));
+        assert_eq!(decide(&limited(0), 1, 0), Some(Duration::from_secs(1)));
+        assert_eq!(decide(&limited(1_000_000), 1, 0), Some(LONGEST_WAIT));
+    }
+
+    #[test]
+    fn final_errors_are_never_sent_again() {
+        let unknown = ModelError::Unknown { message: String::new(), retryable: false };
+        for error in [
+            ModelError::Auth(String::new()),
+            ModelError::InvalidRequest(String::new()),
+            ModelError::ContextExceeded(String::new()),
+            unknown,
+        ] {
+            assert_eq!(decide(&error, 1, 0), None, "{error:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_wait_is_bounded_whatever_is_handed_in(
+            attempts in any::<u32>(), spread in any::<u8>(), seconds in any::<u64>(),
+        ) {
+            if let Some(wait) = decide(&limited(seconds), attempts, spread) {
+                prop_assert!(attempts < ATTEMPTS);
+                prop_assert!(wait >= FIRST_WAIT && wait <= LONGEST_WAIT);
+            }
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Runs the calls of a turn: reads side by side, plans one at a time.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use protocol::CallId;
+use protocol::fault::point;
+use tokio::task::JoinSet;
+
+use super::{Flow, Run, one};
+use crate::changes::Surroundings;
+use crate::host::TurnEvent;
+use crate::model::ToolCall;
+use crate::tool::{Called, ToolContext, ToolOutcome};
+use crate::turn::TurnInput;
+use crate::wording;
+
+impl Run<'_> {
+    /// Runs calls that change no note, side by side. A halt drops those that still run.
+    pub(super) async fn run_calls(&mut self, calls: Vec<ToolCall>) -> Flow {
+        let ids: Vec<CallId> = calls.iter().map(|call| call.id.clone()).collect();
+        let mut called = match self.call_all(calls).await {
+            Ok(called) => called,
+            Err(flow) => return flow,
+        };
+        let outcome = |id: CallId| {
+            let outcome = match called.remove(&id) {
+                Some(Called::Outcome(outcome)) => outcome,
+                Some(Called::Planned(..)) | None => ToolOutcome::failed(wording::TOOL_BROKE),
+            };
+            TurnInput::Outcome(id, outcome)
+        };
+        ControlFlow::Continue(ids.into_iter().map(outcome).collect())
+    }
+
+    /// Lets a call plan and has the plan judged. A halt drops the planning, never the judging: it
+    /// may be writing.
+    pub(super) async fn plan(&mut self, call: ToolCall) -> Flow {
+        let id = call.id.clone();
+        let mut called = match self.call_all(vec![call]).await {
+            Ok(called) => called,
+            Err(flow) => return flow,
+        };
+        match called.remove(&id) {
+            Some(Called::Planned(effect, plan)) => {
+                let place = &self.place;
+                point("llm.decide.before");
+                let verdict = place.parts.changes.decide(place.turn, &id, effect, plan).await;
+                point("llm.decide.after");
+                one(TurnInput::Verdict(id, verdict))
+            }
+            Some(Called::Outcome(outcome)) => one(TurnInput::Outcome(id, outcome)),
+            None => one(TurnInput::Outcome(id, ToolOutcome::failed(wording::TOOL_BROKE))),
+        }
+    }
+
+    /// Each call is a task of its own: they use all cores, and one that panics fails alone (it
+    /// is missing from what comes back).
+    async fn call_all(&mut self, calls: Vec<ToolCall>) -> Result<BTreeMap<CallId, Called>, Flow> {
+        let conversation = &self.place.turn.conversation;
+        let around = self.place.parts.changes.surroundings(conversation).await;
+        let mut tasks = JoinSet::new();
+        for call in calls {
+            self.place.tell(TurnEvent::Called(call.id.clone()));
+            let context = self.context(call.id.clone(), &around);
+            let registry = self.place.parts.registry.clone();
+            let refusal = self.refusal(&call.tool);
+            tasks.spawn(async move {
+                let called = match refusal {
+                    Some(lesson) => Called::Outcome(ToolOutcome::failed(lesson)),
+                    None => registry.call(&call.tool, call.arguments, &context).await,
+                };
+                (call.id, called)
+            });
+        }
+        let mut called = BTreeMap::new();
+        while let Some(joined) = self.halt.or(tasks.join_next()).await.map_err(Flow::from)? {
+            match joined {
+                Ok((id, outcome)) => _ = called.insert(id, outcome),
+                Err(error) => tracing::error!(%error, "a tool did not come back"),
+            }
+        }
+        Ok(called)
+    }
+
+    /// The executor checks again what was on offer: a model may call what it was never told of.
+    fn refusal(&self, tool: &str) -> Option<String> {
+        let offered: Vec<&str> = self.setup.tools.iter().map(String::as_str).collect();
+        (!offered.contains(&tool)).then(|| wording::no_such_tool(tool, &offered))
+    }
+
+    fn context(&self, call: CallId, around: &Surroundings) -> ToolContext {
+        ToolContext {
+            conversation: self.place.turn.conversation.clone(),
+            turn: self.place.turn.turn.clone(),
+            call,
+            overlay: around.overlay.clone(),
+            seen: around.seen.clone(),
+        }
+    }
+}

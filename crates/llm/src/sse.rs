@@ -1,0 +1,99 @@
+//! Server-sent events out of bytes, as the HTML standard reads them. Pure, and bounded whatever
+//! comes.
+
+use thiserror::Error;
+
+#[cfg(test)]
+mod tests;
+
+/// The longest line, and the most data of one event, in bytes.
+pub(crate) const LONGEST_LINE: usize = 1024 * 1024;
+
+/// One event that has data.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SseEvent {
+    /// What `event:` said; may be empty.
+    pub(crate) name: String,
+    /// The `data:` lines, joined by line feeds.
+    pub(crate) data: String,
+}
+
+/// A line or event is longer than any honest one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("a line of the answer is longer than 1 MiB")]
+pub(crate) struct TooLong;
+
+/// Reads events from bytes that come in any pieces. An event that no blank line closed is never
+/// given out.
+#[derive(Debug, Default)]
+pub(crate) struct SseReader {
+    line: Vec<u8>,
+    after_return: bool,
+    begun: bool,
+    name: String,
+    data: Option<String>,
+}
+
+impl SseReader {
+    /// Takes in more bytes and gives out the events they closed.
+    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<Vec<SseEvent>, TooLong> {
+        let mut events = Vec::new();
+        for piece in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
+            let (text, end) = match piece.split_last() {
+                Some((end @ (b'\n' | b'\r'), text)) => (text, Some(*end)),
+                _ => (piece, None),
+            };
+            let completes_return =
+                self.after_return && self.line.is_empty() && text.is_empty() && end == Some(b'\n');
+            self.after_return = end == Some(b'\r');
+            if completes_return {
+                continue;
+            }
+            self.line.extend_from_slice(text);
+            if self.line.len() > LONGEST_LINE {
+                return Err(TooLong);
+            }
+            if end.is_some() {
+                events.extend(self.end_line()?);
+            }
+        }
+        Ok(events)
+    }
+
+    fn end_line(&mut self) -> Result<Option<SseEvent>, TooLong> {
+        let bytes = std::mem::take(&mut self.line);
+        let line = String::from_utf8_lossy(&bytes);
+        let first = !std::mem::replace(&mut self.begun, true);
+        let line = if first { line.strip_prefix('\u{feff}').unwrap_or(&line) } else { &line };
+        if line.is_empty() {
+            return Ok(self.end_event());
+        }
+        let (field, value) = line.split_once(':').unwrap_or((line, ""));
+        let value = value.strip_prefix(' ').unwrap_or(value);
+        match field {
+            "event" => value.clone_into(&mut self.name),
+            "data" => self.add_data(value)?,
+            // A comment (an empty field), `id`, `retry`, or what the standard tells to ignore.
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    fn add_data(&mut self, value: &str) -> Result<(), TooLong> {
+        let data = match &mut self.data {
+            Some(data) => {
+                data.push('\n');
+                data
+            }
+            none => none.insert(String::new()),
+        };
+        data.push_str(value);
+        if data.len() > LONGEST_LINE { Err(TooLong) } else { Ok(()) }
+    }
+
+    fn end_event(&mut self) -> Option<SseEvent> {
+        let name = std::mem::take(&mut self.name);
+        let data = self.data.take().filter(|data| !data.is_empty())?;
+        Some(SseEvent { name, data })
+    }
+}

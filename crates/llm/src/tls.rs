@@ -1,0 +1,7 @@
+//! The one place where the process gets its cryptography.
+
+/// Makes ring the process's provider. Whoever installed one earlier is left in place.
+pub(crate) fn install() {
+    // An error means that one is installed already, which is all we want.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+}

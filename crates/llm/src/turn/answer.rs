@@ -1,0 +1,126 @@
+//! The answer that streams in, and the batch of calls it turns into.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use protocol::{CallId, Part};
+
+use super::Kind;
+use super::batch::{Batch, Slot};
+use crate::model::{ModelEvent, ToolCall};
+use crate::wording;
+
+/// What the model said so far, in order.
+#[derive(Debug, Default)]
+pub(super) struct Answer {
+    said: Vec<Said>,
+}
+
+#[derive(Debug)]
+enum Said {
+    Text(String),
+    Call(ToolCall),
+    Broken { call: ToolCall, problem: String },
+}
+
+impl Answer {
+    /// Takes in an event; returns words to show.
+    pub(super) fn hear(&mut self, event: ModelEvent) -> Option<String> {
+        match event {
+            ModelEvent::Text(text) if text.is_empty() => None,
+            ModelEvent::Text(text) => {
+                match self.said.last_mut() {
+                    Some(Said::Text(so_far)) => so_far.push_str(&text),
+                    _ => self.said.push(Said::Text(text.clone())),
+                }
+                Some(text)
+            }
+            ModelEvent::Call(call) => {
+                self.said.push(Said::Call(call));
+                None
+            }
+            ModelEvent::BrokenCall { id, tool, problem } => {
+                let arguments = serde_json::Value::Object(serde_json::Map::new());
+                let call = ToolCall { id, tool, arguments };
+                self.said.push(Said::Broken { call, problem });
+                None
+            }
+            ModelEvent::Stopped { .. } => None,
+        }
+    }
+
+    /// Whether words were shown: then the request is never sent again.
+    pub(super) fn is_shown(&self) -> bool {
+        self.said.iter().any(|said| matches!(said, Said::Text(_)))
+    }
+
+    pub(super) fn has_calls(&self) -> bool {
+        self.said.iter().any(|said| !matches!(said, Said::Text(_)))
+    }
+
+    /// All words as they were shown; `None` when there is nothing to read.
+    pub(super) fn text(&self) -> Option<String> {
+        let texts = self.said.iter().filter_map(|said| match said {
+            Said::Text(text) => Some(text.as_str()),
+            Said::Call(_) | Said::Broken { .. } => None,
+        });
+        let text: String = texts.collect();
+        (!text.trim().is_empty()).then_some(text)
+    }
+
+    /// The calls as a batch, and the parts to store. `ids` holds the ids the turn has used: a call
+    /// whose id is taken gets a new one, so that pairing stays valid.
+    pub(super) fn batch(
+        &self,
+        kinds: &BTreeMap<String, Kind>,
+        cap: u32,
+        ids: &mut BTreeSet<CallId>,
+    ) -> (Batch, Vec<Part>) {
+        let mut batch = Batch::default();
+        let mut parts = Vec::new();
+        let mut given = BTreeSet::new();
+        let mut runnable = 0;
+        for said in &self.said {
+            let (call, problem) = match said {
+                Said::Text(text) => {
+                    parts.push(Part::Text { text: text.clone() });
+                    continue;
+                }
+                Said::Call(call) => (call, None),
+                Said::Broken { call, problem } => (call, Some(problem)),
+            };
+            let refusal = if let Some(problem) = problem {
+                Some(wording::broken_call(&call.tool, problem))
+            } else if !given.insert(&call.id) {
+                Some(wording::DUPLICATE_ID.to_owned())
+            } else if runnable >= cap {
+                Some(wording::too_many_in_message(cap))
+            } else {
+                runnable += 1;
+                None
+            };
+            let call = ToolCall { id: unused(&call.id, ids), ..call.clone() };
+            parts.push(Part::Call {
+                id: call.id.clone(),
+                tool: call.tool.clone(),
+                arguments: call.arguments.clone(),
+            });
+            let kind = kinds.get(&call.tool).copied().unwrap_or(Kind::Read);
+            batch.push(Slot::new(call, kind, refusal));
+        }
+        (batch, parts)
+    }
+}
+
+/// `id`, or where it is taken or no vendor would accept it, one like it.
+fn unused(id: &CallId, ids: &mut BTreeSet<CallId>) -> CallId {
+    let allowed = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let kept: String = id.as_str().chars().filter(allowed).take(64).collect();
+    let base = if kept.is_empty() { "call".to_owned() } else { kept };
+    let mut candidate = CallId::from(base.as_str());
+    let mut n = 2_u32;
+    while !ids.insert(candidate.clone()) {
+        candidate = format!("{base}_{n}").into();
+        n += 1;
+    }
+    candidate
+}

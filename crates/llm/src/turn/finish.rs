@@ -1,0 +1,145 @@
+//! How a turn ends, and the sentences that tell the user why.
+
+use protocol::{CallId, CallResult, ErrorCode, TurnStatus, Usage, UserError};
+
+use crate::model::{ModelError, StopReason};
+
+/// An ending without ids and times, which the driver adds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finish {
+    /// The terminal status.
+    pub status: TurnStatus,
+    /// Results of the stored calls that had none stored, in call order.
+    pub results: Vec<CallResult>,
+    /// The model's last words that no step holds.
+    pub text: Option<String>,
+    /// Whether the answer was cut off.
+    pub cut: bool,
+    /// The question it ends with.
+    pub question: Option<Asked>,
+    /// Whether the conversation ends with it.
+    pub ends_conversation: bool,
+    /// What failed.
+    pub error: Option<UserError>,
+    /// What the last answer cost.
+    pub usage: Usage,
+}
+
+/// A question without id and time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    /// The call that asked.
+    pub call: CallId,
+    /// The question.
+    pub message: String,
+    /// Ready answers.
+    pub options: Vec<String>,
+    /// Calls of the turn that ran before it.
+    pub calls_before: u32,
+}
+
+impl Finish {
+    pub(crate) fn done() -> Self {
+        Self::of(TurnStatus::Done)
+    }
+
+    pub(crate) fn cancelled() -> Self {
+        Self::of(TurnStatus::Cancelled)
+    }
+
+    pub(crate) fn failed(error: UserError) -> Self {
+        Self { error: Some(error), ..Self::of(TurnStatus::Failed) }
+    }
+
+    pub(super) fn asked(question: Asked) -> Self {
+        Self { question: Some(question), ..Self::of(TurnStatus::Asked) }
+    }
+
+    pub(super) fn at_limit(self) -> Self {
+        Self { status: TurnStatus::Limit, ..self }
+    }
+
+    pub(super) fn saying(self, text: Option<String>) -> Self {
+        Self { text, ..self }
+    }
+
+    pub(super) fn saying_cut(self, text: Option<String>) -> Self {
+        Self { cut: text.is_some(), text, ..self }
+    }
+
+    pub(super) fn with_results(self, results: Vec<CallResult>) -> Self {
+        Self { results, ..self }
+    }
+
+    pub(super) fn ending_the_conversation(self) -> Self {
+        Self { ends_conversation: true, ..self }
+    }
+
+    pub(super) fn costing(self, usage: Usage) -> Self {
+        Self { usage, ..self }
+    }
+
+    fn of(status: TurnStatus) -> Self {
+        Self {
+            status,
+            results: Vec::new(),
+            text: None,
+            cut: false,
+            question: None,
+            ends_conversation: false,
+            error: None,
+            usage: Usage::default(),
+        }
+    }
+}
+
+impl From<ModelError> for UserError {
+    fn from(error: ModelError) -> Self {
+        let code = match error {
+            ModelError::Auth(_) => ErrorCode::Key,
+            ModelError::RateLimit { .. }
+            | ModelError::Overloaded { .. }
+            | ModelError::Network(_)
+            | ModelError::Unknown { retryable: true, .. } => ErrorCode::Network,
+            ModelError::InvalidRequest(_)
+            | ModelError::ContextExceeded(_)
+            | ModelError::Unknown { retryable: false, .. } => ErrorCode::Other,
+        };
+        Self::new(code, error.to_string())
+    }
+}
+
+/// For an answer that ended otherwise than by itself and holds nothing that can stand alone.
+pub(super) fn stopped_by(reason: StopReason) -> UserError {
+    UserError::other(match reason {
+        StopReason::Refusal => "The model declined to answer this: put it in other words.",
+        StopReason::ContextExceeded => {
+            "This conversation no longer fits the model: start a new one."
+        }
+        StopReason::MaxTokens => {
+            "The answer reached its length limit before it said anything: ask for less at once."
+        }
+        StopReason::EndTurn
+        | StopReason::ToolUse
+        | StopReason::StopSequence
+        | StopReason::PauseTurn
+        | StopReason::Unknown => {
+            "The model stopped for a reason that Vaultmate does not know: try again."
+        }
+    })
+}
+
+pub(super) fn empty_twice() -> UserError {
+    UserError::other("The model gave no answer, twice: try again, or put it in other words.")
+}
+
+pub(super) fn paused_too_often() -> UserError {
+    UserError::other("The model paused again and again without an end: try again.")
+}
+
+pub(super) fn cut_in_calls() -> UserError {
+    UserError::other(
+        "The answer was cut at its length limit before its tool calls were complete, so none of \
+         them ran: ask for smaller steps.",
+    )
+}

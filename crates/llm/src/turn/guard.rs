@@ -1,0 +1,56 @@
+//! Keeps a turn from calling without end.
+
+use std::collections::BTreeMap;
+
+use crate::model::ToolCall;
+use crate::wording;
+
+/// How often the same failing call with the same arguments runs.
+const FAILURES: u32 = 2;
+
+/// Counts the calls that ran and those that failed alike.
+#[derive(Debug)]
+pub(super) struct Guard {
+    limit: u32,
+    ran: u32,
+    failed: BTreeMap<(String, String), u32>,
+}
+
+impl Guard {
+    pub(super) const fn new(limit: u32) -> Self {
+        Self { limit, ran: 0, failed: BTreeMap::new() }
+    }
+
+    /// Counts a call that is about to run, or says why it shall not.
+    pub(super) fn admit(&mut self, call: &ToolCall) -> Result<(), &'static str> {
+        if self.is_used_up() {
+            return Err(wording::TOO_MANY_CALLS);
+        }
+        if self.failed.get(&key(call)).is_some_and(|times| *times >= FAILURES) {
+            return Err(wording::TWICE_FAILED);
+        }
+        self.ran += 1;
+        Ok(())
+    }
+
+    /// Takes in how a call went. A success clears its record.
+    pub(super) fn learn(&mut self, call: &ToolCall, is_error: bool) {
+        if is_error {
+            *self.failed.entry(key(call)).or_default() += 1;
+        } else {
+            self.failed.remove(&key(call));
+        }
+    }
+
+    pub(super) const fn is_used_up(&self) -> bool {
+        self.ran >= self.limit
+    }
+
+    pub(super) const fn ran(&self) -> u32 {
+        self.ran
+    }
+}
+
+fn key(call: &ToolCall) -> (String, String) {
+    (call.tool.clone(), call.arguments.to_string())
+}

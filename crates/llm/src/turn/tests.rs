@@ -1,0 +1,431 @@
+use protocol::{ErrorCode, TurnStatus};
+use serde_json::{Value, json};
+
+use super::*;
+
+pub(super) fn rules() -> Rules {
+    let kinds = [("read", Kind::Read), ("edit", Kind::Change), ("say", Kind::Talk)];
+    Rules {
+        limits: Limits::default(),
+        kinds: kinds.into_iter().map(|(name, kind)| (name.to_owned(), kind)).collect(),
+        question: "q".into(),
+        spread: 0,
+    }
+}
+
+pub(super) fn call(id: &str, tool: &str, arguments: Value) -> ToolCall {
+    ToolCall { id: id.into(), tool: tool.into(), arguments }
+}
+
+/// A turn and all it did.
+struct Told {
+    turn: Turn,
+    last: Vec<TurnEffect>,
+}
+
+fn told() -> Told {
+    told_with(Limits::default())
+}
+
+fn told_with(limits: Limits) -> Told {
+    let mut told = Told { turn: Turn::new(Rules { limits, ..rules() }), last: Vec::new() };
+    told.on(TurnInput::Begun);
+    told
+}
+
+impl Told {
+    fn on(&mut self, input: TurnInput) -> &mut Self {
+        self.last = self.turn.step(input);
+        self
+    }
+
+    fn text(&mut self, text: &str) -> &mut Self {
+        self.on(TurnInput::Event(ModelEvent::Text(text.into())))
+    }
+
+    fn call(&mut self, id: &str, tool: &str, argument: u32) -> &mut Self {
+        let call = call(id, tool, json!({ "a": argument }));
+        self.on(TurnInput::Event(ModelEvent::Call(call)))
+    }
+
+    fn stop(&mut self, reason: StopReason) -> &mut Self {
+        self.on(TurnInput::Event(ModelEvent::Stopped { reason, usage: Usage::default() }))
+    }
+
+    /// The step of the calls given so far is stored.
+    fn tool_use(&mut self) -> &mut Self {
+        self.stop(StopReason::ToolUse).on(TurnInput::Stored)
+    }
+
+    fn ok(&mut self, id: &str) -> &mut Self {
+        self.on(TurnInput::Outcome(id.into(), ToolOutcome::ok("fine")))
+    }
+
+    fn bad(&mut self, id: &str) -> &mut Self {
+        self.on(TurnInput::Outcome(id.into(), ToolOutcome::failed("wrong")))
+    }
+
+    fn stored(&mut self) -> &mut Self {
+        self.on(TurnInput::Stored)
+    }
+
+    fn fail(&mut self, error: ModelError) -> &mut Self {
+        self.on(TurnInput::Failed(error))
+    }
+
+    fn finish(&self) -> &Finish {
+        match self.last.as_slice() {
+            [TurnEffect::Finish(finish)] => finish,
+            other => panic!("not the end: {other:?}"),
+        }
+    }
+
+    fn ran(&self) -> Vec<&str> {
+        match self.last.as_slice() {
+            [TurnEffect::Run(calls)] => calls.iter().map(|call| call.id.as_str()).collect(),
+            [TurnEffect::Plan(call)] => vec![call.id.as_str()],
+            other => panic!("runs nothing: {other:?}"),
+        }
+    }
+
+    fn results(&self) -> Vec<(&str, &str)> {
+        let results = match self.last.as_slice() {
+            [TurnEffect::StoreResults(results)] => results,
+            [TurnEffect::Finish(finish)] => &finish.results,
+            other => panic!("no results: {other:?}"),
+        };
+        results.iter().map(|result| (result.call.as_str(), result.output.as_str())).collect()
+    }
+}
+
+fn lost() -> ModelError {
+    ModelError::Network("lost".into())
+}
+
+fn ask() -> ToolOutcome {
+    let control = Control::Ask { message: "Which?".into(), options: vec!["a".into()] };
+    ToolOutcome { control: Some(control), ..ToolOutcome::ok("") }
+}
+
+#[test]
+fn words_are_shown_and_end_the_turn() {
+    let mut told = told();
+    assert_eq!(told.last, [TurnEffect::Ask(How::Plain)]);
+    assert_eq!(told.text("Hello ").last, [TurnEffect::Show("Hello ".into())]);
+    told.text("world").stop(StopReason::EndTurn);
+    assert_eq!(told.finish(), &Finish::done().saying(Some("Hello world".into())));
+    assert_eq!(told.on(TurnInput::Cancel).last, []);
+}
+
+#[test]
+fn a_call_runs_only_after_its_step_is_stored() {
+    let mut told = told();
+    assert_eq!(told.text("Look").call("1", "read", 1).last, []);
+    told.stop(StopReason::ToolUse);
+    let [TurnEffect::StoreStep { parts, .. }] = told.last.as_slice() else {
+        panic!("{:?}", told.last)
+    };
+    assert_eq!(parts.len(), 2);
+    assert_eq!(told.stored().ran(), ["1"]);
+    assert_eq!(told.ok("1").results(), [("1", "fine")]);
+    assert_eq!(told.stored().last, [TurnEffect::Ask(How::Plain)]);
+}
+
+#[test]
+fn reads_run_side_by_side_and_changes_alone_in_call_order() {
+    let mut told = told();
+    told.call("1", "read", 1).call("2", "read", 2).call("3", "edit", 3).call("4", "edit", 4);
+    told.call("5", "read", 5);
+    assert_eq!(told.tool_use().ran(), ["1", "2"]);
+    assert_eq!(told.ok("2").last, []);
+    assert_eq!(told.ok("1").results(), [("1", "fine"), ("2", "fine")]);
+    assert_eq!(told.stored().ran(), ["3"]);
+    let verdict = Verdict {
+        output: "waits".into(),
+        is_error: false,
+        reactions: Vec::new(),
+        seen: Vec::new(),
+    };
+    assert_eq!(told.on(TurnInput::Verdict("3".into(), verdict)).results(), [("3", "waits")]);
+    assert_eq!(told.stored().ran(), ["4"]);
+    assert_eq!(told.bad("4").stored().ran(), ["5"]);
+}
+
+#[test]
+fn calls_of_a_message_that_did_not_end_with_tool_use_are_dropped() {
+    for reason in [StopReason::EndTurn, StopReason::Refusal, StopReason::Unknown] {
+        let mut told = told();
+        told.text("Well").call("1", "edit", 1).stop(reason);
+        assert_eq!(told.finish().text.as_deref(), Some("Well"), "{reason:?}");
+        assert_eq!(told.finish().results, []);
+    }
+}
+
+#[test]
+fn the_output_cap_inside_a_call_runs_nothing_and_says_so() {
+    let mut told = told();
+    told.call("1", "edit", 1).on(TurnInput::Event(ModelEvent::BrokenCall {
+        id: "2".into(),
+        tool: "edit".into(),
+        problem: "cut".into(),
+    }));
+    told.stop(StopReason::MaxTokens).stored();
+    assert_eq!(told.results().len(), 2);
+    assert!(told.finish().results.iter().all(|result| result.is_error));
+    assert_eq!((told.finish().status, told.finish().cut), (TurnStatus::Failed, true));
+}
+
+#[test]
+fn the_output_cap_inside_words_keeps_them_marked_as_cut() {
+    let mut told = told();
+    told.text("Once upon").stop(StopReason::MaxTokens);
+    assert_eq!(told.finish(), &Finish::done().saying_cut(Some("Once upon".into())));
+}
+
+#[test]
+fn a_broken_call_gets_its_error_and_the_others_run() {
+    let mut told = told();
+    told.on(TurnInput::Event(ModelEvent::BrokenCall {
+        id: "1".into(),
+        tool: "read".into(),
+        problem: "EOF".into(),
+    }));
+    assert_eq!(told.call("2", "read", 2).tool_use().ran(), ["2"]);
+    let results = told.ok("2").results();
+    assert!(results[0].1.contains("not a JSON object (EOF)"), "{results:?}");
+    assert_eq!(results[1], ("2", "fine"));
+}
+
+#[test]
+fn the_first_of_two_calls_with_one_id_runs_and_the_second_is_renamed_and_refused() {
+    let mut told = told();
+    assert_eq!(told.call("1", "read", 1).call("1", "read", 2).tool_use().ran(), ["1"]);
+    assert_eq!(told.ok("1").results(), [("1", "fine"), ("1_2", wording::DUPLICATE_ID)]);
+}
+
+#[test]
+fn an_id_used_by_an_earlier_message_is_renamed_and_runs() {
+    let mut told = told();
+    told.call("1", "read", 1).tool_use().ok("1").stored();
+    assert_eq!(told.call("1", "read", 2).tool_use().ran(), ["1_2"]);
+}
+
+#[test]
+fn at_most_sixteen_calls_of_a_message_run() {
+    let mut told = told();
+    for n in 1..=20 {
+        told.call(&n.to_string(), "read", n);
+    }
+    assert_eq!(told.tool_use().ran().len(), 16);
+    for n in 1..=16 {
+        told.ok(&n.to_string());
+    }
+    let results = told.results();
+    assert_eq!(results.len(), 20);
+    assert!(results[16..].iter().all(|(_, output)| output.contains("at most 16 calls")));
+}
+
+#[test]
+fn after_the_last_round_trip_the_model_is_asked_to_close_and_the_user_may_continue() {
+    let mut told = told_with(Limits { round_trips: 2, ..Limits::default() });
+    told.call("1", "read", 1).tool_use().ok("1").stored();
+    assert_eq!(told.last, [TurnEffect::Ask(How::Plain)]);
+    told.call("2", "read", 2).tool_use().ok("2").stored();
+    assert_eq!(told.last, [TurnEffect::Ask(How::Closing)]);
+    told.text("So far so good.").call("3", "read", 3).stop(StopReason::EndTurn);
+    assert_eq!(told.finish().status, TurnStatus::Limit);
+    assert_eq!(told.finish().text.as_deref(), Some("So far so good."));
+}
+
+#[test]
+fn calls_beyond_the_limit_of_the_turn_are_refused_and_the_model_closes() {
+    let mut told = told_with(Limits { calls: 1, ..Limits::default() });
+    assert_eq!(told.call("1", "read", 1).call("2", "read", 2).tool_use().ran(), ["1"]);
+    assert_eq!(told.ok("1").results()[1], ("2", wording::TOO_MANY_CALLS));
+    assert_eq!(told.stored().last, [TurnEffect::Ask(How::Closing)]);
+}
+
+#[test]
+fn a_closing_request_that_fails_still_ends_at_the_limit() {
+    let mut told = told_with(Limits { round_trips: 1, ..Limits::default() });
+    told.call("1", "read", 1).tool_use().ok("1").stored().fail(ModelError::Auth("key".into()));
+    assert_eq!(told.finish().status, TurnStatus::Limit);
+    assert_eq!(told.finish().error.as_ref().map(|error| error.code), Some(ErrorCode::Key));
+}
+
+#[test]
+fn the_same_failing_call_is_not_run_a_third_time() {
+    let mut told = told();
+    told.call("1", "read", 7).call("2", "read", 7).call("3", "read", 7);
+    assert_eq!(told.tool_use().ran(), ["1"], "likes do not run side by side");
+    assert_eq!(told.bad("1").stored().ran(), ["2"]);
+    assert_eq!(told.bad("2").results(), [("2", "wrong")]);
+    assert_eq!(told.stored().results(), [("3", wording::TWICE_FAILED)]);
+    told.stored();
+    assert_eq!(told.call("4", "read", 8).tool_use().ran(), ["4"], "other arguments run");
+}
+
+#[test]
+fn a_success_clears_the_record_of_a_call() {
+    let mut told = told();
+    for (n, id) in (1..).zip(["1", "2", "3", "4"]) {
+        assert_eq!(told.call(id, "read", 7).tool_use().ran(), [id]);
+        if n == 2 {
+            told.ok(id)
+        } else {
+            told.bad(id)
+        };
+        told.stored();
+    }
+}
+
+#[test]
+fn a_question_ends_the_turn_and_what_follows_it_is_not_run() {
+    let mut told = told();
+    told.call("1", "read", 1).call("2", "say", 1).call("3", "edit", 1).call("4", "say", 2);
+    told.tool_use().ok("1").stored();
+    assert_eq!(told.ran(), ["2"]);
+    told.on(TurnInput::Outcome("2".into(), ask()));
+    let delivered = wording::delivered(&"q".into());
+    assert_eq!(
+        told.results(),
+        [
+            ("2", delivered.as_str()),
+            ("3", wording::WAITING_FOR_USER),
+            ("4", wording::SECOND_QUESTION)
+        ]
+    );
+    let finish = told.finish();
+    assert_eq!(finish.status, TurnStatus::Asked);
+    let asked = finish.question.as_ref().unwrap();
+    assert_eq!(
+        (asked.call.as_str(), asked.message.as_str(), asked.calls_before),
+        ("2", "Which?", 1)
+    );
+}
+
+#[test]
+fn a_read_cannot_ask_or_end() {
+    let mut told = told();
+    told.call("1", "read", 1).tool_use().on(TurnInput::Outcome("1".into(), ask()));
+    assert!(matches!(told.last.as_slice(), [TurnEffect::StoreResults(_)]));
+}
+
+#[test]
+fn ending_the_conversation_ends_the_turn() {
+    let mut told = told();
+    told.call("1", "say", 1).call("2", "edit", 1).tool_use();
+    let control = Some(Control::End { reason: None });
+    told.on(TurnInput::Outcome("1".into(), ToolOutcome { control, ..ToolOutcome::ok("Bye") }));
+    assert_eq!(told.results(), [("1", "Bye"), ("2", wording::CONVERSATION_ENDED)]);
+    assert!(told.finish().ends_conversation);
+    assert_eq!(told.finish().status, TurnStatus::Done);
+}
+
+#[test]
+fn who_said_something_may_end_without_words() {
+    let mut told = told();
+    let control = Some(Control::Say("Done!".into()));
+    told.call("1", "say", 1).tool_use();
+    told.on(TurnInput::Outcome("1".into(), ToolOutcome { control, ..ToolOutcome::ok("ok") }));
+    told.stored().stop(StopReason::EndTurn);
+    assert_eq!(told.finish(), &Finish::done());
+}
+
+#[test]
+fn stopping_keeps_the_words_and_gives_open_calls_their_result() {
+    let mut told = told();
+    told.text("Hel").on(TurnInput::Cancel);
+    assert_eq!(told.finish(), &Finish::cancelled().saying_cut(Some("Hel".into())));
+
+    let mut told = told_with(Limits::default());
+    told.call("1", "read", 1).call("2", "read", 2).call("3", "edit", 3).tool_use().ok("1");
+    told.on(TurnInput::Cancel);
+    let cancelled = wording::CANCELLED;
+    assert_eq!(told.results(), [("1", "fine"), ("2", cancelled), ("3", cancelled)]);
+    assert_eq!(told.ok("2").last, []);
+}
+
+#[test]
+fn stopping_while_a_step_is_stored_waits_for_the_store_and_runs_nothing() {
+    let mut told = told();
+    told.call("1", "edit", 1).stop(StopReason::ToolUse).on(TurnInput::Cancel);
+    assert_eq!(told.last, []);
+    assert_eq!(told.stored().results(), [("1", wording::CANCELLED)]);
+}
+
+#[test]
+fn a_step_that_is_not_stored_runs_nothing_and_leaves_no_results() {
+    let mut told = told();
+    told.text("Let me see").call("1", "edit", 1).stop(StopReason::ToolUse);
+    told.on(TurnInput::Broke(UserError::new(ErrorCode::Write, "disk full")));
+    let finish = told.finish();
+    assert_eq!(finish.results, []);
+    assert_eq!(finish.text.as_deref(), Some("Let me see"));
+    assert_eq!(finish.error.as_ref().map(|error| error.code), Some(ErrorCode::Write));
+}
+
+#[test]
+fn results_that_are_not_stored_are_handed_in_with_the_end() {
+    let mut told = told();
+    told.call("1", "read", 1).call("2", "edit", 2).tool_use().ok("1");
+    told.on(TurnInput::Broke(UserError::other("disk full")));
+    assert_eq!(told.results(), [("1", "fine"), ("2", wording::NO_RESULT)]);
+}
+
+#[test]
+fn a_lost_request_is_sent_three_times_with_growing_waits() {
+    let mut told = told();
+    for seconds in [1, 2] {
+        told.fail(lost());
+        assert_eq!(told.last, [TurnEffect::Wait(Duration::from_secs(seconds))]);
+        assert_eq!(told.on(TurnInput::Waited).last, [TurnEffect::Ask(How::Plain)]);
+    }
+    told.fail(lost());
+    assert_eq!(told.finish().error, Some(UserError::new(ErrorCode::Network, "lost")));
+}
+
+#[test]
+fn attempts_are_counted_for_each_request_anew() {
+    let mut told = told();
+    told.fail(lost()).on(TurnInput::Waited).fail(lost()).on(TurnInput::Waited);
+    told.call("1", "read", 1).tool_use().ok("1").stored().fail(lost());
+    assert_eq!(told.last, [TurnEffect::Wait(Duration::from_secs(1))]);
+}
+
+#[test]
+fn nothing_is_sent_again_after_words_were_shown() {
+    let mut told = told();
+    told.text("Hel").on(TurnInput::Severed);
+    assert_eq!((told.finish().status, told.finish().cut), (TurnStatus::Failed, true));
+    assert_eq!(told.finish().text.as_deref(), Some("Hel"));
+}
+
+#[test]
+fn calls_of_an_answer_that_broke_off_are_forgotten_and_the_request_is_sent_again() {
+    let mut told = told();
+    told.call("1", "edit", 1).on(TurnInput::Severed);
+    assert_eq!(told.last, [TurnEffect::Wait(Duration::from_secs(1))]);
+    told.on(TurnInput::Waited).text("Hi").stop(StopReason::EndTurn);
+    assert_eq!(told.finish(), &Finish::done().saying(Some("Hi".into())));
+}
+
+#[test]
+fn a_paused_answer_is_stored_and_sent_back_five_times() {
+    let mut told = told();
+    for _ in 0..5 {
+        told.text("Thinking ").stop(StopReason::PauseTurn);
+        assert!(matches!(told.last.as_slice(), [TurnEffect::StoreStep { .. }]));
+        assert_eq!(told.stored().last, [TurnEffect::Ask(How::Plain)]);
+    }
+    told.text("Thinking ").stop(StopReason::PauseTurn);
+    assert_eq!(told.finish().status, TurnStatus::Failed);
+}
+
+#[test]
+fn an_empty_answer_is_asked_for_once_more() {
+    let mut told = told();
+    told.text(" \n").stop(StopReason::EndTurn);
+    assert_eq!(told.last, [TurnEffect::Ask(How::Nudged)]);
+    assert_eq!(told.stop(StopReason::ToolUse).finish().status, TurnStatus::Failed);
+}

@@ -1,0 +1,112 @@
+//! Every sentence the turn and the registry tell a model. An error teaches: it says what was
+//! wrong and what to do next.
+
+use protocol::{CallId, CallResult, QuestionId};
+use serde_json::Value;
+
+use crate::model::ToolSpec;
+
+pub(crate) const CANCELLED: &str = "Cancelled: the user stopped the turn before this call ran.";
+pub(crate) const WAITING_FOR_USER: &str = "Not run: waiting for the user's answer.";
+pub(crate) const SECOND_QUESTION: &str =
+    "Not run: a question is already open. Ask one question at a time.";
+pub(crate) const CONVERSATION_ENDED: &str = "Not run: the conversation has ended.";
+pub(crate) const CUT_CALL: &str = "Not run: the answer reached its length limit inside or after \
+     this call. Make smaller calls, one at a time.";
+pub(crate) const TWICE_FAILED: &str = "Not run: the same call with the same arguments already \
+     failed twice. Change the arguments or try another way.";
+pub(crate) const DUPLICATE_ID: &str =
+    "Not run: another call of this message has the same id. Give each call its own id.";
+pub(crate) const TOO_MANY_CALLS: &str =
+    "Not run: this turn has used all its calls. Say what is done and what is left.";
+pub(crate) const TOOL_BROKE: &str =
+    "The tool failed unexpectedly. Try another way, or tell the user what could not be done.";
+pub(crate) const NO_RESULT: &str =
+    "No result: this call was broken off. Check what is there before you try again.";
+pub(crate) const CLOSE_NOW: &str = "The limit of this turn is reached and no more tools can be \
+     called. In a few sentences, say what is done and what is left; the user can let you continue.";
+pub(crate) const SAY_SOMETHING: &str =
+    "Your last answer was empty. Answer the user, or call a tool.";
+pub(crate) const BEGINNING_MISSING: &str = "(The beginning of this conversation is missing.)";
+
+/// The result that recovery stores for a call whose turn the process did not outlive.
+#[must_use]
+pub fn interrupted_result(call: CallId) -> CallResult {
+    let output = "Interrupted: the application ended before this call had a result. It may or may \
+                  not have taken effect: read the note before you try again.";
+    refused(call, output)
+}
+
+pub(crate) fn refused(call: CallId, output: impl Into<String>) -> CallResult {
+    CallResult {
+        call,
+        output: output.into(),
+        is_error: true,
+        reactions: Vec::new(),
+        seen: Vec::new(),
+    }
+}
+
+pub(crate) fn too_many_in_message(cap: u32) -> String {
+    format!("Not run: at most {cap} calls of one message run. Call again with the rest.")
+}
+
+pub(crate) fn broken_call(tool: &str, problem: &str) -> String {
+    format!(
+        "Not run: the arguments of `{tool}` are not a JSON object ({problem}). Send them again."
+    )
+}
+
+pub(crate) fn delivered(question: &QuestionId) -> String {
+    format!("Delivered as question {question}. The user's answer comes with the next message.")
+}
+
+pub(crate) fn no_such_tool(name: &str, known: &[&str]) -> String {
+    let mut near: Vec<(f64, &str)> =
+        known.iter().map(|known| (strsim::jaro_winkler(name, known), *known)).collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let near: Vec<String> = near
+        .iter()
+        .filter(|(likeness, _)| *likeness > 0.7)
+        .take(3)
+        .map(|(_, known)| format!("`{known}`"))
+        .collect();
+    if near.is_empty() {
+        format!("There is no tool `{name}`. The tools are: {}.", known.join(", "))
+    } else {
+        format!("There is no tool `{name}`. Did you mean {}?", near.join(" or "))
+    }
+}
+
+pub(crate) fn bad_arguments(spec: &ToolSpec, field: &str, problem: &str) -> String {
+    let place = if field == "." { String::new() } else { format!(" at `{field}`") };
+    let fields = fields(&spec.input_schema);
+    format!("Wrong arguments for `{}`{place}: {problem}. It takes {fields}.", spec.name)
+}
+
+/// The fields of an object schema in one line: "`query` (string, required), `limit` (integer)".
+fn fields(schema: &Value) -> String {
+    let required: Vec<&str> = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .map(|names| names.iter().filter_map(Value::as_str).collect())
+        .unwrap_or_default();
+    let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
+        return "no arguments".to_owned();
+    };
+    let fields = properties.iter().map(|(name, schema)| {
+        let must = if required.contains(&name.as_str()) { ", required" } else { "" };
+        format!("`{name}` ({}{must})", kind(schema))
+    });
+    fields.collect::<Vec<_>>().join(", ")
+}
+
+fn kind(schema: &Value) -> String {
+    match schema.get("type") {
+        Some(Value::String(kind)) => kind.clone(),
+        Some(Value::Array(kinds)) => {
+            kinds.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" or ")
+        }
+        _ => "value".to_owned(),
+    }
+}

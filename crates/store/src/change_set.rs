@@ -1,0 +1,258 @@
+//! The table `change_set`: the one set of a conversation that waits, and the verdicts on it.
+
+use protocol::{
+    CallId, Change, ChangeSetId, ConversationId, MessageId, NotePath, Timestamp, TurnId,
+};
+use sqlx::SqliteConnection;
+use sqlx::sqlite::SqliteRow;
+
+use crate::column::Columns;
+use crate::commit::{commit, read};
+use crate::error::Failure;
+use crate::planned_change::{self, Decided, PlannedRow, Verdict};
+use crate::{Store, StoreError, conversation, message};
+
+/// What waits for the user's verdict.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenChangeSet {
+    /// Its id.
+    pub id: ChangeSetId,
+    /// The changes that wait, in the order they were planned.
+    pub planned: Vec<PlannedRow>,
+    /// The user's words that led to it.
+    pub request: String,
+}
+
+/// What the user decided at one time about one change set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VerdictRow {
+    /// Stable id, for the chat.
+    pub id: MessageId,
+    /// The change set.
+    pub change_set: ChangeSetId,
+    /// Notes that were changed, in the order they were planned.
+    pub applied: Vec<NotePath>,
+    /// Notes whose changes were turned down, in the order they were planned.
+    pub rejected: Vec<NotePath>,
+    /// When.
+    pub at: Timestamp,
+}
+
+impl Store {
+    /// The conversation's change set that waits, contents included.
+    pub async fn open_change_set(
+        &self,
+        conversation: &ConversationId,
+    ) -> Result<Option<OpenChangeSet>, StoreError> {
+        read!(self, "read the waiting changes", |db| open(db, conversation))
+    }
+
+    /// Adds changes to the conversation's open set, or opens one with the given id; returns the
+    /// id of the set they are in.
+    ///
+    /// A second change of a path keeps the first `before` and takes the new bytes, turn and call,
+    /// and its old problem is forgotten. A path that is back at its first bytes drops out; a set
+    /// in which nothing is left to wait for is closed.
+    pub async fn add_planned(
+        &self,
+        conversation: &ConversationId,
+        set_id_if_new: &ChangeSetId,
+        changes: &[Change],
+        turn: &TurnId,
+        call: &CallId,
+        at: Timestamp,
+    ) -> Result<ChangeSetId, StoreError> {
+        let set = NewSet { conversation, id: set_id_if_new, turn, call, at };
+        commit!(self, "add_planned", "store planned changes", |db| extend(db, &set, changes))
+    }
+
+    /// Stores a verdict on waiting changes; a path in no list, or that does not wait, is left as
+    /// it is. Changes with a problem keep waiting, with its text. Returns whether the set is now
+    /// closed because nothing waits in it any more.
+    pub async fn decide(
+        &self,
+        set: &ChangeSetId,
+        applied: &[NotePath],
+        rejected: &[NotePath],
+        problems: &[(NotePath, String)],
+        at: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let verdict = Verdict { applied, rejected, problems, at };
+        commit!(self, "decide", "store the verdict", |db| settle(db, set, &verdict))
+    }
+
+    /// The conversation that a change set belongs to; `None` when there is no such set.
+    pub async fn conversation_of_change_set(
+        &self,
+        set: &ChangeSetId,
+    ) -> Result<Option<ConversationId>, StoreError> {
+        read!(self, "find the change set", |db| conversation_of(db, set))
+    }
+
+    /// Every verdict in a conversation, oldest first.
+    pub async fn verdicts(
+        &self,
+        conversation: &ConversationId,
+    ) -> Result<Vec<VerdictRow>, StoreError> {
+        read!(self, "read the verdicts", |db| verdicts_in(db, conversation))
+    }
+
+    /// Verdicts the model has not been told of, oldest first.
+    pub async fn untold_verdicts(
+        &self,
+        conversation: &ConversationId,
+    ) -> Result<Vec<VerdictRow>, StoreError> {
+        read!(self, "read the new verdicts", |db| untold_in(db, conversation))
+    }
+
+    /// Notes that the model has been told of every verdict so far.
+    pub async fn mark_told(&self, conversation: &ConversationId) -> Result<(), StoreError> {
+        commit!(self, "mark_told", "note the told verdicts", |db| planned_change::mark_told(
+            db,
+            conversation
+        ))
+    }
+}
+
+struct NewSet<'a> {
+    conversation: &'a ConversationId,
+    id: &'a ChangeSetId,
+    turn: &'a TurnId,
+    call: &'a CallId,
+    at: Timestamp,
+}
+
+/// The open set's id and the turn that opened it.
+async fn find_open(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+) -> Result<Option<(ChangeSetId, TurnId)>, sqlx::Error> {
+    sqlx::query("SELECT id, turn FROM change_set WHERE conversation = ? AND state = 'open'")
+        .bind(conversation.as_str())
+        .try_map(|row: SqliteRow| Ok((row.text("id")?, row.text("turn")?)))
+        .fetch_optional(db)
+        .await
+}
+
+async fn open(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+) -> Result<Option<OpenChangeSet>, Failure> {
+    let Some((id, turn)) = find_open(db, conversation).await? else { return Ok(None) };
+    let planned = planned_change::waiting(db, &id).await?;
+    let request = message::request_of(db, &turn).await?.unwrap_or_default();
+    Ok(Some(OpenChangeSet { id, planned, request }))
+}
+
+async fn extend(
+    db: &mut SqliteConnection,
+    new: &NewSet<'_>,
+    changes: &[Change],
+) -> Result<ChangeSetId, Failure> {
+    let id = match find_open(db, new.conversation).await? {
+        Some((id, _)) => id,
+        None => insert(db, new).await?,
+    };
+    for change in changes {
+        planned_change::plan(db, &id, change, new.turn, new.call).await?;
+    }
+    close_if_nothing_waits(db, &id, new.at).await?;
+    Ok(id)
+}
+
+async fn insert(db: &mut SqliteConnection, new: &NewSet<'_>) -> Result<ChangeSetId, sqlx::Error> {
+    sqlx::query(
+        "INSERT INTO change_set (id, conversation, turn, state, opened_at)
+         VALUES (?, ?, ?, 'open', ?)",
+    )
+    .bind(new.id.as_str())
+    .bind(new.conversation.as_str())
+    .bind(new.turn.as_str())
+    .bind(new.at.0)
+    .execute(db)
+    .await?;
+    Ok(new.id.clone())
+}
+
+async fn conversation_of(
+    db: &mut SqliteConnection,
+    set: &ChangeSetId,
+) -> Result<Option<ConversationId>, sqlx::Error> {
+    sqlx::query("SELECT conversation FROM change_set WHERE id = ?")
+        .bind(set.as_str())
+        .try_map(|row: SqliteRow| row.text("conversation"))
+        .fetch_optional(db)
+        .await
+}
+
+async fn settle(
+    db: &mut SqliteConnection,
+    set: &ChangeSetId,
+    verdict: &Verdict<'_>,
+) -> Result<bool, Failure> {
+    let conversation =
+        conversation_of(db, set).await?.ok_or_else(|| Failure::not_found("change set", set))?;
+    planned_change::decide(db, set, verdict).await?;
+    conversation::touch(db, &conversation, verdict.at).await?;
+    Ok(close_if_nothing_waits(db, set, verdict.at).await?)
+}
+
+/// Whether the set is closed when it returns.
+async fn close_if_nothing_waits(
+    db: &mut SqliteConnection,
+    set: &ChangeSetId,
+    at: Timestamp,
+) -> Result<bool, sqlx::Error> {
+    sqlx::query(
+        "UPDATE change_set SET state = 'decided', decided_at = ?2
+         WHERE id = ?1 AND state = 'open' AND NOT EXISTS (
+             SELECT 1 FROM planned_change WHERE change_set = ?1 AND state = 'waiting'
+         )",
+    )
+    .bind(set.as_str())
+    .bind(at.0)
+    .execute(&mut *db)
+    .await?;
+    sqlx::query_scalar("SELECT state = 'decided' FROM change_set WHERE id = ?")
+        .bind(set.as_str())
+        .fetch_one(db)
+        .await
+}
+
+pub(crate) async fn verdicts_in(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+) -> Result<Vec<VerdictRow>, sqlx::Error> {
+    Ok(gather(planned_change::decided(db, conversation).await?))
+}
+
+async fn untold_in(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+) -> Result<Vec<VerdictRow>, sqlx::Error> {
+    let mut decided = planned_change::decided(db, conversation).await?;
+    decided.retain(|row| !row.told);
+    Ok(gather(decided))
+}
+
+/// Rows that were decided at one time in one set make one verdict.
+fn gather(decided: Vec<Decided>) -> Vec<VerdictRow> {
+    let mut verdicts: Vec<VerdictRow> = Vec::new();
+    for row in decided {
+        let id = MessageId::from(format!("{}@{}", row.change_set, row.at.0));
+        if verdicts.last().is_none_or(|last| last.id != id) {
+            verdicts.push(VerdictRow {
+                id,
+                change_set: row.change_set,
+                applied: Vec::new(),
+                rejected: Vec::new(),
+                at: row.at,
+            });
+        }
+        if let Some(verdict) = verdicts.last_mut() {
+            let side = if row.applied { &mut verdict.applied } else { &mut verdict.rejected };
+            side.push(row.path);
+        }
+    }
+    verdicts
+}

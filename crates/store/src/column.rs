@@ -1,0 +1,79 @@
+//! How protocol's words stand in columns: ids and words as TEXT, times as INTEGER, lists as JSON.
+
+use protocol::{ContentHash, NotePath, Timestamp};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
+
+/// Reads columns by name, as protocol's types.
+pub(crate) trait Columns {
+    fn text<T: From<String>>(&self, column: &str) -> Result<T, sqlx::Error>;
+    fn maybe_text<T: From<String>>(&self, column: &str) -> Result<Option<T>, sqlx::Error>;
+    fn at(&self, column: &str) -> Result<Timestamp, sqlx::Error>;
+    fn path(&self, column: &str) -> Result<NotePath, sqlx::Error>;
+    fn hash(&self, column: &str) -> Result<ContentHash, sqlx::Error>;
+    fn maybe_hash(&self, column: &str) -> Result<Option<ContentHash>, sqlx::Error>;
+    /// A unit variant, by the word that serde gives it.
+    fn word<T: DeserializeOwned>(&self, column: &str) -> Result<T, sqlx::Error>;
+    fn json<T: DeserializeOwned>(&self, column: &str) -> Result<T, sqlx::Error>;
+    fn maybe_json<T: DeserializeOwned>(&self, column: &str) -> Result<Option<T>, sqlx::Error>;
+}
+
+impl Columns for SqliteRow {
+    fn text<T: From<String>>(&self, column: &str) -> Result<T, sqlx::Error> {
+        Ok(self.try_get::<String, _>(column)?.into())
+    }
+
+    fn maybe_text<T: From<String>>(&self, column: &str) -> Result<Option<T>, sqlx::Error> {
+        Ok(self.try_get::<Option<String>, _>(column)?.map(T::from))
+    }
+
+    fn at(&self, column: &str) -> Result<Timestamp, sqlx::Error> {
+        Ok(Timestamp(self.try_get(column)?))
+    }
+
+    fn path(&self, column: &str) -> Result<NotePath, sqlx::Error> {
+        NotePath::parse(self.try_get(column)?).map_err(decode)
+    }
+
+    fn hash(&self, column: &str) -> Result<ContentHash, sqlx::Error> {
+        Ok(ContentHash::from_stored(self.try_get(column)?))
+    }
+
+    fn maybe_hash(&self, column: &str) -> Result<Option<ContentHash>, sqlx::Error> {
+        Ok(self.try_get::<Option<String>, _>(column)?.map(ContentHash::from_stored))
+    }
+
+    fn word<T: DeserializeOwned>(&self, column: &str) -> Result<T, sqlx::Error> {
+        serde_json::from_value(serde_json::Value::String(self.try_get(column)?)).map_err(decode)
+    }
+
+    fn json<T: DeserializeOwned>(&self, column: &str) -> Result<T, sqlx::Error> {
+        serde_json::from_str(self.try_get(column)?).map_err(decode)
+    }
+
+    fn maybe_json<T: DeserializeOwned>(&self, column: &str) -> Result<Option<T>, sqlx::Error> {
+        let text: Option<&str> = self.try_get(column)?;
+        text.map(serde_json::from_str).transpose().map_err(decode)
+    }
+}
+
+/// A value as JSON text.
+pub(crate) fn json<T: Serialize + ?Sized>(value: &T) -> Result<String, sqlx::Error> {
+    serde_json::to_string(value).map_err(|error| sqlx::Error::Encode(error.into()))
+}
+
+/// A unit variant as the word that serde gives it.
+pub(crate) fn word<T: Serialize>(value: &T) -> Result<String, sqlx::Error> {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => Ok(word),
+        Ok(other) => Err(sqlx::Error::Encode(format!("`{other}` is not a word").into())),
+        Err(error) => Err(sqlx::Error::Encode(error.into())),
+    }
+}
+
+/// A stored value that its type does not accept.
+pub(crate) fn decode(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> sqlx::Error {
+    sqlx::Error::Decode(error.into())
+}

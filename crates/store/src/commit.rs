@@ -1,0 +1,36 @@
+//! The only two ways to the database: a snapshot to read from, and one commit to write in.
+
+/// Reads from one snapshot: whatever is committed meanwhile is not seen.
+macro_rules! read {
+    ($store:expr, $doing:literal, |$db:ident| $work:expr) => {{
+        let store: &$crate::Store = $store;
+        let work = async {
+            let mut snapshot = store.readers.begin().await?;
+            let $db: &mut sqlx::SqliteConnection = &mut snapshot;
+            let found = $work.await?;
+            snapshot.rollback().await?;
+            Ok::<_, $crate::error::Failure>(found)
+        };
+        $crate::error::Doing::doing(work.await, store, $doing)
+    }};
+}
+
+/// Writes in one commit, durable when it returns; an error or a dropped future leaves nothing.
+/// Named points stand before and after the commit for the crash tests.
+macro_rules! commit {
+    ($store:expr, $operation:literal, $doing:literal, |$db:ident| $work:expr) => {{
+        let store: &$crate::Store = $store;
+        let work = async {
+            let mut transaction = store.writer.begin_with("BEGIN IMMEDIATE").await?;
+            let $db: &mut sqlx::SqliteConnection = &mut transaction;
+            let done = $work.await?;
+            protocol::fault::point(concat!("store.", $operation, ".before"));
+            transaction.commit().await?;
+            protocol::fault::point(concat!("store.", $operation, ".after"));
+            Ok::<_, $crate::error::Failure>(done)
+        };
+        $crate::error::Doing::doing(work.await, store, $doing)
+    }};
+}
+
+pub(crate) use {commit, read};

@@ -1,0 +1,99 @@
+//! The table `message`: what was said, in pieces, as it is replayed to a model.
+
+use protocol::{ConversationId, Message, TurnId};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection};
+
+use crate::column::{Columns, json, word};
+
+/// A message, and whether the model was cut off in it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct MessageRow {
+    pub(crate) message: Message,
+    pub(crate) cut: bool,
+}
+
+/// Adds a message at the end of its turn.
+pub(crate) async fn insert(db: &mut SqliteConnection, row: &MessageRow) -> Result<(), sqlx::Error> {
+    let message = &row.message;
+    sqlx::query(
+        "INSERT INTO message (id, conversation, turn, position, role, parts, cut, at)
+         VALUES (
+             ?1, ?2, ?3,
+             (SELECT coalesce(max(position) + 1, 0) FROM message WHERE turn = ?3),
+             ?4, ?5, ?6, ?7
+         )",
+    )
+    .bind(message.id.as_str())
+    .bind(message.conversation.as_str())
+    .bind(message.turn.as_str())
+    .bind(word(&message.role)?)
+    .bind(json(&message.parts)?)
+    .bind(row.cut)
+    .bind(message.at.0)
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// What a model may hear in `turn`: the turns that ran before it, in that order, and itself.
+pub(crate) async fn until(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+    turn: &TurnId,
+) -> Result<Vec<Message>, sqlx::Error> {
+    sqlx::query(
+        "SELECT m.id, m.conversation, m.turn, m.role, m.parts, m.cut, m.at
+         FROM turn this, turn t JOIN message m ON m.turn = t.id
+         WHERE this.id = ?2 AND t.conversation = ?1
+             AND (t.id = this.id OR t.ran < coalesce(this.ran, 9223372036854775807))
+         ORDER BY t.ran IS NULL, t.ran, m.position",
+    )
+    .bind(conversation.as_str())
+    .bind(turn.as_str())
+    .try_map(|row| from_row(&row).map(|row| row.message))
+    .fetch_all(db)
+    .await
+}
+
+/// Every message of a conversation, in the order of its turn.
+pub(crate) async fn of_conversation(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+) -> Result<Vec<MessageRow>, sqlx::Error> {
+    sqlx::query(
+        "SELECT id, conversation, turn, role, parts, cut, at
+         FROM message WHERE conversation = ? ORDER BY turn, position",
+    )
+    .bind(conversation.as_str())
+    .try_map(|row| from_row(&row))
+    .fetch_all(db)
+    .await
+}
+
+/// The words of the user's message that opened `turn`.
+pub(crate) async fn request_of(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+) -> Result<Option<String>, sqlx::Error> {
+    sqlx::query(
+        "SELECT id, conversation, turn, role, parts, cut, at
+         FROM message WHERE turn = ? AND position = 0",
+    )
+    .bind(turn.as_str())
+    .try_map(|row| from_row(&row).map(|row| row.message.text()))
+    .fetch_optional(db)
+    .await
+}
+
+fn from_row(row: &SqliteRow) -> Result<MessageRow, sqlx::Error> {
+    let message = Message {
+        id: row.text("id")?,
+        conversation: row.text("conversation")?,
+        turn: row.text("turn")?,
+        role: row.word("role")?,
+        parts: row.json("parts")?,
+        at: row.at("at")?,
+    };
+    Ok(MessageRow { message, cut: row.try_get("cut")? })
+}

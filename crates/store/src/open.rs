@@ -1,0 +1,156 @@
+//! Opens the database: refuses a newer one untouched, keeps it private, brings it up to date.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::migrate::{Migration, MigrationType, Migrator};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::{ConnectOptions, Connection, SqlSafeStr, SqliteConnection};
+
+use crate::Store;
+use crate::error::{Doing, Failure, StoreError, from_sql};
+
+/// How long a connection waits for a lock that another one holds.
+const BUSY: Duration = Duration::from_secs(5);
+const READERS: u32 = 4;
+
+/// All migrations; the last one's number is also the file's `user_version`.
+fn migrations() -> Vec<Migration> {
+    [(1, "begin", include_str!("../migrations/0001_begin.sql"))]
+        .into_iter()
+        .map(|(version, name, sql)| {
+            let sql = sql.into_sql_str();
+            Migration::new(version, name.into(), MigrationType::Simple, sql, false)
+        })
+        .collect()
+}
+
+impl Store {
+    /// Opens the database at `file`, making it when there is none; its folder must exist.
+    ///
+    /// The file and those that SQLite puts beside it can be read by their owner only. A database
+    /// of a newer version is refused with [`StoreError::Newer`] before anything is written.
+    pub async fn open(file: &Path) -> Result<Self, StoreError> {
+        if holds_something(file) {
+            refuse_newer(file).await?;
+        }
+        make_private(file).map_err(|source| StoreError::File {
+            verb: "open",
+            file: file.to_owned(),
+            source,
+        })?;
+        let writing = writing(file);
+        let store = Self {
+            file: Arc::from(file),
+            writer: pool(1).connect_lazy_with(writing.clone()),
+            settler: pool(1).connect_lazy_with(writing.synchronous(SqliteSynchronous::Normal)),
+            readers: pool(READERS).connect_lazy_with(base(file).read_only(true)),
+        };
+        let migrated = Migrator::with_migrations(migrations()).run(&store.writer).await;
+        match migrated.map_err(Failure::from).doing(&store, "bring the database up to date") {
+            Ok(()) => Ok(store),
+            Err(error) => {
+                store.close().await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Waits for what runs, folds the log into the file and closes it. Other clones fail after it.
+    pub async fn close(self) {
+        self.readers.close().await;
+        self.settler.close().await;
+        self.writer.close().await;
+    }
+}
+
+fn base(file: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new()
+        .filename(file)
+        .create_if_missing(false)
+        .foreign_keys(true)
+        .busy_timeout(BUSY)
+        .disable_statement_logging()
+}
+
+fn writing(file: &Path) -> SqliteConnectOptions {
+    base(file).journal_mode(SqliteJournalMode::Wal).synchronous(SqliteSynchronous::Full)
+}
+
+/// Connections live as long as the store: reopening one would only cost.
+fn pool(connections: u32) -> SqlitePoolOptions {
+    SqlitePoolOptions::new()
+        .max_connections(connections)
+        .idle_timeout(None)
+        .max_lifetime(None)
+        .test_before_acquire(false)
+}
+
+fn holds_something(file: &Path) -> bool {
+    std::fs::metadata(file).is_ok_and(|found| found.len() > 0)
+}
+
+/// Looks at the versions without a trace: read-only, and where no log waits to be read with it
+/// also as immutable, so that SQLite makes no files of its own.
+async fn refuse_newer(file: &Path) -> Result<(), StoreError> {
+    let mut log = file.as_os_str().to_owned();
+    log.push("-wal");
+    let settled = !holds_something(Path::new(&log));
+    let looking = base(file).read_only(true).immutable(settled);
+    let newest = async {
+        let mut db = looking.connect().await?;
+        let newest = newest_version(&mut db).await;
+        db.close().await?;
+        newest
+    };
+    let newest = newest.await.map_err(|source| from_sql(file, "look at the database", source))?;
+    if migrations().iter().all(|known| known.version < newest) {
+        return Err(StoreError::Newer { file: file.to_owned() });
+    }
+    Ok(())
+}
+
+/// The highest version that has written here; 0 for a file that nothing has migrated yet.
+async fn newest_version(db: &mut SqliteConnection) -> Result<i64, sqlx::Error> {
+    let marked: i64 = sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut *db).await?;
+    let migrated: bool = sqlx::query_scalar(
+        "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = '_sqlx_migrations')",
+    )
+    .fetch_one(&mut *db)
+    .await?;
+    if !migrated {
+        return Ok(marked);
+    }
+    let listed: i64 = sqlx::query_scalar("SELECT coalesce(max(version), 0) FROM _sqlx_migrations")
+        .fetch_one(db)
+        .await?;
+    Ok(marked.max(listed))
+}
+
+/// SQLite gives the files it puts beside a database the rights of the database.
+#[cfg(unix)]
+#[expect(clippy::disallowed_methods, reason = "the database is a file of the data directory")]
+fn make_private(file: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+
+    let opened = std::fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(file)?;
+    opened.set_permissions(std::fs::Permissions::from_mode(0o600))?;
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    std::fs::File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+}
+
+#[cfg(not(unix))]
+#[expect(clippy::disallowed_methods, reason = "the database is a file of the data directory")]
+fn make_private(file: &Path) -> std::io::Result<()> {
+    std::fs::OpenOptions::new().write(true).create(true).truncate(false).open(file).map(drop)
+}
+
+#[cfg(test)]
+mod tests;

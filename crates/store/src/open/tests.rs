@@ -1,0 +1,223 @@
+//! What the file promises: private, durable, never written by an older version, honest errors.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use protocol::{ConversationId, Timestamp};
+use sqlx::Connection;
+use tempfile::TempDir;
+
+use super::*;
+
+const AT: Timestamp = Timestamp(1_000);
+
+struct Place {
+    folder: TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().expect("a folder") }
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder.path().join("vault.db")
+    }
+
+    async fn open(&self) -> Store {
+        Store::open(&self.file()).await.expect("a store")
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "compares the files of a test's own folder")]
+    fn bytes(&self) -> BTreeMap<String, Vec<u8>> {
+        let entries = std::fs::read_dir(self.folder.path()).expect("a listing");
+        entries
+            .map(|entry| {
+                let path = entry.expect("an entry").path();
+                let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+                (name, std::fs::read(&path).expect("a file"))
+            })
+            .collect()
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "writes into a test's own folder")]
+    fn write(&self, name: &str, bytes: &[u8]) {
+        std::fs::write(self.folder.path().join(name), bytes).expect("written");
+    }
+}
+
+async fn begin(store: &Store, id: &str) -> Result<(), StoreError> {
+    store.create_conversation(&ConversationId::from(id), "Words", None, AT).await
+}
+
+#[tokio::test]
+async fn a_commit_is_on_the_disk_before_it_returns_and_keys_are_checked() {
+    let place = Place::new();
+    let store = place.open().await;
+    let mut pragmas = Vec::new();
+    for pool in [&store.writer, &store.settler, &store.readers] {
+        let mut db = pool.acquire().await.expect("a connection");
+        let mode: String =
+            sqlx::query_scalar("PRAGMA journal_mode").fetch_one(&mut *db).await.expect("mode");
+        let synchronous: i64 =
+            sqlx::query_scalar("PRAGMA synchronous").fetch_one(&mut *db).await.expect("sync");
+        let keys: i64 =
+            sqlx::query_scalar("PRAGMA foreign_keys").fetch_one(&mut *db).await.expect("keys");
+        let patience: i64 =
+            sqlx::query_scalar("PRAGMA busy_timeout").fetch_one(&mut *db).await.expect("busy");
+        pragmas.push((mode, synchronous, keys, patience));
+    }
+    let wal = "wal".to_owned();
+    assert_eq!(
+        pragmas,
+        [(wal.clone(), 2, 1, 5_000), (wal.clone(), 1, 1, 5_000), (wal, 2, 1, 5_000)]
+    );
+}
+
+#[tokio::test]
+async fn every_table_of_ours_is_strict() {
+    let place = Place::new();
+    let store = place.open().await;
+    let tables: Vec<(String, bool)> = sqlx::query_as(
+        "SELECT l.name, l.strict FROM pragma_table_list l
+         WHERE l.schema = 'main' AND l.type = 'table' AND l.name NOT LIKE 'sqlite%'
+             AND l.name <> '_sqlx_migrations'
+         ORDER BY l.name",
+    )
+    .fetch_all(&store.readers)
+    .await
+    .expect("tables");
+    let lax: Vec<&str> =
+        tables.iter().filter(|(_, strict)| !strict).map(|(name, _)| name.as_str()).collect();
+    assert_eq!(tables.len(), 12);
+    assert_eq!(lax, Vec::<&str>::new());
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn only_the_owner_can_read_the_file_and_those_beside_it() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let place = Place::new();
+    place.write("vault.db", b"");
+    let wide = std::fs::Permissions::from_mode(0o644);
+    std::fs::set_permissions(place.file(), wide).expect("widened");
+    let store = place.open().await;
+    begin(&store, "c").await.expect("stored");
+    let modes: Vec<(String, u32)> = place
+        .bytes()
+        .into_keys()
+        .map(|name| {
+            let found = std::fs::metadata(place.folder.path().join(&name)).expect("a file");
+            (name, found.permissions().mode() & 0o777)
+        })
+        .collect();
+    let private = |name: &str| (name.to_owned(), 0o600);
+    assert_eq!(modes, [private("vault.db"), private("vault.db-shm"), private("vault.db-wal")]);
+}
+
+/// A database that a version after this one has written, closed in order.
+async fn written_by_a_newer(place: &Place) {
+    let store = place.open().await;
+    sqlx::query("PRAGMA user_version = 7").execute(&store.writer).await.expect("marked");
+    store.close().await;
+}
+
+#[tokio::test]
+async fn a_newer_database_is_refused_and_left_byte_for_byte() {
+    let place = Place::new();
+    written_by_a_newer(&place).await;
+    let before = place.bytes();
+    let refused = Store::open(&place.file()).await.expect_err("refused");
+    assert!(matches!(&refused, StoreError::Newer { file } if *file == place.file()));
+    assert!(refused.to_string().contains("newer Vaultmate; update this one, nothing was changed"));
+    assert_eq!(place.bytes(), before);
+    assert_eq!(before.keys().collect::<Vec<_>>(), ["vault.db"]);
+}
+
+#[tokio::test]
+async fn an_unknown_migration_is_refused_even_when_it_left_no_mark() {
+    let place = Place::new();
+    let store = place.open().await;
+    sqlx::query(
+        "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
+         VALUES (9, 'later', 1, x'00', 0)",
+    )
+    .execute(&store.writer)
+    .await
+    .expect("marked");
+    store.close().await;
+    let before = place.bytes();
+    assert!(matches!(Store::open(&place.file()).await, Err(StoreError::Newer { .. })));
+    assert_eq!(place.bytes(), before);
+}
+
+#[tokio::test]
+async fn a_newer_version_that_crashed_is_known_from_its_log_alone() {
+    let place = Place::new();
+    let store = place.open().await;
+    let mut newer =
+        sqlx::SqliteConnection::connect_with(&writing(&place.file())).await.expect("a connection");
+    sqlx::query("PRAGMA user_version = 7").execute(&mut newer).await.expect("marked");
+    let mut crashed = place.bytes();
+    crashed.retain(|name, _| !name.ends_with("-shm"));
+    newer.close().await.expect("closed");
+    store.close().await;
+
+    let after = Place::new();
+    crashed.iter().for_each(|(name, bytes)| after.write(name, bytes));
+    assert!(matches!(Store::open(&after.file()).await, Err(StoreError::Newer { .. })));
+    let mut left = after.bytes();
+    left.retain(|name, _| !name.ends_with("-shm"));
+    assert_eq!(left, crashed);
+}
+
+#[tokio::test]
+async fn a_database_of_this_version_opens_again_with_what_it_holds() {
+    let place = Place::new();
+    let store = place.open().await;
+    begin(&store, "c").await.expect("stored");
+    store.close().await;
+    let store = place.open().await;
+    let found = store.conversation(&ConversationId::from("c")).await.expect("read");
+    assert_eq!(found.map(|row| row.title), Some("Words".to_owned()));
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_database_is_named_and_kept() {
+    let place = Place::new();
+    let bytes = b"These are my notes about databases, not a database. ".repeat(40);
+    place.write("vault.db", &bytes);
+    let refused = Store::open(&place.file()).await.expect_err("refused");
+    assert!(matches!(&refused, StoreError::Corrupt { file } if *file == place.file()));
+    assert!(refused.to_string().contains("vault.db"));
+    assert_eq!(place.bytes().get("vault.db"), Some(&bytes));
+}
+
+#[tokio::test]
+async fn a_missing_folder_is_said_with_the_file() {
+    let place = Place::new();
+    let refused = Store::open(&place.folder.path().join("no/vault.db")).await.expect_err("refused");
+    assert!(matches!(refused, StoreError::File { verb: "open", .. }));
+}
+
+#[tokio::test]
+async fn a_full_disk_is_said_and_leaves_nothing_behind() {
+    let place = Place::new();
+    let store = place.open().await;
+    begin(&store, "before").await.expect("there is room");
+    let pages: i64 =
+        sqlx::query_scalar("PRAGMA page_count").fetch_one(&store.writer).await.expect("count");
+    // SQLite reports the limit as it reports a disk without room.
+    sqlx::query(sqlx::AssertSqlSafe(format!("PRAGMA max_page_count = {pages}")))
+        .execute(&store.writer)
+        .await
+        .expect("limited");
+    let long = "x".repeat(100_000);
+    let id = ConversationId::from("after");
+    let full = store.create_conversation(&id, &long, None, AT).await.expect_err("no room");
+    assert!(matches!(full, StoreError::Full { doing: "begin a conversation" }));
+    assert_eq!(store.conversation(&id).await.expect("read"), None);
+    sqlx::query("PRAGMA max_page_count = 1000000").execute(&store.writer).await.expect("freed");
+    store.create_conversation(&id, &long, None, AT).await.expect("there is room again");
+}

@@ -1,0 +1,184 @@
+//! The table `question`: what waits for the user, for as long as it takes.
+
+use protocol::{ConversationId, Question, QuestionId, Timestamp, TurnId};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection};
+
+use crate::column::{Columns, json};
+use crate::commit::read;
+use crate::error::Failure;
+use crate::{Store, StoreError, message};
+
+impl Store {
+    /// The open question of a conversation; there is at most one.
+    pub async fn question(
+        &self,
+        conversation: &ConversationId,
+    ) -> Result<Option<Question>, StoreError> {
+        read!(self, "read the open question", |db| open(db, conversation))
+    }
+
+    /// The words that answered a question; `None` while it waits, or when it was withdrawn.
+    pub async fn answer_of(&self, question: &QuestionId) -> Result<Option<String>, StoreError> {
+        read!(self, "read the answer", |db| words_of_answer(db, question))
+    }
+}
+
+/// A question as the chat shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct QuestionRow {
+    pub(crate) question: Question,
+    pub(crate) answered_by: Option<TurnId>,
+    pub(crate) withdrawn: bool,
+}
+
+/// Stores a question as the open one; an older open one is withdrawn.
+pub(crate) async fn ask(db: &mut SqliteConnection, question: &Question) -> Result<(), sqlx::Error> {
+    withdraw(db, &question.conversation, question.asked_at).await?;
+    sqlx::query(
+        "INSERT INTO question
+             (id, conversation, turn, call, original_message, text, options,
+              tool_calls_completed, asked_at, state)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'open')",
+    )
+    .bind(question.id.as_str())
+    .bind(question.conversation.as_str())
+    .bind(question.turn.as_str())
+    .bind(question.call.as_str())
+    .bind(question.original_message.as_str())
+    .bind(&question.text)
+    .bind(json(&question.options)?)
+    .bind(question.tool_calls_completed)
+    .bind(question.asked_at.0)
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// Marks a question as answered by a stored turn. Only an open one can be.
+pub(crate) async fn answer(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+    question: &QuestionId,
+    turn: &TurnId,
+    at: Timestamp,
+) -> Result<(), Failure> {
+    let answered = sqlx::query(
+        "UPDATE question SET state = 'answered', answered_by = ?3, closed_at = ?4
+         WHERE id = ?1 AND conversation = ?2 AND state = 'open'",
+    )
+    .bind(question.as_str())
+    .bind(conversation.as_str())
+    .bind(turn.as_str())
+    .bind(at.0)
+    .execute(&mut *db)
+    .await?;
+    if answered.rows_affected() == 1 {
+        return Ok(());
+    }
+    Err(Failure::Refused(why_not_open(db, conversation, question).await?))
+}
+
+/// Withdraws the open question of a conversation, if there is one.
+pub(crate) async fn withdraw(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+    at: Timestamp,
+) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "UPDATE question SET state = 'withdrawn', closed_at = ?2
+         WHERE conversation = ?1 AND state = 'open'",
+    )
+    .bind(conversation.as_str())
+    .bind(at.0)
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+async fn why_not_open(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+    question: &QuestionId,
+) -> Result<StoreError, sqlx::Error> {
+    let state: Option<String> =
+        sqlx::query_scalar("SELECT state FROM question WHERE id = ? AND conversation = ?")
+            .bind(question.as_str())
+            .bind(conversation.as_str())
+            .fetch_optional(&mut *db)
+            .await?;
+    Ok(match state.as_deref() {
+        None => StoreError::NotFound { what: "question", id: question.to_string() },
+        Some("withdrawn") => StoreError::Withdrawn,
+        Some(_) => StoreError::AlreadyAnswered {
+            answer: words_of_answer(db, question).await?.unwrap_or_default(),
+        },
+    })
+}
+
+async fn open(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+) -> Result<Option<Question>, sqlx::Error> {
+    sqlx::query(
+        "SELECT id, conversation, turn, call, original_message, text, options,
+             tool_calls_completed, asked_at, state, answered_by
+         FROM question WHERE conversation = ? AND state = 'open'",
+    )
+    .bind(conversation.as_str())
+    .try_map(|row| from_row(&row).map(|row| row.question))
+    .fetch_optional(db)
+    .await
+}
+
+/// Every question of a conversation, oldest first.
+pub(crate) async fn of_conversation(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+) -> Result<Vec<QuestionRow>, sqlx::Error> {
+    sqlx::query(
+        "SELECT id, conversation, turn, call, original_message, text, options,
+             tool_calls_completed, asked_at, state, answered_by
+         FROM question WHERE conversation = ? ORDER BY asked_at",
+    )
+    .bind(conversation.as_str())
+    .try_map(|row| from_row(&row))
+    .fetch_all(db)
+    .await
+}
+
+async fn words_of_answer(
+    db: &mut SqliteConnection,
+    question: &QuestionId,
+) -> Result<Option<String>, sqlx::Error> {
+    let turn: Option<TurnId> =
+        sqlx::query("SELECT answered_by FROM question WHERE id = ? AND answered_by IS NOT NULL")
+            .bind(question.as_str())
+            .try_map(|row: SqliteRow| row.text("answered_by"))
+            .fetch_optional(&mut *db)
+            .await?;
+    match turn {
+        Some(turn) => message::request_of(db, &turn).await,
+        None => Ok(None),
+    }
+}
+
+fn from_row(row: &SqliteRow) -> Result<QuestionRow, sqlx::Error> {
+    let question = Question {
+        id: row.text("id")?,
+        conversation: row.text("conversation")?,
+        turn: row.text("turn")?,
+        call: row.text("call")?,
+        original_message: row.text("original_message")?,
+        text: row.text("text")?,
+        options: row.json("options")?,
+        tool_calls_completed: row.try_get("tool_calls_completed")?,
+        asked_at: row.at("asked_at")?,
+    };
+    let state: &str = row.try_get("state")?;
+    Ok(QuestionRow {
+        question,
+        answered_by: row.maybe_text("answered_by")?,
+        withdrawn: state == "withdrawn",
+    })
+}

@@ -1,0 +1,189 @@
+//! The table `tool_call`: every call of the model, and the one result it gets.
+
+use std::collections::BTreeMap;
+
+use protocol::{
+    CallId, CallResult, ContentHash, ConversationId, Message, MessageId, NotePath, Part, Reaction,
+    TurnId,
+};
+use serde_json::Value;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection};
+
+use crate::column::{Columns, json};
+use crate::commit::read;
+use crate::error::Failure;
+use crate::{Store, StoreError};
+
+/// What a model is told about a call that nobody answered before its turn ended.
+const NEVER_RUN: &str = "Not run: the turn ended before this call.";
+
+impl Store {
+    /// Calls of a turn that have no result yet, with their tools, in call order.
+    pub async fn open_calls(&self, turn: &TurnId) -> Result<Vec<(CallId, String)>, StoreError> {
+        read!(self, "look for open calls", |db| without_result(db, turn))
+    }
+
+    /// How many calls a turn has made.
+    pub async fn turn_calls_count(&self, turn: &TurnId) -> Result<u32, StoreError> {
+        read!(self, "count the turn's calls", |db| count(db, turn))
+    }
+
+    /// The content of each note as the conversation has last read or written it.
+    pub async fn seen(
+        &self,
+        conversation: &ConversationId,
+    ) -> Result<BTreeMap<NotePath, ContentHash>, StoreError> {
+        read!(self, "read what the conversation has seen", |db| last_seen(db, conversation))
+    }
+}
+
+/// A call as the chat shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct CallRow {
+    pub(crate) message: MessageId,
+    pub(crate) turn: TurnId,
+    pub(crate) call: CallId,
+    pub(crate) tool: String,
+    pub(crate) arguments: Value,
+    pub(crate) output: Option<String>,
+    pub(crate) is_error: bool,
+    pub(crate) reactions: Vec<Reaction>,
+}
+
+/// Stores the calls of an assistant's message, without results.
+pub(crate) async fn insert_of(
+    db: &mut SqliteConnection,
+    message: &Message,
+) -> Result<(), sqlx::Error> {
+    for (position, part) in (0_i64..).zip(&message.parts) {
+        let Part::Call { id, tool, arguments } = part else { continue };
+        sqlx::query(
+            "INSERT INTO tool_call
+                 (turn, message, position, call, tool, arguments, is_error, reactions, seen)
+             VALUES (?, ?, ?, ?, ?, ?, 0, '[]', '[]')",
+        )
+        .bind(message.turn.as_str())
+        .bind(message.id.as_str())
+        .bind(position)
+        .bind(id.as_str())
+        .bind(tool)
+        .bind(json(arguments)?)
+        .execute(&mut *db)
+        .await?;
+    }
+    Ok(())
+}
+
+/// Stores results. The first result of a call stands; another one changes nothing.
+pub(crate) async fn answer(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+    results: &[CallResult],
+) -> Result<(), Failure> {
+    for result in results {
+        let stored = sqlx::query(
+            "UPDATE tool_call SET
+                 is_error = iif(output IS NULL, ?3, is_error),
+                 reactions = iif(output IS NULL, ?4, reactions),
+                 seen = iif(output IS NULL, ?5, seen),
+                 output = coalesce(output, ?6)
+             WHERE turn = ?1 AND call = ?2",
+        )
+        .bind(turn.as_str())
+        .bind(result.call.as_str())
+        .bind(result.is_error)
+        .bind(json(&result.reactions)?)
+        .bind(json(&result.seen)?)
+        .bind(&result.output)
+        .execute(&mut *db)
+        .await?;
+        if stored.rows_affected() == 0 {
+            return Err(Failure::not_found("stored call", &result.call));
+        }
+    }
+    Ok(())
+}
+
+/// Gives every call that is still open a result: a history with an unanswered call is refused by
+/// every vendor, so a turn never ends with one.
+pub(crate) async fn close(db: &mut SqliteConnection, turn: &TurnId) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "UPDATE tool_call SET output = ?2, is_error = 1 WHERE turn = ?1 AND output IS NULL",
+    )
+    .bind(turn.as_str())
+    .bind(NEVER_RUN)
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// Every call of a conversation, in call order within its message.
+pub(crate) async fn of_conversation(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+) -> Result<Vec<CallRow>, sqlx::Error> {
+    sqlx::query(
+        "SELECT c.message, c.turn, c.call, c.tool, c.arguments, c.output, c.is_error, c.reactions
+         FROM tool_call c JOIN message m ON m.id = c.message
+         WHERE m.conversation = ?
+         ORDER BY c.message, c.position",
+    )
+    .bind(conversation.as_str())
+    .try_map(|row| from_row(&row))
+    .fetch_all(db)
+    .await
+}
+
+async fn without_result(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+) -> Result<Vec<(CallId, String)>, sqlx::Error> {
+    sqlx::query(
+        "SELECT c.call, c.tool
+         FROM tool_call c JOIN message m ON m.id = c.message
+         WHERE c.turn = ? AND c.output IS NULL
+         ORDER BY m.position, c.position",
+    )
+    .bind(turn.as_str())
+    .try_map(|row: SqliteRow| Ok((row.text("call")?, row.text("tool")?)))
+    .fetch_all(db)
+    .await
+}
+
+async fn count(db: &mut SqliteConnection, turn: &TurnId) -> Result<u32, sqlx::Error> {
+    sqlx::query_scalar("SELECT count(*) FROM tool_call WHERE turn = ?")
+        .bind(turn.as_str())
+        .fetch_one(db)
+        .await
+}
+
+async fn last_seen(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+) -> Result<BTreeMap<NotePath, ContentHash>, sqlx::Error> {
+    let seen: Vec<Vec<(NotePath, ContentHash)>> = sqlx::query(
+        "SELECT c.seen
+         FROM turn t JOIN message m ON m.turn = t.id JOIN tool_call c ON c.message = m.id
+         WHERE t.conversation = ? AND c.seen <> '[]'
+         ORDER BY t.ran, m.position, c.position",
+    )
+    .bind(conversation.as_str())
+    .try_map(|row: SqliteRow| row.json("seen"))
+    .fetch_all(db)
+    .await?;
+    Ok(seen.into_iter().flatten().collect())
+}
+
+fn from_row(row: &SqliteRow) -> Result<CallRow, sqlx::Error> {
+    Ok(CallRow {
+        message: row.text("message")?,
+        turn: row.text("turn")?,
+        call: row.text("call")?,
+        tool: row.text("tool")?,
+        arguments: row.json("arguments")?,
+        output: row.maybe_text("output")?,
+        is_error: row.try_get("is_error")?,
+        reactions: row.json("reactions")?,
+    })
+}

@@ -1,0 +1,188 @@
+//! What a turn stores, over several tables: one commit a step.
+
+use std::collections::HashMap;
+
+use protocol::{
+    CallResult, ConversationId, ConversationState, Ending, Message, MessageId, NewTurn, OpenTurn,
+    Origin, Part, Role, Step, TurnId,
+};
+use sqlx::SqliteConnection;
+
+use crate::commit::{commit, read};
+use crate::error::Failure;
+use crate::message::MessageRow;
+use crate::outbox::OutboxPush;
+use crate::{
+    Store, StoreError, conversation, inbox, message, outbox, question, tool_call, turn, usage,
+};
+
+impl Store {
+    /// Stores a user message and its queued turn, and reopens the conversation if it had ended.
+    ///
+    /// With `answers` the question is marked as answered; one that no longer waits is refused
+    /// with [`StoreError::AlreadyAnswered`] or [`StoreError::Withdrawn`]. A message from the
+    /// window that answers nothing withdraws the open question.
+    pub async fn submit_turn(&self, new: &NewTurn) -> Result<(), StoreError> {
+        commit!(self, "submit_turn", "store a message", |db| submit(db, new))
+    }
+
+    /// Marks the conversation's next queued turn as running: an answer first, else the oldest.
+    ///
+    /// `None` when none is queued, while another runs, and for words typed in the window before
+    /// the open question was asked: they are held until it is answered or withdrawn.
+    pub async fn begin_turn(
+        &self,
+        conversation: &ConversationId,
+    ) -> Result<Option<OpenTurn>, StoreError> {
+        commit!(self, "begin_turn", "begin a turn", |db| begin(db, conversation))
+    }
+
+    /// What a model may hear in `turn`: all messages of the turns that ran before it and of
+    /// itself, oldest first. The results of a step stand in one message of the user right after
+    /// the calls, in call order. What is queued behind it is not heard.
+    pub async fn history(
+        &self,
+        conversation: &ConversationId,
+        turn: &TurnId,
+    ) -> Result<Vec<Message>, StoreError> {
+        read!(self, "read the history", |db| replay(db, conversation, turn))
+    }
+
+    /// Stores an answer that calls tools, and the calls, before any of them runs.
+    pub async fn store_step(&self, turn: &TurnId, step: &Step) -> Result<(), StoreError> {
+        commit!(self, "store_step", "store an answer with calls", |db| record_step(db, turn, step))
+    }
+
+    /// Stores results of stored calls. The first result of a call stands, a later one is ignored.
+    pub async fn store_results(
+        &self,
+        turn: &TurnId,
+        results: &[CallResult],
+    ) -> Result<(), StoreError> {
+        commit!(self, "store_results", "store results", |db| tool_call::answer(db, turn, results))
+    }
+
+    /// Ends an open turn: last words, results, question, status, conversation and usage in one
+    /// commit. A call that has no result even then gets one that says it was not run. A turn
+    /// that has ended is refused with [`StoreError::NotFound`].
+    pub async fn finish_turn(&self, turn: &TurnId, ending: &Ending) -> Result<(), StoreError> {
+        commit!(self, "finish_turn", "end the turn", |db| finish(db, turn, ending))
+    }
+
+    /// Ends a turn that a hub message opened: as [`Store::finish_turn`], and in the same commit
+    /// what the hub shall hear is put in the outbox and the message's inbox row is done.
+    pub async fn finish_hub_turn(
+        &self,
+        turn: &TurnId,
+        ending: &Ending,
+        said: &[OutboxPush],
+    ) -> Result<(), StoreError> {
+        commit!(self, "finish_hub_turn", "end the hub's turn", |db| finish_for_hub(
+            db, turn, ending, said
+        ))
+    }
+}
+
+async fn submit(db: &mut SqliteConnection, new: &NewTurn) -> Result<(), Failure> {
+    let NewTurn { message, turn, .. } = new;
+    conversation::touch(db, &message.conversation, message.at).await?;
+    conversation::store_state(db, &message.conversation, ConversationState::Active).await?;
+    turn::insert(db, new).await?;
+    message::insert(db, &MessageRow { message: message.clone(), cut: false }).await?;
+    match &new.answers {
+        Some(asked) => question::answer(db, &message.conversation, asked, turn, message.at).await,
+        None if new.origin == Origin::Window => {
+            Ok(question::withdraw(db, &message.conversation, message.at).await?)
+        }
+        None => Ok(()),
+    }
+}
+
+async fn begin(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+) -> Result<Option<OpenTurn>, Failure> {
+    let begun = turn::begin(db, conversation).await?;
+    if begun.is_some() {
+        // The turn before it may have ended the conversation.
+        conversation::store_state(db, conversation, ConversationState::Active).await?;
+    }
+    Ok(begun)
+}
+
+async fn replay(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+    turn: &TurnId,
+) -> Result<Vec<Message>, sqlx::Error> {
+    let mut results: HashMap<MessageId, Vec<Part>> = HashMap::new();
+    for row in tool_call::of_conversation(db, conversation).await? {
+        let Some(output) = row.output else { continue };
+        let result = Part::Result { call: row.call, output, is_error: row.is_error };
+        results.entry(row.message).or_default().push(result);
+    }
+    let mut history = Vec::new();
+    for message in message::until(db, conversation, turn).await? {
+        let answers = results.remove(&message.id).map(|parts| results_of(&message, parts));
+        history.push(message);
+        history.extend(answers);
+    }
+    Ok(history)
+}
+
+/// The message that holds a step's results; its id follows from the step's.
+fn results_of(step: &Message, parts: Vec<Part>) -> Message {
+    Message {
+        id: MessageId::from(format!("{}:results", step.id)),
+        conversation: step.conversation.clone(),
+        turn: step.turn.clone(),
+        role: Role::User,
+        parts,
+        at: step.at,
+    }
+}
+
+async fn record_step(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+    step: &Step,
+) -> Result<(), sqlx::Error> {
+    record(db, &MessageRow { message: step.message.clone(), cut: false }).await?;
+    usage::insert(db, turn, None, step.usage, step.message.at).await
+}
+
+/// Stores the assistant's words and whatever calls stand among them.
+async fn record(db: &mut SqliteConnection, row: &MessageRow) -> Result<(), sqlx::Error> {
+    message::insert(db, row).await?;
+    tool_call::insert_of(db, &row.message).await
+}
+
+async fn finish(db: &mut SqliteConnection, turn: &TurnId, ending: &Ending) -> Result<(), Failure> {
+    let conversation = turn::end(db, turn, ending).await?;
+    if let Some(message) = &ending.message {
+        record(db, &MessageRow { message: message.clone(), cut: ending.cut }).await?;
+    }
+    tool_call::answer(db, turn, &ending.results).await?;
+    tool_call::close(db, turn).await?;
+    if let Some(question) = &ending.question {
+        question::ask(db, question).await?;
+    }
+    usage::insert(db, turn, None, ending.usage, ending.at).await?;
+    if ending.ends_conversation {
+        conversation::store_state(db, &conversation, ConversationState::Ended).await?;
+    }
+    conversation::touch(db, &conversation, ending.at).await
+}
+
+async fn finish_for_hub(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+    ending: &Ending,
+    said: &[OutboxPush],
+) -> Result<(), Failure> {
+    finish(db, turn, ending).await?;
+    for push in said {
+        outbox::insert(db, push).await?;
+    }
+    Ok(inbox::close_of_turn(db, turn).await?)
+}

@@ -1,0 +1,214 @@
+//! The table `turn`: what is queued, what runs, how it ended.
+
+use protocol::{
+    ConversationId, Ending, NewTurn, NotePath, OpenTurn, TurnId, TurnStatus, UserError,
+};
+use sqlx::SqliteConnection;
+use sqlx::sqlite::SqliteRow;
+
+use crate::column::{Columns, json, word};
+use crate::commit::{commit, read};
+use crate::error::Failure;
+use crate::{Store, StoreError};
+
+impl Store {
+    /// Turns that are queued or running, oldest first: at start, what the last run left.
+    pub async fn open_turns(&self) -> Result<Vec<OpenTurn>, StoreError> {
+        read!(self, "look for open turns", |db| open(db))
+    }
+
+    /// Where a turn stands; `None` when it was never stored.
+    pub async fn turn_status(&self, turn: &TurnId) -> Result<Option<TurnStatus>, StoreError> {
+        read!(self, "read the turn", |db| status(db, turn))
+    }
+
+    /// The turn of a conversation that began last; `None` when none has.
+    pub async fn last_turn(
+        &self,
+        conversation: &ConversationId,
+    ) -> Result<Option<TurnId>, StoreError> {
+        read!(self, "find the last turn", |db| last(db, conversation))
+    }
+
+    /// Notes the model that answers the turn: what its steps cost is counted for it.
+    pub async fn set_model(&self, turn: &TurnId, model: &str) -> Result<(), StoreError> {
+        commit!(self, "set_model", "note the turn's model", |db| store_model(db, turn, model))
+    }
+
+    /// Notes that the turn has changed or plans to change, each once.
+    pub async fn turn_changed_paths(&self, turn: &TurnId) -> Result<Vec<NotePath>, StoreError> {
+        read!(self, "read the turn's changes", |db| changed_paths(db, turn))
+    }
+}
+
+/// What the chat shows of a turn itself.
+#[derive(Debug)]
+pub(crate) struct TurnRow {
+    pub(crate) turn: OpenTurn,
+    pub(crate) error: Option<UserError>,
+}
+
+pub(crate) async fn insert(db: &mut SqliteConnection, new: &NewTurn) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "INSERT INTO turn (id, conversation, origin, status, answers, at)
+         VALUES (?, ?, ?, 'queued', ?, ?)",
+    )
+    .bind(new.turn.as_str())
+    .bind(new.message.conversation.as_str())
+    .bind(word(&new.origin)?)
+    .bind(new.answers.as_ref().map(protocol::QuestionId::as_str))
+    .bind(new.message.at.0)
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// Answers go first; what was typed before a question was asked is never its answer, so it is
+/// held while the question is open.
+pub(crate) async fn begin(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+) -> Result<Option<OpenTurn>, sqlx::Error> {
+    let begun: Option<i64> = sqlx::query_scalar(
+        "UPDATE turn
+         SET status = 'running', ran = (SELECT coalesce(max(ran), 0) + 1 FROM turn)
+         WHERE number = (
+             SELECT t.number FROM turn t
+             WHERE t.conversation = ?1 AND t.status = 'queued'
+                 AND (t.origin <> 'window' OR NOT EXISTS (
+                     SELECT 1 FROM question q WHERE q.conversation = ?1 AND q.state = 'open'))
+             ORDER BY t.answers IS NULL, t.number LIMIT 1
+         ) AND NOT EXISTS (
+             SELECT 1 FROM turn r WHERE r.conversation = ?1 AND r.status = 'running'
+         )
+         RETURNING number",
+    )
+    .bind(conversation.as_str())
+    .fetch_optional(&mut *db)
+    .await?;
+    let Some(number) = begun else { return Ok(None) };
+    sqlx::query(
+        "SELECT t.id, t.conversation, m.id AS message, t.origin, t.status, t.at
+         FROM turn t JOIN message m ON m.turn = t.id AND m.position = 0
+         WHERE t.number = ?",
+    )
+    .bind(number)
+    .try_map(|row| from_row(&row))
+    .fetch_optional(db)
+    .await
+}
+
+/// Ends an open turn and says where it was; a turn ends once. One that never ran takes its place in
+/// the order now.
+pub(crate) async fn end(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+    ending: &Ending,
+) -> Result<ConversationId, Failure> {
+    let error = ending.error.as_ref().map(json).transpose()?;
+    sqlx::query(
+        "UPDATE turn SET status = ?2, error = ?3, ended_at = ?4,
+             ran = coalesce(ran, (SELECT coalesce(max(ran), 0) + 1 FROM turn))
+         WHERE id = ?1 AND status IN ('queued', 'running')
+         RETURNING conversation",
+    )
+    .bind(turn.as_str())
+    .bind(word(&ending.status)?)
+    .bind(error)
+    .bind(ending.at.0)
+    .try_map(|row: SqliteRow| row.text("conversation"))
+    .fetch_optional(db)
+    .await?
+    .ok_or_else(|| Failure::not_found("open turn", turn))
+}
+
+async fn open(db: &mut SqliteConnection) -> Result<Vec<OpenTurn>, sqlx::Error> {
+    sqlx::query(
+        "SELECT t.id, t.conversation, m.id AS message, t.origin, t.status, t.at
+         FROM turn t JOIN message m ON m.turn = t.id AND m.position = 0
+         WHERE t.status IN ('queued', 'running')
+         ORDER BY t.number",
+    )
+    .try_map(|row| from_row(&row))
+    .fetch_all(db)
+    .await
+}
+
+async fn status(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+) -> Result<Option<TurnStatus>, sqlx::Error> {
+    sqlx::query("SELECT status FROM turn WHERE id = ?")
+        .bind(turn.as_str())
+        .try_map(|row: SqliteRow| row.word("status"))
+        .fetch_optional(db)
+        .await
+}
+
+async fn store_model(db: &mut SqliteConnection, turn: &TurnId, model: &str) -> Result<(), Failure> {
+    let stored = sqlx::query("UPDATE turn SET model = ?2 WHERE id = ?1")
+        .bind(turn.as_str())
+        .bind(model)
+        .execute(db)
+        .await?;
+    if stored.rows_affected() == 0 { Err(Failure::not_found("turn", turn)) } else { Ok(()) }
+}
+
+async fn changed_paths(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+) -> Result<Vec<NotePath>, sqlx::Error> {
+    let mut paths: Vec<NotePath> = sqlx::query(
+        "SELECT path FROM effect WHERE turn = ?1 AND state IN ('open', 'done')
+         UNION ALL
+         SELECT path FROM planned_change WHERE turn = ?1 AND state = 'waiting'",
+    )
+    .bind(turn.as_str())
+    .try_map(|row: SqliteRow| row.path("path"))
+    .fetch_all(db)
+    .await?;
+    paths.sort();
+    paths.dedup();
+    Ok(paths)
+}
+
+async fn last(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+) -> Result<Option<TurnId>, sqlx::Error> {
+    sqlx::query("SELECT id FROM turn WHERE conversation = ? ORDER BY ran DESC LIMIT 1")
+        .bind(conversation.as_str())
+        .try_map(|row: SqliteRow| row.text("id"))
+        .fetch_optional(db)
+        .await
+}
+
+/// All turns of a conversation as the model hears of them; the queued ones last.
+pub(crate) async fn of_conversation(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+) -> Result<Vec<TurnRow>, sqlx::Error> {
+    sqlx::query(
+        "SELECT t.id, t.conversation, m.id AS message, t.origin, t.status, t.at, t.error
+         FROM turn t JOIN message m ON m.turn = t.id AND m.position = 0
+         WHERE t.conversation = ?
+         ORDER BY t.ran IS NULL, t.ran, t.number",
+    )
+    .bind(conversation.as_str())
+    .try_map(|row: SqliteRow| {
+        Ok(TurnRow { turn: from_row(&row)?, error: row.maybe_json("error")? })
+    })
+    .fetch_all(db)
+    .await
+}
+
+fn from_row(row: &SqliteRow) -> Result<OpenTurn, sqlx::Error> {
+    Ok(OpenTurn {
+        turn: row.text("id")?,
+        conversation: row.text("conversation")?,
+        message: row.text("message")?,
+        origin: row.word("origin")?,
+        status: row.word("status")?,
+        at: row.at("at")?,
+    })
+}

@@ -1,0 +1,197 @@
+//! What the chat shows of a conversation, put together from its rows.
+//!
+//! The ids of items follow from the rows, so that what is told while a turn runs and what is read
+//! later are the same items: an answer has its message's id, [`said_id`] and [`asked_id`] give
+//! the others.
+
+use std::collections::{HashMap, VecDeque};
+
+use protocol::conversation::Item;
+use protocol::{
+    CallId, ConversationId, Message, MessageId, OpenTurn, QuestionId, Role, TurnId, TurnStatus,
+};
+use serde_json::Value;
+use sqlx::SqliteConnection;
+
+use crate::change_set::{self, VerdictRow};
+use crate::commit::read;
+use crate::message::{self, MessageRow};
+use crate::question::{self, QuestionRow};
+use crate::tool_call::{self, CallRow};
+use crate::turn::{self, TurnRow};
+use crate::{Store, StoreError};
+
+impl Store {
+    /// Everything that stands in a conversation, oldest first; messages that wait for a running
+    /// turn come last.
+    pub async fn items(&self, conversation: &ConversationId) -> Result<Vec<Item>, StoreError> {
+        let rows = read!(self, "read the conversation", |db| rows(db, conversation))?;
+        Ok(items(rows))
+    }
+}
+
+/// The id of the item for words that a `send_message` call said.
+#[must_use]
+pub fn said_id(turn: &TurnId, call: &CallId) -> MessageId {
+    MessageId::from(format!("{turn}:{call}"))
+}
+
+/// The id of the item for a question.
+#[must_use]
+pub fn asked_id(question: &QuestionId) -> MessageId {
+    MessageId::from(question.as_str())
+}
+
+/// All rows of one conversation, each list in its own order.
+#[derive(Debug, Default)]
+struct Rows {
+    /// In the order in which they ran, the queued ones last.
+    turns: Vec<TurnRow>,
+    /// In the order of their turn.
+    messages: Vec<MessageRow>,
+    /// In call order.
+    calls: Vec<CallRow>,
+    questions: Vec<QuestionRow>,
+    /// Oldest first.
+    verdicts: Vec<VerdictRow>,
+}
+
+async fn rows(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+) -> Result<Rows, sqlx::Error> {
+    Ok(Rows {
+        turns: turn::of_conversation(db, conversation).await?,
+        messages: message::of_conversation(db, conversation).await?,
+        calls: tool_call::of_conversation(db, conversation).await?,
+        questions: question::of_conversation(db, conversation).await?,
+        verdicts: change_set::verdicts_in(db, conversation).await?,
+    })
+}
+
+/// Puts the rows in the order in which they are read. A verdict stands before the first turn that
+/// was stored after it.
+fn items(rows: Rows) -> Vec<Item> {
+    let asked = Asked::new(&rows);
+    let mut messages = grouped(rows.messages, |row| row.message.turn.clone());
+    let mut calls = grouped(rows.calls, |row| row.message.clone());
+    let mut verdicts = VecDeque::from(rows.verdicts);
+    let mut items = Vec::new();
+    for row in rows.turns {
+        while let Some(verdict) = verdicts.pop_front_if(|verdict| verdict.at < row.turn.at) {
+            items.push(from_verdict(verdict));
+        }
+        for MessageRow { message, cut } in messages.remove(&row.turn.turn).unwrap_or_default() {
+            let calls = calls.remove(&message.id).unwrap_or_default();
+            items.extend(from_message(&row.turn, message, cut));
+            items.extend(calls.into_iter().filter_map(|call| from_call(call, &asked)));
+        }
+        items.extend(from_end(row));
+    }
+    items.extend(verdicts.into_iter().map(from_verdict));
+    items
+}
+
+/// The questions by the call that asked them, with their answers.
+struct Asked(HashMap<(TurnId, CallId), Item>);
+
+impl Asked {
+    fn new(rows: &Rows) -> Self {
+        let mut words: HashMap<&TurnId, String> = HashMap::new();
+        for row in &rows.messages {
+            words.entry(&row.message.turn).or_insert_with(|| row.message.text());
+        }
+        let asked = rows.questions.iter().map(|row| {
+            let question = &row.question;
+            let item = Item::Asked {
+                id: asked_id(&question.id),
+                text: question.text.clone(),
+                answer: row.answered_by.as_ref().and_then(|turn| words.get(turn).cloned()),
+                withdrawn: row.withdrawn,
+            };
+            ((question.turn.clone(), question.call.clone()), item)
+        });
+        Self(asked.collect())
+    }
+
+    fn by(&self, call: &CallRow) -> Option<Item> {
+        self.0.get(&(call.turn.clone(), call.call.clone())).cloned()
+    }
+}
+
+fn from_message(turn: &OpenTurn, message: Message, cut: bool) -> Option<Item> {
+    let text = message.text();
+    match message.role {
+        Role::User => Some(Item::User {
+            id: message.id,
+            text,
+            origin: turn.origin,
+            at: message.at,
+            queued: turn.status == TurnStatus::Queued,
+        }),
+        Role::Assistant if text.is_empty() => None,
+        Role::Assistant => Some(Item::Assistant { id: message.id, text, streaming: false, cut }),
+    }
+}
+
+/// Talking is shown as talk, and only once it was delivered; every other call is a line.
+fn from_call(row: CallRow, asked: &Asked) -> Option<Item> {
+    match row.tool.as_str() {
+        "end_conversation" => None,
+        "send_message" if row.output.is_none() => None,
+        "send_message" if !row.is_error => {
+            Some(asked.by(&row).or_else(|| said(&row)).unwrap_or_else(|| line(row)))
+        }
+        _ => Some(line(row)),
+    }
+}
+
+fn said(row: &CallRow) -> Option<Item> {
+    let text = row.arguments.get("message").and_then(Value::as_str)?;
+    Some(Item::Assistant {
+        id: said_id(&row.turn, &row.call),
+        text: text.to_owned(),
+        streaming: false,
+        cut: false,
+    })
+}
+
+fn line(row: CallRow) -> Item {
+    Item::Tool {
+        turn: row.turn,
+        call: row.call,
+        tool: row.tool,
+        arguments: format!("{:#}", row.arguments),
+        output: row.output,
+        is_error: row.is_error,
+        reactions: row.reactions,
+    }
+}
+
+fn from_end(row: TurnRow) -> Option<Item> {
+    match row.turn.status {
+        TurnStatus::Queued | TurnStatus::Running | TurnStatus::Done | TurnStatus::Asked => None,
+        status @ (TurnStatus::Limit
+        | TurnStatus::Cancelled
+        | TurnStatus::Failed
+        | TurnStatus::Interrupted) => {
+            Some(Item::Ended { turn: row.turn.turn, status, error: row.error })
+        }
+    }
+}
+
+fn from_verdict(row: VerdictRow) -> Item {
+    Item::Verdict { id: row.id, applied: row.applied, rejected: row.rejected, at: row.at }
+}
+
+/// Rows by a key, each group in the order of the rows.
+fn grouped<R, K: std::hash::Hash + Eq>(rows: Vec<R>, key: impl Fn(&R) -> K) -> HashMap<K, Vec<R>> {
+    let mut groups: HashMap<K, Vec<R>> = HashMap::new();
+    for row in rows {
+        groups.entry(key(&row)).or_default().push(row);
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,147 @@
+//! `append_file`: lines at the end of a note, or of the text under one of its headings.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use llm::tool::{ChangingTool, Effect, Plan, ToolContext, ToolFailure};
+use protocol::{Change, ChangeSet, NotePath};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::desk::Desk;
+use crate::note_text::{LineEnd, count, decode};
+use crate::notes::{Current, Notes, Place};
+use crate::outline::{Heading, headings};
+
+/// What a path says that means today's note.
+const DAILY: &str = "daily";
+
+/// Adds lines to the end of a note, or to the end of the text under one heading of it. Creates the
+/// note when there is none. Nothing that stands in the note changes. Look at the note first to
+/// write in its form, such as `- [ ] ` before a task.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AppendFileInput {
+    /// The note: its path such as `Projects/Garden.md`, or just its name such as `Garden`. `daily`
+    /// means today's daily note.
+    path: String,
+    /// The lines to add, Markdown. Begin with an empty line to start a new paragraph.
+    content: String,
+    /// The heading to add under, as it stands in the note, with or without its `#` signs.
+    heading: Option<String>,
+}
+
+pub(crate) struct AppendFile {
+    pub(crate) notes: Notes,
+    pub(crate) desk: Arc<dyn Desk>,
+}
+
+#[async_trait]
+impl ChangingTool for AppendFile {
+    const NAME: &'static str = "append_file";
+    type Input = AppendFileInput;
+
+    async fn plan(
+        &self,
+        input: AppendFileInput,
+        context: &ToolContext,
+    ) -> Result<(Effect, Plan), ToolFailure> {
+        if input.content.trim().is_empty() {
+            return Err(ToolFailure(
+                "content is empty, so there is nothing to add. Give the lines to add.".to_owned(),
+            ));
+        }
+        let asked =
+            if input.path.trim() == DAILY { daily(self.desk.as_ref()) } else { input.path.clone() };
+        let plan = match self.notes.named_or_free(&asked, context).await? {
+            Place::Free(path) => create(path, &input),
+            Place::Taken(note) => append(note, &input),
+        };
+        plan.map(|plan| (Effect::Create, plan)).map_err(ToolFailure)
+    }
+}
+
+/// The path of today's daily note.
+pub(crate) fn daily(desk: &dyn Desk) -> String {
+    format!("{}.md", desk.now().date())
+}
+
+fn create(path: NotePath, input: &AppendFileInput) -> Result<Plan, String> {
+    if let Some(heading) = &input.heading {
+        return Err(format!(
+            "There is no note `{path}` yet, so it has no heading “{heading}”.\nLeave out heading, \
+             or create the note with write_file."
+        ));
+    }
+    let content = closed(&input.content, LineEnd::Lf);
+    let summary = format!("Created `{path}` with {}", count(content.lines().count(), "line"));
+    let change = Change { path, before: None, after: content.into_bytes() };
+    Ok(Plan { change_set: ChangeSet::one(change), summary })
+}
+
+fn append(note: Current, input: &AppendFileInput) -> Result<Plan, String> {
+    let text = decode(&note.path, &note.bytes)?;
+    let ends = LineEnd::of(text);
+    let (at, under) = match &input.heading {
+        None => (text.len(), String::new()),
+        Some(asked) => {
+            let heading = heading(&note.path, text, asked)?;
+            (heading.end, format!(" under “{}”", heading.title))
+        }
+    };
+    let (before, behind) = text.split_at_checked(at).unwrap_or((text, ""));
+    let mut added = closed(&input.content, ends);
+    let lines = count(added.lines().count(), "line");
+    if !before.is_empty() && !before.ends_with('\n') {
+        added.insert_str(0, ends.as_str());
+    }
+    let mark = note.bytes.len() - text.len();
+    let mut after = note.bytes.get(..mark + before.len()).unwrap_or_default().to_vec();
+    after.extend_from_slice(added.as_bytes());
+    after.extend_from_slice(behind.as_bytes());
+    let summary = format!("Appended {lines}{under} to `{}`", note.path);
+    let change = Change { path: note.path, before: Some(note.bytes), after };
+    Ok(Plan { change_set: ChangeSet::one(change), summary })
+}
+
+/// `content` in the note's own line ends, its last line ended.
+fn closed(content: &str, ends: LineEnd) -> String {
+    let mut content = ends.spell(content);
+    if !content.ends_with('\n') {
+        content.push_str(ends.as_str());
+    }
+    content
+}
+
+fn heading(path: &NotePath, text: &str, asked: &str) -> Result<Heading, String> {
+    let all = headings(text);
+    let bare = asked.trim().trim_start_matches('#').trim();
+    let named = |heading: &&Heading| heading.title.to_lowercase() == bare.to_lowercase();
+    let spelled = |heading: &&Heading| heading.spelled() == asked.trim();
+    // Its signs, where given, tell headings of the same words apart.
+    let exact: Vec<&Heading> = all.iter().filter(spelled).collect();
+    let found = if exact.is_empty() { all.iter().filter(named).collect() } else { exact };
+    match found.as_slice() {
+        [one] => Ok((*one).clone()),
+        [] if all.is_empty() => Err(format!(
+            "`{path}` has no headings.\nLeave out heading to add to the end of the note."
+        )),
+        [] => Err(format!(
+            "`{path}` has no heading “{bare}”.\nIts headings are:\n{}",
+            listed(all.iter().take(50))
+        )),
+        several => Err(format!(
+            "`{path}` has {} headings “{bare}”.\nUse edit_file with the text around the place you \
+             mean. They stand at:\n{}",
+            several.len(),
+            listed(several.iter().copied())
+        )),
+    }
+}
+
+fn listed<'a>(headings: impl Iterator<Item = &'a Heading>) -> String {
+    headings
+        .map(|heading| format!("line {}: {}", heading.line, heading.spelled()))
+        .collect::<Vec<_>>()
+        .join("\n")
+}

@@ -1,0 +1,47 @@
+//! Conversations that have ended, as `get_conversation` looks them up.
+
+use async_trait::async_trait;
+use protocol::{ConversationId, Role, Timestamp};
+use thiserror::Error;
+
+/// The archive could not be read; the sentence says what failed.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{0}")]
+pub struct ArchiveError(pub String);
+
+/// An ended conversation in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ended {
+    /// Its id.
+    pub id: ConversationId,
+    /// Its name.
+    pub title: String,
+    /// When something last happened in it.
+    pub ended_at: Timestamp,
+    /// What it was about, in a few sentences at most.
+    pub gist: String,
+}
+
+/// One thing that was said, without tool calls and their results.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    /// Who said it.
+    pub by: Role,
+    /// The words.
+    pub text: String,
+}
+
+/// Looks up ended conversations; one that goes on is never among them.
+///
+/// Implemented over SQLite by the application and in memory by the tests.
+#[async_trait]
+pub trait Archive: Send + Sync {
+    /// The latest, newest first, at most `limit`.
+    async fn recent(&self, limit: u32) -> Result<Vec<Ended>, ArchiveError>;
+
+    /// Those in which the words of `query` were said, newest first, at most `limit`.
+    async fn search(&self, query: &str, limit: u32) -> Result<Vec<Ended>, ArchiveError>;
+
+    /// One in full, oldest words first; `None` when there is none with this id or it goes on.
+    async fn whole(&self, id: &ConversationId) -> Result<Option<Vec<Said>>, ArchiveError>;
+}

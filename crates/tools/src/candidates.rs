@@ -1,0 +1,74 @@
+//! A choice of notes in a failure: written for the model, and read back by the commands.
+
+use protocol::NotePath;
+
+/// What a name that cannot be used as it is leaves to choose from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Candidates {
+    /// Several notes have this name.
+    Several(Vec<String>),
+    /// No note has it; these are near.
+    Near(Vec<String>),
+}
+
+const SEVERAL: &str = "Several notes are called ";
+const NONE: &str = "There is no note ";
+
+/// The failure for a name that several notes have.
+pub(crate) fn several(asked: &str, candidates: &[NotePath]) -> String {
+    format!(
+        "{SEVERAL}“{asked}”. Call again with the whole path of the one you mean:\n{}",
+        list(candidates)
+    )
+}
+
+/// The failure for a name that no note has.
+pub(crate) fn none(asked: &str, nearest: &[NotePath]) -> String {
+    if nearest.is_empty() {
+        return format!(
+            "{NONE}“{asked}”, and none with a name like it.\nLook for it with find_notes, or list \
+             the notes with list_files."
+        );
+    }
+    format!(
+        "{NONE}“{asked}”. The nearest names are below; if it is none of them, look for it with \
+         find_notes.\n{}",
+        list(nearest)
+    )
+}
+
+/// Reads a failure back; `None` when it is about something else.
+pub(crate) fn read(output: &str) -> Option<Candidates> {
+    let paths = || {
+        output
+            .lines()
+            .filter_map(|line| Some(line.strip_prefix("- `")?.strip_suffix('`')?.to_owned()))
+            .collect()
+    };
+    if output.starts_with(SEVERAL) {
+        Some(Candidates::Several(paths()))
+    } else if output.starts_with(NONE) {
+        Some(Candidates::Near(paths()))
+    } else {
+        None
+    }
+}
+
+fn list(paths: &[NotePath]) -> String {
+    paths.iter().map(|path| format!("- `{path}`")).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn candidates_are_read_back_as_they_were_written() {
+        let paths = [NotePath::parse("a/X.md").unwrap(), NotePath::parse("b/X.md").unwrap()];
+        let names = vec!["a/X.md".to_owned(), "b/X.md".to_owned()];
+        assert_eq!(read(&several("X", &paths)), Some(Candidates::Several(names.clone())));
+        assert_eq!(read(&none("Xx", &paths)), Some(Candidates::Near(names)));
+        assert_eq!(read(&none("Xx", &[])), Some(Candidates::Near(Vec::new())));
+        assert_eq!(read("The disk is full."), None);
+    }
+}

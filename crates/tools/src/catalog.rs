@@ -1,0 +1,54 @@
+//! All tools there are, in the order a model is told about them.
+
+use std::sync::Arc;
+
+use llm::registry::{DuplicateTool, ToolRegistry};
+use vault::Vault;
+
+use crate::append_file::AppendFile;
+use crate::archive::Archive;
+use crate::desk::Desk;
+use crate::edit_file::EditFile;
+use crate::end_conversation::EndConversation;
+use crate::find_notes::FindNotes;
+use crate::get_active_note::GetActiveNote;
+use crate::get_conversation::GetConversation;
+use crate::get_current_time::GetCurrentTime;
+use crate::list_files::ListFiles;
+use crate::notes::Notes;
+use crate::read_file::ReadFile;
+use crate::search_files::SearchFiles;
+use crate::send_message::SendMessage;
+use crate::write_file::WriteFile;
+
+/// What the tools work on.
+#[derive(Clone)]
+pub struct Shelf {
+    /// The notes.
+    pub vault: Vault,
+    /// Conversations that have ended.
+    pub archive: Arc<dyn Archive>,
+    /// The open note and the clock.
+    pub desk: Arc<dyn Desk>,
+}
+
+/// The registry of all tools over `shelf`. The order is part of the prompt: it does not change
+/// from start to start.
+pub fn catalog(shelf: Shelf) -> Result<ToolRegistry, DuplicateTool> {
+    let Shelf { vault, archive, desk } = shelf;
+    let notes = Notes::new(vault);
+    let mut tools = ToolRegistry::new();
+    tools.register(FindNotes(notes.clone()))?;
+    tools.register(SearchFiles(notes.clone()))?;
+    tools.register(ListFiles { notes: notes.clone(), desk: desk.clone() })?;
+    tools.register(ReadFile(notes.clone()))?;
+    tools.register_changing(EditFile(notes.clone()))?;
+    tools.register_changing(AppendFile { notes: notes.clone(), desk: desk.clone() })?;
+    tools.register_changing(WriteFile(notes.clone()))?;
+    tools.register(GetActiveNote { notes, desk: desk.clone() })?;
+    tools.register(GetCurrentTime(desk.clone()))?;
+    tools.register(GetConversation { archive, desk })?;
+    tools.register(SendMessage)?;
+    tools.register(EndConversation)?;
+    Ok(tools)
+}

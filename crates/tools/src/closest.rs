@@ -1,0 +1,141 @@
+//! The lines of a note that are most like a text that is not in it.
+
+use std::collections::HashMap;
+
+use crate::note_text::count;
+
+/// Lines shown at most.
+const MAX_LINES: usize = 12;
+/// Characters of a line that are compared and shown.
+const MAX_CHARS: usize = 300;
+/// Below this likeness (0 to 1) showing lines would mislead.
+const ENOUGH: f64 = 0.4;
+
+/// What to say about `old`, which does not occur in `text`: the closest lines with their numbers,
+/// and what differs where that can be told.
+pub(crate) fn near_miss(text: &str, old: &str) -> String {
+    if let Some(bare) = without_numbers(old)
+        && text.contains(&bare)
+    {
+        return "Leave out the line numbers (`12| `) that read_file prints before each line."
+            .to_owned();
+    }
+    let lines: Vec<&str> = text.lines().collect();
+    let Some(first) = closest(&lines, old) else {
+        return "Nothing in the note is like it. Read the note with read_file and copy old_text \
+                from it exactly."
+            .to_owned();
+    };
+    let wanted = old.lines().count().clamp(1, MAX_LINES);
+    let shown: Vec<&str> = lines.iter().skip(first).take(wanted).copied().collect();
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let hint = if words(&shown.join("\n")) == words(old) {
+        " They differ from old_text only in spaces or line breaks."
+    } else {
+        ""
+    };
+    let printed: Vec<String> =
+        (first + 1..).zip(shown).map(|(number, line)| format!("{number}| {}", cut(line))).collect();
+    format!(
+        "The closest {} below.{hint} Copy old_text from the note exactly, without the line \
+         numbers.\n{}",
+        if printed.len() == 1 {
+            "line is".to_owned()
+        } else {
+            format!("{} are", count(printed.len(), "line"))
+        },
+        printed.join("\n")
+    )
+}
+
+/// The index of the line at which `old` would begin.
+fn closest(lines: &[&str], old: &str) -> Option<usize> {
+    let (offset, anchor) =
+        old.lines().enumerate().max_by_key(|(at, line)| (line.trim().len(), usize::MAX - at))?;
+    let anchor = Pairs::of(anchor);
+    let (at, likeness) = lines
+        .iter()
+        .enumerate()
+        .map(|(at, line)| (at, anchor.likeness(line)))
+        .reduce(|best, next| if next.1 > best.1 { next } else { best })?;
+    (likeness >= ENOUGH).then(|| at.saturating_sub(offset))
+}
+
+/// The pairs of neighbouring characters of a line, for Dice's coefficient.
+struct Pairs(HashMap<(char, char), usize>, usize);
+
+impl Pairs {
+    fn of(line: &str) -> Self {
+        let mut pairs = HashMap::new();
+        let mut total = 0;
+        for pair in pairs_of(line) {
+            *pairs.entry(pair).or_default() += 1;
+            total += 1;
+        }
+        Self(pairs, total)
+    }
+
+    /// Twice the shared pairs over all pairs: 1 for the same line, 0 for nothing in common.
+    #[expect(clippy::cast_precision_loss, reason = "counts are at most MAX_CHARS")]
+    fn likeness(&self, line: &str) -> f64 {
+        let mut left = self.0.clone();
+        let (mut shared, mut total) = (0_usize, 0_usize);
+        for pair in pairs_of(line) {
+            total += 1;
+            if let Some(count) = left.get_mut(&pair).filter(|count| **count > 0) {
+                *count -= 1;
+                shared += 1;
+            }
+        }
+        if self.1 + total == 0 { 0.0 } else { 2.0 * shared as f64 / (self.1 + total) as f64 }
+    }
+}
+
+fn pairs_of(line: &str) -> impl Iterator<Item = (char, char)> {
+    let chars = || line.trim().chars().take(MAX_CHARS).flat_map(char::to_lowercase);
+    chars().zip(chars().skip(1))
+}
+
+/// `old` without the numbers that `read_file` prints, if every line has one.
+fn without_numbers(old: &str) -> Option<String> {
+    let bare = |line: &str| {
+        let (number, text) = line.split_once('|')?;
+        number.trim().parse::<usize>().ok()?;
+        Some(text.strip_prefix(' ').unwrap_or(text).to_owned())
+    };
+    Some(old.lines().map(bare).collect::<Option<Vec<_>>>()?.join("\n"))
+}
+
+fn cut(line: &str) -> String {
+    match line.char_indices().nth(MAX_CHARS) {
+        Some((at, _)) => format!("{}…", line.get(..at).unwrap_or_default()),
+        None => line.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOTE: &str = "# Groceries\n\n- [ ] milk, 2 litres\n- [ ] brown bread\n- [x] coffee\n";
+
+    fn check(old: &str, part: &str) {
+        let said = near_miss(NOTE, old);
+        assert!(said.contains(part), "{old:?}: {said}");
+    }
+
+    #[test]
+    fn a_near_miss_shows_the_closest_lines_with_their_numbers() {
+        check("- [ ] milk, 3 litres", "3| - [ ] milk, 2 litres");
+        check("- [ ] Brown bread\n- [x] coffee", "4| - [ ] brown bread\n5| - [x] coffee");
+        check("- [ ]  brown  bread", "only in spaces");
+        check("3| - [ ] milk, 2 litres", "Leave out the line numbers");
+        check("something else entirely", "Nothing in the note is like it");
+        check("", "Nothing in the note is like it");
+    }
+
+    #[test]
+    fn a_near_miss_in_an_empty_note_is_told_to_read_it() {
+        assert!(near_miss("", "anything").contains("Read the note"));
+    }
+}

@@ -1,0 +1,163 @@
+//! Answers without a model: typed commands, and passages from the notes for everything else.
+//!
+//! It is not a model and never poses as one. It stands behind the same [`Provider`] trait, so its
+//! calls run through the same loop, tools, change sets and questions. [`story`] reads the request,
+//! [`typed`] reads the words, and each command decides its next move from what was done so far.
+//! Nothing is kept between requests: the same request gives the same answer.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures_util::{StreamExt as _, stream};
+use llm::model::{ModelError, ModelEvent, ModelRequest, StopReason, ToolCall};
+use llm::provider::{ModelStream, Provider};
+use protocol::{CallId, Usage};
+use serde_json::{Value, json};
+
+use crate::desk::Desk;
+
+mod append;
+mod find;
+mod help;
+mod list;
+mod list_form;
+mod new;
+mod open;
+mod replace;
+mod reply;
+mod story;
+mod today;
+mod typed;
+mod words;
+
+/// The provider for those who have no model connected.
+pub struct Commands {
+    desk: Arc<dyn Desk>,
+}
+
+impl Commands {
+    /// Needs nothing but the date: the notes are reached through the tools.
+    #[must_use]
+    pub fn new(desk: Arc<dyn Desk>) -> Self {
+        Self { desk }
+    }
+
+    fn decide(&self, request: &ModelRequest) -> (Move, usize) {
+        let Some(story) = story::read(&request.messages) else {
+            return (Move::Say("Type a command or a few words.".to_owned()), 0);
+        };
+        let scene = Scene {
+            done: story.done,
+            tools: request.tools.iter().map(|tool| tool.name.as_str()).collect(),
+            today: self.desk.now().date(),
+        };
+        let mut command = typed::read(&story.words);
+        if let Some(note) = story.answer {
+            command.choose(note);
+        }
+        (command.next(&scene).if_offered(&scene), story.calls)
+    }
+}
+
+#[async_trait]
+impl Provider for Commands {
+    async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
+        let (decided, calls_before) = self.decide(&request);
+        let id = CallId::from(format!("cmd-{}", calls_before + 1));
+        let (event, reason) = match decided {
+            Move::Say(text) => (ModelEvent::Text(text), StopReason::EndTurn),
+            Move::Call { tool, arguments } => {
+                let call = ToolCall { id, tool: tool.to_owned(), arguments };
+                (ModelEvent::Call(call), StopReason::ToolUse)
+            }
+        };
+        let stopped = ModelEvent::Stopped { reason, usage: Usage::default() };
+        Ok(stream::iter([Ok(event), Ok(stopped)]).boxed())
+    }
+}
+
+/// A command whose words were understood.
+trait Command {
+    /// What to do next, from what was done since the words (or the answer) were typed.
+    fn next(&self, scene: &Scene<'_>) -> Move;
+
+    /// Takes the note that the user chose when several had the name.
+    fn choose(&mut self, _note: String) {}
+}
+
+/// A row of the table of commands.
+struct Entry {
+    /// The word it begins with.
+    word: &'static str,
+    /// How it is typed.
+    form: &'static str,
+    /// What it does.
+    does: &'static str,
+    /// The tool it needs; a command exists because its tool exists.
+    tool: Option<&'static str>,
+    /// Reads what follows the word; `None` when that is not its form.
+    parse: fn(&str) -> Option<Box<dyn Command>>,
+}
+
+/// All commands, in the order that `help` shows them.
+const ALL: [Entry; 8] = [
+    find::ENTRY,
+    open::ENTRY,
+    list::ENTRY,
+    new::ENTRY,
+    append::ENTRY,
+    replace::ENTRY,
+    today::ENTRY,
+    help::ENTRY,
+];
+
+/// What a command can see.
+struct Scene<'a> {
+    /// Calls of this command that have results, in order.
+    done: Vec<Done<'a>>,
+    /// The tools on offer.
+    tools: Vec<&'a str>,
+    /// The date here.
+    today: jiff::civil::Date,
+}
+
+/// A call and its result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Done<'a> {
+    tool: &'a str,
+    output: &'a str,
+    is_error: bool,
+}
+
+/// What happens next.
+#[derive(Debug, PartialEq)]
+enum Move {
+    /// Words, and the turn is over.
+    Say(String),
+    /// A call.
+    Call { tool: &'static str, arguments: Value },
+}
+
+impl Move {
+    fn call(tool: &'static str, arguments: Value) -> Self {
+        Self::Call { tool, arguments }
+    }
+
+    fn ask(message: &str, options: &[String]) -> Self {
+        let arguments = json!({ "message": message, "is_question": true, "options": options });
+        Self::call("send_message", arguments)
+    }
+
+    /// A call of a tool that is not on offer here becomes words.
+    fn if_offered(self, scene: &Scene<'_>) -> Self {
+        match self {
+            Self::Call { tool, .. } if !scene.tools.contains(&tool) => {
+                Self::Say(format!("This is not possible here: `{tool}` is not allowed."))
+            }
+            offered => offered,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,66 @@
+//! What a command says: short sentences about notes, without the voice of a model.
+
+use protocol::NotePath;
+
+use super::Move;
+use crate::candidates::{self, Candidates};
+use crate::page::Printed;
+use crate::verdict::{self, Became};
+
+/// Lines of a note that are shown in the chat at most.
+const MAX_LINES: usize = 200;
+/// Names offered at most.
+const MAX_OPTIONS: usize = 8;
+
+/// The name a person uses for the note at `path`.
+pub(super) fn title(path: &str) -> String {
+    NotePath::parse(path).map_or_else(|_| path.to_owned(), |path| path.title().to_owned())
+}
+
+/// A note in the chat.
+pub(super) fn shown(note: &Printed<'_>) -> Move {
+    let mut text = format!("**{}**\n\n", title(note.path));
+    if note.lines.is_empty() {
+        text.push_str("This note is empty.");
+        return Move::Say(text);
+    }
+    let lines = note.lines.get(..MAX_LINES.min(note.lines.len())).unwrap_or_default();
+    text.push_str(&lines.join("\n"));
+    if lines.len() < note.total {
+        text.push_str(&format!("\n\nThe first {} of {} lines.", lines.len(), note.total));
+    }
+    Move::Say(text)
+}
+
+/// The sentence after a change: what was done, or that it waits.
+pub(super) fn changed(output: &str, path: &str, done: &str) -> Move {
+    Move::Say(match verdict::read(output) {
+        Became::Applied => format!("{done}."),
+        Became::Waiting => format!("The change to {} waits for your review.", title(path)),
+    })
+}
+
+/// What to do about a failed call on the note called `note`: ask which is meant, or say what is
+/// wrong.
+pub(super) fn trouble(output: &str, note: &str) -> Move {
+    match candidates::read(output) {
+        Some(Candidates::Several(paths)) => {
+            let options = paths.get(..MAX_OPTIONS.min(paths.len())).unwrap_or_default();
+            Move::ask(&format!("Several notes are called “{note}”. Which one?"), options)
+        }
+        Some(Candidates::Near(paths)) if paths.is_empty() => {
+            Move::Say(format!("There is no note “{note}”."))
+        }
+        Some(Candidates::Near(paths)) => {
+            let near: Vec<String> =
+                paths.iter().take(3).map(|path| format!("“{}”", title(path))).collect();
+            Move::Say(format!("There is no note “{note}”. The nearest: {}.", near.join(", ")))
+        }
+        None => Move::Say(first_line(output).to_owned()),
+    }
+}
+
+/// The first line of a failure says what is wrong; the rest is for models.
+pub(super) fn first_line(output: &str) -> &str {
+    output.lines().next().unwrap_or_default()
+}

@@ -1,0 +1,30 @@
+//! What lies before the user: the note that is open, and the clock on the wall.
+
+use protocol::NotePath;
+
+/// The note that the user looks at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ActiveNote {
+    /// Which.
+    pub path: NotePath,
+    /// How we know.
+    pub source: Source,
+}
+
+/// How we know which note is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Source {
+    /// It is open beside the chat.
+    Window,
+    /// It was named on the command line.
+    CommandLine,
+}
+
+/// Implemented by the application and in memory by the tests. Neither method blocks.
+pub trait Desk: Send + Sync {
+    /// The open note, if one is open.
+    fn active_note(&self) -> Option<ActiveNote>;
+
+    /// The time here, with the zone the user lives in.
+    fn now(&self) -> jiff::Zoned;
+}

@@ -1,0 +1,149 @@
+//! The notes as a conversation sees them: the files, with the changes that wait on top.
+
+use llm::tool::{ToolContext, ToolFailure};
+use protocol::{ChangeSet, ContentHash, NotePath};
+use vault::{Vault, VaultError};
+
+use crate::candidates;
+
+/// Reads for one catalog.
+#[derive(Clone)]
+pub(crate) struct Notes(Vault);
+
+/// A note as it is for this conversation now.
+#[derive(Debug)]
+pub(crate) struct Current {
+    pub(crate) path: NotePath,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) hash: ContentHash,
+    /// Whether the bytes hold changes that wait for the user.
+    pub(crate) waiting: bool,
+}
+
+/// What stands at a path that was given whole.
+#[derive(Debug)]
+pub(crate) enum Place {
+    /// Nothing: a note may be made there.
+    Free(NotePath),
+    /// This note.
+    Taken(Current),
+}
+
+impl Notes {
+    pub(crate) const fn new(vault: Vault) -> Self {
+        Self(vault)
+    }
+
+    /// The existing note that `asked` means, named as freely as a person would.
+    pub(crate) async fn named(
+        &self,
+        asked: &str,
+        context: &ToolContext,
+    ) -> Result<Current, ToolFailure> {
+        let asked = asked.trim();
+        if let Some(current) = planned(&context.overlay, |path| spelled(path, asked)) {
+            return Ok(current);
+        }
+        match self.resolve(asked).await? {
+            Ok(path) => self.current(path, context).await,
+            Err(VaultError::NotFound { nearest, .. }) => {
+                planned(&context.overlay, |path| called(path, asked))
+                    .ok_or_else(|| ToolFailure(candidates::none(asked, &nearest)))
+            }
+            Err(VaultError::Ambiguous { candidates, .. }) => {
+                Err(ToolFailure(candidates::several(asked, &candidates)))
+            }
+            Err(error) => Err(failure(&error)),
+        }
+    }
+
+    /// What stands at exactly the path `asked`; `.md` is added when it has no extension.
+    pub(crate) async fn place(
+        &self,
+        asked: &str,
+        context: &ToolContext,
+    ) -> Result<Place, ToolFailure> {
+        let asked = asked.trim().to_owned();
+        if let Some(current) = planned(&context.overlay, |path| spelled(path, &asked)) {
+            return Ok(Place::Taken(current));
+        }
+        let vault = self.0.clone();
+        match off_thread(move || vault.new_path(&asked)).await? {
+            Ok(path) => Ok(Place::Free(path.into())),
+            Err(VaultError::Exists { path }) => self.current(path, context).await.map(Place::Taken),
+            Err(error) => Err(failure(&error)),
+        }
+    }
+
+    /// The existing note that `asked` means, else the free place of that path.
+    pub(crate) async fn named_or_free(
+        &self,
+        asked: &str,
+        context: &ToolContext,
+    ) -> Result<Place, ToolFailure> {
+        match self.named(asked, context).await {
+            Ok(current) => Ok(Place::Taken(current)),
+            Err(missing) => match candidates::read(&missing.0) {
+                Some(candidates::Candidates::Near(_)) => self.place(asked, context).await,
+                _ => Err(missing),
+            },
+        }
+    }
+
+    /// The vault, for searches that walk it.
+    pub(crate) fn vault(&self) -> Vault {
+        self.0.clone()
+    }
+
+    async fn resolve(&self, asked: &str) -> Result<Result<NotePath, VaultError>, ToolFailure> {
+        let (vault, asked) = (self.0.clone(), asked.to_owned());
+        off_thread(move || vault.resolve(&asked)).await
+    }
+
+    async fn current(&self, path: NotePath, context: &ToolContext) -> Result<Current, ToolFailure> {
+        if let Some(current) = planned(&context.overlay, |planned| *planned == path) {
+            return Ok(current);
+        }
+        let vault = self.0.clone();
+        let note = off_thread(move || vault.read(&path)).await?.map_err(|error| failure(&error))?;
+        Ok(Current { path: note.path, bytes: note.bytes, hash: note.hash, waiting: false })
+    }
+}
+
+/// Runs what blocks on the disk where it holds up nobody.
+pub(crate) async fn off_thread<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, ToolFailure> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|_| ToolFailure("The work was interrupted. Call again.".to_owned()))
+}
+
+/// The vault's errors already say what to do.
+fn failure(error: &VaultError) -> ToolFailure {
+    ToolFailure(error.to_string())
+}
+
+fn planned(overlay: &ChangeSet, means: impl Fn(&NotePath) -> bool) -> Option<Current> {
+    let change = overlay.changes().iter().find(|change| means(&change.path))?;
+    Some(Current {
+        path: change.path.clone(),
+        bytes: change.after.clone(),
+        hash: change.after_hash(),
+        waiting: true,
+    })
+}
+
+/// Whether `asked` is this path, with or without its `.md`.
+fn spelled(path: &NotePath, asked: &str) -> bool {
+    NotePath::parse(asked).is_ok_and(|asked| asked == *path)
+        || NotePath::parse(&format!("{asked}.md")).is_ok_and(|asked| asked == *path)
+}
+
+/// Whether a person would call this note `asked`.
+fn called(path: &NotePath, asked: &str) -> bool {
+    let asked = asked.to_lowercase();
+    let asked = asked.strip_suffix(".md").unwrap_or(&asked);
+    let whole = path.as_str().to_lowercase();
+    path.title().to_lowercase() == asked || whole.strip_suffix(".md").unwrap_or(&whole) == asked
+}

@@ -1,0 +1,84 @@
+//! `read_file`: a note with numbered lines.
+
+use async_trait::async_trait;
+use llm::tool::{Effect, Tool, ToolContext, ToolFailure, ToolOutcome};
+use protocol::Reaction;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::note_text::{count, decode};
+use crate::notes::Notes;
+use crate::page::Page;
+
+/// Shows a note with numbered lines, at most 2,000 lines or 100 kB at a time. The first line of the
+/// result holds the note's real path, its length and its hash; a long note begins with its outline.
+/// Read a note before you edit it.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReadFileInput {
+    /// The note: its path such as `Projects/Garden.md`, or just its name such as `Garden`.
+    path: String,
+    /// First line to show, counted from 1. Leave out to begin at the top.
+    start_line: Option<u32>,
+    /// Last line to show. Leave out to read to the end.
+    end_line: Option<u32>,
+}
+
+pub(crate) struct ReadFile(pub(crate) Notes);
+
+#[async_trait]
+impl Tool for ReadFile {
+    const NAME: &'static str = "read_file";
+    const EFFECT: Effect = Effect::Read;
+    type Input = ReadFileInput;
+
+    async fn run(&self, input: ReadFileInput, context: &ToolContext) -> ToolOutcome {
+        self.read(&input, context).await.unwrap_or_else(|failure| ToolOutcome::failed(failure.0))
+    }
+}
+
+impl ReadFile {
+    async fn read(
+        &self,
+        input: &ReadFileInput,
+        context: &ToolContext,
+    ) -> Result<ToolOutcome, ToolFailure> {
+        let note = self.0.named(&input.path, context).await?;
+        let text = decode(&note.path, &note.bytes).map_err(ToolFailure)?;
+        let total = text.lines().count();
+        let first = line(input.start_line, 1);
+        let last = line(input.end_line, usize::MAX);
+        if first == 0 || last < first {
+            return Err(ToolFailure(format!(
+                "start_line {first} to end_line {last} is no range: lines are counted from 1, and \
+                 end_line is not before start_line. `{}` has {}.",
+                note.path,
+                count(total, "line")
+            )));
+        }
+        if first > total.max(1) {
+            return Err(ToolFailure(format!(
+                "`{}` has only {}, so it cannot be read from line {first}. Leave out start_line.",
+                note.path,
+                count(total, "line")
+            )));
+        }
+        let page = Page {
+            path: &note.path,
+            text,
+            hash: &note.hash,
+            waiting: note.waiting,
+            lines: first..=last,
+        };
+        Ok(ToolOutcome {
+            output: page.print(),
+            reactions: vec![Reaction::Read { path: note.path.clone() }],
+            seen: vec![(note.path, note.hash)],
+            ..ToolOutcome::default()
+        })
+    }
+}
+
+fn line(given: Option<u32>, otherwise: usize) -> usize {
+    given.map_or(otherwise, |line| usize::try_from(line).unwrap_or(usize::MAX))
+}

@@ -1,0 +1,123 @@
+//! Finding the text that an edit names, whatever its lines end with, and replacing just it.
+
+use std::ops::Range;
+
+use crate::note_text::LineEnd;
+
+/// Where `old` stands in `text`: byte ranges in order, not overlapping. A `\n` in `old` also
+/// stands for `\r\n`, and the other way round.
+pub(crate) fn find(text: &str, old: &str) -> Vec<Range<usize>> {
+    let old = old.replace("\r\n", "\n");
+    if old.is_empty() {
+        return Vec::new();
+    }
+    let folded = Folded::new(text);
+    let starts = folded.text.match_indices(old.as_str());
+    starts.map(|(at, _)| folded.origin(at)..folded.origin(at + old.len())).collect()
+}
+
+/// `text` with every region replaced by `new`, whose lines then end as those of the region do,
+/// or of the note where the region has none. All other bytes stay.
+pub(crate) fn replace(text: &str, regions: &[Range<usize>], new: &str) -> String {
+    let mut out = String::with_capacity(text.len() + new.len());
+    let mut kept = 0;
+    for region in regions {
+        let old = text.get(region.clone()).unwrap_or_default();
+        let ends = LineEnd::of(if old.contains('\n') { old } else { text });
+        out.push_str(text.get(kept..region.start).unwrap_or_default());
+        out.push_str(&ends.spell(new));
+        kept = region.end;
+    }
+    out.push_str(text.get(kept..).unwrap_or_default());
+    out
+}
+
+/// A text whose `\r\n` were folded to `\n`, and where.
+struct Folded {
+    text: String,
+    /// Offsets in `text` of each `\n` that had a `\r` before it, ascending.
+    dropped: Vec<usize>,
+}
+
+impl Folded {
+    fn new(original: &str) -> Self {
+        let mut text = String::with_capacity(original.len());
+        let mut dropped = Vec::new();
+        for line in original.split_inclusive('\n') {
+            match line.strip_suffix("\r\n") {
+                Some(bare) => {
+                    text.push_str(bare);
+                    dropped.push(text.len());
+                    text.push('\n');
+                }
+                None => text.push_str(line),
+            }
+        }
+        Self { text, dropped }
+    }
+
+    /// The offset in the original; of a folded `\n`, that of its `\r`.
+    fn origin(&self, offset: usize) -> usize {
+        offset + self.dropped.partition_point(|newline| *newline < offset)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn check(text: &str, old: &str, new: &str, expected: &str) {
+        assert_eq!(replace(text, &find(text, old), new), expected, "{text:?} {old:?}");
+    }
+
+    #[test]
+    fn only_the_named_bytes_change() {
+        check("a b a", "a", "c", "c b c");
+        check("one\r\ntwo\r\nthree", "two", "2\n2", "one\r\n2\r\n2\r\nthree");
+        check("one\r\ntwo\r\nthree", "one\ntwo", "1\n2", "1\r\n2\r\nthree");
+        check("one\r\ntwo\r\n", "two\n", "", "one\r\n");
+        check("one\r\ntwo", "one", "1", "1\r\ntwo");
+        check("a\nb\n", "a\r\nb", "c\r\nd", "c\nd\n");
+        check("mixed\nends\r\nhere\r\n", "mixed\nends", "1\n2", "1\n2\r\nhere\r\n");
+        check("lone\rreturn\r\n", "return", "x", "lone\rx\r\n");
+    }
+
+    #[test]
+    fn nothing_is_found_where_nothing_is_named() {
+        assert!(find("abc", "").is_empty());
+        assert!(find("abc", "d").is_empty());
+        assert!(find("a\r\nb", "\r").is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn replacing_a_region_by_itself_keeps_every_byte(
+            text in "[ab\\r\\n]{0,30}",
+            old in "[ab\\n]{1,4}",
+        ) {
+            let found = find(&text, &old);
+            for region in &found {
+                let same = replace(&text, std::slice::from_ref(region), &text[region.clone()]);
+                // A region of mixed ends takes the first; all others come back as they were.
+                let piece = &text[region.clone()];
+                prop_assume!(LineEnd::of(piece).spell(piece) == piece);
+                prop_assume!(piece.contains('\n') || !piece.contains('\r'));
+                prop_assert_eq!(&same, &text);
+            }
+        }
+
+        #[test]
+        fn regions_are_exactly_the_folded_matches(
+            text in "[ab\\r\\né]{0,30}",
+            old in "[ab\\né]{1,3}",
+        ) {
+            let folded = text.replace("\r\n", "\n");
+            let found = find(&text, &old);
+            prop_assert_eq!(found.len(), folded.matches(old.as_str()).count());
+            for region in found {
+                prop_assert_eq!(text[region].replace("\r\n", "\n"), old.clone());
+            }
+        }
+    }
+}

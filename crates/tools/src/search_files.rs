@@ -1,0 +1,139 @@
+//! `search_files`: every line that matches a pattern.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use index::{Cut, Found, Query};
+use llm::tool::{Effect, Tool, ToolContext, ToolFailure, ToolOutcome};
+use protocol::Reaction;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::note_text::count;
+use crate::notes::{Notes, off_thread};
+
+const MOST: u16 = 200;
+const MOST_CONTEXT: u8 = 10;
+const DEADLINE: Duration = Duration::from_secs(5);
+
+/// Finds the lines in notes that match a regular expression, with the lines around them. Use it for
+/// exact text; to find notes about something, use find_notes.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SearchFilesInput {
+    /// A regular expression, matched line by line. Put `\` before a sign such as `(`, `[`, `.` or
+    /// `?` to mean the sign itself.
+    pattern: String,
+    /// Only notes whose path matches, such as `Projects/**/*.md`. Leave out for all notes.
+    file_pattern: Option<String>,
+    /// Lines to show before and after each match, at most 10.
+    #[serde(default = "two")]
+    context_lines: u8,
+    /// How many matches to show, at most 200 and at most 5 of one note.
+    #[serde(default = "ten")]
+    max_results: u16,
+    /// True if upper and lower case differ.
+    #[serde(default)]
+    case_sensitive: bool,
+}
+
+const fn two() -> u8 {
+    2
+}
+
+const fn ten() -> u16 {
+    10
+}
+
+pub(crate) struct SearchFiles(pub(crate) Notes);
+
+#[async_trait]
+impl Tool for SearchFiles {
+    const NAME: &'static str = "search_files";
+    const EFFECT: Effect = Effect::Read;
+    type Input = SearchFilesInput;
+
+    async fn run(&self, input: SearchFilesInput, context: &ToolContext) -> ToolOutcome {
+        let pattern = input.pattern.clone();
+        match self.search(input, context).await {
+            Ok(found) => ToolOutcome {
+                output: words(&pattern, &found),
+                reactions: vec![Reaction::Searched { query: pattern, hits: found.total }],
+                ..ToolOutcome::default()
+            },
+            Err(failure) => ToolOutcome::failed(failure.0),
+        }
+    }
+}
+
+impl SearchFiles {
+    async fn search(
+        &self,
+        input: SearchFilesInput,
+        context: &ToolContext,
+    ) -> Result<Found, ToolFailure> {
+        if input.pattern.is_empty() {
+            return Err(ToolFailure("pattern is empty. Give the text to look for.".to_owned()));
+        }
+        let query = Query {
+            pattern: input.pattern,
+            file_pattern: input.file_pattern,
+            context_lines: input.context_lines.min(MOST_CONTEXT),
+            max_results: input.max_results.clamp(1, MOST),
+            case_sensitive: input.case_sensitive,
+        };
+        let (vault, overlay) = (self.0.vault(), context.overlay.clone());
+        off_thread(move || index::search(&vault, &overlay, &query, DEADLINE))
+            .await?
+            .map_err(|error| ToolFailure(error.to_string()))
+    }
+}
+
+fn words(pattern: &str, found: &Found) -> String {
+    let cut = match found.cut {
+        Some(Cut::Time) => {
+            "\nThe time was up before all notes were searched: narrow it with file_pattern."
+        }
+        Some(Cut::Results) => "\nNot all are shown: narrow the pattern, or raise max_results.",
+        None => "",
+    };
+    if found.hits.is_empty() {
+        return format!(
+            "No line matches `{pattern}`.{cut}\nTry a shorter pattern, or find_notes with a few \
+             words."
+        );
+    }
+    let number = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
+    let mut out = format!(
+        "{} in {}{}",
+        count(number(found.total), "matching line"),
+        count(number(found.files), "note"),
+        cut
+    );
+    let mut note = None;
+    for hit in &found.hits {
+        if note.replace(&hit.path) != Some(&hit.path) {
+            let _ = write!(out, "\n\n`{}`", hit.path);
+        } else if !hit.before.is_empty() || !hit.after.is_empty() {
+            out.push_str("\n  …");
+        }
+        let before = u32::try_from(hit.before.len()).unwrap_or_default();
+        for (line, text) in (hit.line.saturating_sub(before)..).zip(&hit.before) {
+            let _ = write!(out, "\n  {line}| {}", shortened(text));
+        }
+        let _ = write!(out, "\n> {}| {}", hit.line, shortened(&hit.text));
+        for (line, text) in (hit.line + 1..).zip(&hit.after) {
+            let _ = write!(out, "\n  {line}| {}", shortened(text));
+        }
+    }
+    out
+}
+
+fn shortened(line: &str) -> String {
+    const MOST: usize = 400;
+    match line.char_indices().nth(MOST) {
+        Some((at, _)) => format!("{}… (cut)", line.get(..at).unwrap_or_default()),
+        None => line.to_owned(),
+    }
+}

@@ -1,0 +1,42 @@
+//! What became of a plan, in the words that a model reads and the commands understand.
+//!
+//! A plan that was applied is told by its own summary; one that waits is told by [`waiting`].
+
+const WAITING: &str = "Planned, not yet done: ";
+
+/// How a change ended, as far as the text of its result says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Became {
+    /// It is in the note.
+    Applied,
+    /// It waits for the user.
+    Waiting,
+}
+
+/// The text for a plan that was put before the user, from [`llm::tool::Plan::summary`].
+#[must_use]
+pub fn waiting(summary: &str) -> String {
+    format!(
+        "{WAITING}{summary}. The user will review it; your later reads see the note as if it were \
+         applied."
+    )
+}
+
+/// What the result of a plan says, if it is no error.
+#[must_use]
+pub fn read(output: &str) -> Became {
+    if output.starts_with(WAITING) { Became::Waiting } else { Became::Applied }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_is_read_back_as_it_was_worded() {
+        let summary = "Appended 1 line to `Groceries.md`";
+        assert_eq!(read(summary), Became::Applied);
+        assert_eq!(read(&waiting(summary)), Became::Waiting);
+        assert!(waiting(summary).contains(summary));
+    }
+}

@@ -1,0 +1,194 @@
+//! Why the vault refused or failed: variants are what a caller can do, messages say what to do.
+
+use std::io;
+use std::path::PathBuf;
+
+use protocol::{NotePath, PathError};
+use rustix::io::Errno;
+use thiserror::Error;
+
+use crate::ledger::LedgerError;
+
+/// Why a folder could not be opened as a vault.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// Nothing is there.
+    #[error("There is no folder at {}. Choose another folder, or bring this one back.", folder.display())]
+    Missing {
+        /// What was asked for.
+        folder: PathBuf,
+    },
+    /// Something is there, but not a folder.
+    #[error("{} is not a folder. Choose the folder that holds your notes.", folder.display())]
+    NotAFolder {
+        /// What was asked for.
+        folder: PathBuf,
+    },
+    /// The system does not let us in.
+    #[error("{} may not be read by this user. Change its permissions, or choose another folder.", folder.display())]
+    Denied {
+        /// What was asked for.
+        folder: PathBuf,
+    },
+    /// Anything else.
+    #[error("{} could not be opened: {source}. Try again, or choose another folder.", folder.display())]
+    Io {
+        /// What was asked for.
+        folder: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// Why the vault refused or failed at one path.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum VaultError {
+    /// Nothing in the vault answers to this name.
+    #[error("There is no note `{asked}`.{}", nearest_notes(nearest))]
+    NotFound {
+        /// The name as it was given.
+        asked: String,
+        /// Existing notes with similar names, the most similar first; may be empty.
+        nearest: Vec<NotePath>,
+    },
+    /// Several notes answer to this name.
+    #[error("`{asked}` could be {}. Use one of these paths.", listed(candidates, "or"))]
+    Ambiguous {
+        /// The name as it was given.
+        asked: String,
+        /// All that answer to it, sorted.
+        candidates: Vec<NotePath>,
+    },
+    /// The text is not a path, or not one for a new note.
+    #[error(transparent)]
+    Path(#[from] PathError),
+    /// Something is already there; `path` is spelled as on disk.
+    #[error("`{path}` already exists. Edit it, or choose another name.")]
+    Exists {
+        /// What is there.
+        path: NotePath,
+    },
+    /// The note is not what the change was planned on.
+    #[error("`{path}` changed on disk since it was read. Read it again, then change it.")]
+    Stale {
+        /// The note.
+        path: NotePath,
+    },
+    /// A change was interrupted and the note is now neither what it was nor what it should be.
+    #[error(
+        "`{path}` was being changed when Vaultmate stopped, and something else changed it since. It was left as it is; read it before changing it again."
+    )]
+    Parked {
+        /// The note.
+        path: NotePath,
+    },
+    /// It is there, but it is not an ordinary file of its own.
+    #[error("`{path}` is {what}, which is not opened. Choose an ordinary note.")]
+    NotANote {
+        /// What was asked for.
+        path: NotePath,
+        /// "a folder", "a link", …
+        what: &'static str,
+    },
+    /// The file is over [`crate::NOTE_LIMIT`].
+    #[error("`{path}` is {} MiB, over the limit of 10 MiB for a note. Split it, or choose another note.", size.div_ceil(1 << 20))]
+    TooLarge {
+        /// The file.
+        path: NotePath,
+        /// Its size in bytes.
+        size: u64,
+    },
+    /// The disk or the user's quota is full; the note is as it was.
+    #[error("The disk is full, so `{path}` was not changed. Free some space, then try again.")]
+    NoSpace {
+        /// The note.
+        path: NotePath,
+    },
+    /// The vault is on a file system that takes no writes; the note is as it was.
+    #[error(
+        "The vault is read-only, so `{path}` was not changed. Make its disk writable, then try again."
+    )]
+    ReadOnly {
+        /// The note.
+        path: NotePath,
+    },
+    /// The system denies this user the file or its folder.
+    #[error(
+        "The system does not allow `{path}` to be {verb}. Change its permissions, then try again."
+    )]
+    Denied {
+        /// "read", "listed", "changed".
+        verb: &'static str,
+        /// The file or folder.
+        path: NotePath,
+    },
+    /// The vault's own folder cannot be read any more.
+    #[error("The vault's folder cannot be read: {source}. Bring it back, or open another vault.")]
+    Unlistable {
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Anything else the system said.
+    #[error("`{path}` could not be {verb}: {source}. Try again.")]
+    Io {
+        /// "read", "listed", "changed".
+        verb: &'static str,
+        /// The file or folder.
+        path: NotePath,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// Why a whole order or recovery could not be carried out.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ApplyError {
+    /// The ledger could not be written or read. No note was touched.
+    #[error("No note was changed, because the change could not be recorded first: {0}")]
+    Ledger(#[from] LedgerError),
+    /// The work was ended from outside. What became of the notes is known after [`crate::Vault::recover`].
+    #[error(
+        "The change was interrupted. Vaultmate finishes or undoes it when the vault is opened again."
+    )]
+    Interrupted,
+}
+
+impl VaultError {
+    /// Sorts what the system said about `path` by what can be done about it.
+    pub(crate) fn system(verb: &'static str, path: &NotePath, error: Errno) -> Self {
+        let path = path.clone();
+        match error {
+            Errno::NOENT | Errno::NOTDIR => {
+                Self::NotFound { asked: path.as_str().to_owned(), nearest: Vec::new() }
+            }
+            Errno::LOOP => Self::NotANote { path, what: "a link, or inside one" },
+            Errno::XDEV => Self::NotANote { path, what: "on another disk than the vault" },
+            Errno::ISDIR => Self::NotANote { path, what: "a folder" },
+            Errno::NXIO | Errno::NODEV => Self::NotANote { path, what: "a device or socket" },
+            Errno::EXIST => Self::Exists { path },
+            Errno::NOSPC | Errno::DQUOT => Self::NoSpace { path },
+            Errno::ROFS => Self::ReadOnly { path },
+            Errno::ACCESS | Errno::PERM => Self::Denied { verb, path },
+            other => Self::Io { verb, path, source: other.into() },
+        }
+    }
+}
+
+fn nearest_notes(nearest: &[NotePath]) -> String {
+    match nearest {
+        [] => " List or search the notes to find its path.".to_owned(),
+        _ => format!(" Did you mean {}?", listed(nearest, "or")),
+    }
+}
+
+fn listed(paths: &[NotePath], conjunction: &str) -> String {
+    let mut quoted: Vec<String> = paths.iter().map(|path| format!("`{path}`")).collect();
+    match quoted.pop() {
+        Some(last) if quoted.is_empty() => last,
+        Some(last) => format!("{} {conjunction} {last}", quoted.join(", ")),
+        None => String::new(),
+    }
+}

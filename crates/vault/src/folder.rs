@@ -1,0 +1,85 @@
+//! A handle on a folder inside the vault, and the only way from there to anything beneath it.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::fs::{self, Dir, Mode, OFlags, ResolveFlags, Stat};
+use rustix::io::Errno;
+
+/// An open folder. Nothing reached through it leads outside, whatever is renamed meanwhile.
+#[derive(Debug)]
+pub(crate) struct Folder(OwnedFd);
+
+/// What `openat2` must refuse: the way out, links of both kinds, other file systems.
+const BENEATH: ResolveFlags = ResolveFlags::BENEATH
+    .union(ResolveFlags::NO_SYMLINKS)
+    .union(ResolveFlags::NO_MAGICLINKS)
+    .union(ResolveFlags::NO_XDEV);
+
+impl Folder {
+    /// Takes the vault's own folder; all others are reached from it.
+    pub(crate) fn root(handle: OwnedFd) -> Self {
+        Self(handle)
+    }
+
+    pub(crate) fn handle(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+
+    /// Opens the folder `path`, which is `/`-separated and has been through `NotePath`.
+    pub(crate) fn folder(&self, path: &str) -> Result<Self, Errno> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        self.open(path, flags, Mode::empty()).map(Self)
+    }
+
+    /// Opens the folder `path`, or this one again for `None`.
+    pub(crate) fn folder_or_self(&self, path: Option<&str>) -> Result<Self, Errno> {
+        self.folder(path.unwrap_or("."))
+    }
+
+    /// Opens `path` as it is: a link is refused. With `NONBLOCK` a pipe does not block.
+    pub(crate) fn open(&self, path: &str, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
+        let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        match retried(|| fs::openat2(self, path, flags, mode, BENEATH)) {
+            Err(Errno::NOSYS) => self.walk(path, flags, mode),
+            opened => opened,
+        }
+    }
+
+    /// What stands at `path`, without following a link in its last part.
+    pub(crate) fn stat(&self, path: &str) -> Result<Stat, Errno> {
+        fs::fstat(self.open(path, OFlags::PATH, Mode::empty())?)
+    }
+
+    /// The entries, in the order the system gives them.
+    pub(crate) fn entries(&self) -> Result<Dir, Errno> {
+        Dir::read_from(self)
+    }
+
+    /// What a kernel without `openat2` offers: one part after the other, no link followed.
+    fn walk(&self, path: &str, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
+        let Some((folders, name)) = path.rsplit_once('/') else {
+            return fs::openat(self, path, flags, mode);
+        };
+        let step = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mut here = fs::openat(self, ".", step, Mode::empty())?;
+        for part in folders.split('/') {
+            here = fs::openat(&here, part, step, Mode::empty())?;
+        }
+        fs::openat(&here, name, flags, mode)
+    }
+}
+
+impl AsFd for Folder {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// `openat2` says "again" when a rename elsewhere kept it from being sure.
+fn retried(open: impl Fn() -> Result<OwnedFd, Errno>) -> Result<OwnedFd, Errno> {
+    const TRIES: usize = 64;
+    (1..TRIES)
+        .map(|_| open())
+        .find(|opened| opened.as_ref().err() != Some(&Errno::AGAIN))
+        .unwrap_or_else(open)
+}

@@ -1,0 +1,147 @@
+//! What is in the vault, by names alone: no note is opened.
+
+use std::io;
+
+use protocol::{NotePath, Timestamp};
+use rustix::fs::{self, AtFlags, FileType};
+use rustix::io::Errno;
+
+use crate::folder::Folder;
+use crate::{Vault, VaultError, read};
+
+/// Everything in the vault that is not protected.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Listing {
+    /// What is there, sorted by path.
+    pub entries: Vec<Entry>,
+    /// What could not be looked at, and why.
+    pub problems: Vec<Unlisted>,
+}
+
+/// One thing in the vault.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Where, as spelled on disk.
+    pub path: NotePath,
+    /// Bytes; zero for a folder or link.
+    pub size: u64,
+    /// When it was last written.
+    pub modified: Timestamp,
+    /// What it is.
+    pub kind: EntryKind,
+}
+
+/// What an entry is, judged by its name and the file system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum EntryKind {
+    /// A regular file named `….md`.
+    Note,
+    /// A folder.
+    Folder,
+    /// Any other regular file.
+    Attachment,
+    /// A symbolic link (never followed), or a pipe, socket or device (never opened).
+    Link,
+}
+
+/// Something that is there but could not be listed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unlisted {
+    /// Its path; bytes that are not UTF-8 are replaced for showing.
+    pub name: String,
+    /// One sentence: why, and what to do.
+    pub why: String,
+}
+
+impl Vault {
+    /// Lists the whole vault. A folder that cannot be read is a problem, not an error; only the
+    /// top folder's failure fails the listing.
+    pub fn list(&self) -> Result<Listing, VaultError> {
+        let mut listing = Listing::default();
+        let top = self.root().folder_or_self(None).map_err(top_error)?;
+        let mut folders = listing.add("", &top).map_err(top_error)?;
+        while let Some(path) = folders.pop() {
+            // Opened one at a time: a vault may have more folders than a process may hold open.
+            let found = self.root().folder(&path).and_then(|folder| listing.add(&path, &folder));
+            match found {
+                Ok(found) => folders.extend(found),
+                Err(Errno::NOENT) => {}
+                Err(error) => listing.problems.push(Unlisted::new(path, unreadable(error))),
+            }
+        }
+        listing.entries.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        listing.problems.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        Ok(listing)
+    }
+}
+
+impl Listing {
+    /// Adds what is in one folder and returns the folders in it.
+    fn add(&mut self, at: &str, folder: &Folder) -> Result<Vec<String>, Errno> {
+        let mut found = Vec::new();
+        for entry in folder.entries()? {
+            let entry = entry?;
+            let Ok(name) = entry.file_name().to_str() else {
+                let name = join(at, &entry.file_name().to_string_lossy());
+                self.problems.push(Unlisted::new(name, "its name is not UTF-8; rename it".into()));
+                continue;
+            };
+            if name.starts_with('.') {
+                continue;
+            }
+            let path = join(at, name);
+            match self.look(folder, name, &path) {
+                Ok(EntryKind::Folder) => found.push(path),
+                // Gone since the folder was read: what is not there is not a problem.
+                Ok(_) | Err(Errno::NOENT) => {}
+                Err(error) => self.problems.push(Unlisted::new(path, unreadable(error))),
+            }
+        }
+        Ok(found)
+    }
+
+    /// Adds one entry, unless its name is not one we take.
+    fn look(&mut self, folder: &Folder, name: &str, path: &str) -> Result<EntryKind, Errno> {
+        let stat = fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        let path = match NotePath::parse(path) {
+            Ok(path) => path,
+            Err(refused) => {
+                self.problems.push(Unlisted::new(path.to_owned(), refused.to_string()));
+                return Ok(EntryKind::Link);
+            }
+        };
+        let kind = match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile if path.is_markdown() => EntryKind::Note,
+            FileType::RegularFile => EntryKind::Attachment,
+            FileType::Directory => EntryKind::Folder,
+            _ => EntryKind::Link,
+        };
+        let is_file = matches!(kind, EntryKind::Note | EntryKind::Attachment);
+        let size = if is_file { read::size(&stat) } else { 0 };
+        self.entries.push(Entry { path, size, modified: read::modified(&stat), kind });
+        Ok(kind)
+    }
+}
+
+impl Unlisted {
+    fn new(name: String, why: String) -> Self {
+        Self { name, why }
+    }
+}
+
+fn join(folder: &str, name: &str) -> String {
+    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
+}
+
+fn unreadable(error: Errno) -> String {
+    match error {
+        Errno::LOOP | Errno::NOTDIR => "it became a link while it was listed".to_owned(),
+        Errno::XDEV => "it is on another disk than the vault".to_owned(),
+        Errno::ACCESS | Errno::PERM => "it may not be read; change its permissions".to_owned(),
+        other => format!("it could not be read: {}", io::Error::from(other)),
+    }
+}
+
+fn top_error(error: Errno) -> VaultError {
+    VaultError::Unlistable { source: error.into() }
+}

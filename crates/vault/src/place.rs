@@ -1,0 +1,191 @@
+//! Where one note changes: its folder, its name, the temporary name beside it, and the single
+//! steps on disk between them.
+
+use std::fs::File;
+use std::io::{Read, Write};
+
+use protocol::{Change, Intent, NotePath};
+use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
+
+use crate::folder::Folder;
+use crate::keep;
+use crate::read::NOTE_LIMIT;
+use crate::step::step;
+use crate::{Vault, VaultError};
+
+/// The folder is held open, so that all steps of a change happen in the same one.
+#[derive(Debug)]
+pub(crate) struct Place {
+    path: NotePath,
+    folder: Folder,
+    temp: String,
+}
+
+/// What stands under a name.
+#[derive(Debug)]
+pub(crate) enum Found {
+    Nothing,
+    File(Vec<u8>),
+    /// A folder, link, pipe, or a file too large to be one of ours.
+    Other,
+}
+
+/// How a rename with two names in play went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exchange {
+    Done,
+    /// The file system cannot exchange; nothing happened.
+    Unsupported,
+}
+
+impl Place {
+    /// The place of an intent whose folder exists.
+    pub(crate) fn open(vault: &Vault, intent: &Intent) -> Result<Self, VaultError> {
+        let path = intent.change.path.clone();
+        let folder = vault
+            .root()
+            .folder_or_self(path.folder())
+            .map_err(|error| VaultError::system("changed", &path, error))?;
+        Ok(Self { path, folder, temp: intent.temp_name.clone() })
+    }
+
+    /// The place of an intent; folders that are missing are made, each durable in its parent.
+    pub(crate) fn make(vault: &Vault, intent: &Intent) -> Result<Self, VaultError> {
+        let path = intent.change.path.clone();
+        let folder = make_folders(vault.root(), path.folder())
+            .map_err(|error| VaultError::system("created", &path, error))?;
+        Ok(Self { path, folder, temp: intent.temp_name.clone() })
+    }
+
+    pub(crate) fn path(&self) -> &NotePath {
+        &self.path
+    }
+
+    /// Opens the note for reading; a link is refused and a pipe not waited for.
+    pub(crate) fn open_note(&self) -> Result<File, Errno> {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK;
+        self.folder.open(self.path.name(), flags, Mode::empty()).map(File::from)
+    }
+
+    /// What stands under the note's name.
+    pub(crate) fn note(&self) -> Result<Found, VaultError> {
+        self.look(self.path.name())
+    }
+
+    /// What stands under the temporary name.
+    pub(crate) fn temp(&self) -> Result<Found, VaultError> {
+        self.look(&self.temp)
+    }
+
+    /// Makes the temporary file with the bytes after, durable when this returns. Permissions and
+    /// extended attributes are those of `like`. On failure no temporary file is left.
+    pub(crate) fn write_temp(
+        &self,
+        change: &Change,
+        like: Option<&File>,
+    ) -> Result<(), VaultError> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+        let mode = Mode::from_raw_mode(if like.is_some() { 0o600 } else { 0o666 });
+        let made = step!("temp_create", self.folder.open(&self.temp, flags, mode));
+        let mut file = File::from(made.map_err(|error| self.failed(error))?);
+        let written = like.map_or(Ok(()), |note| keep::attributes(note, &file)).and_then(|()| {
+            step!("write", file.write_all(&change.after))?;
+            step!("fsync", file.sync_all())
+        });
+        written.map_err(|error| {
+            self.discard_temp();
+            self.failed(Errno::from_io_error(&error).unwrap_or(Errno::IO))
+        })
+    }
+
+    /// Gives the temporary file the note's name, which nothing may have.
+    pub(crate) fn put_new(&self) -> Result<(), Errno> {
+        let put = step!("rename", self.rename(RenameFlags::NOREPLACE));
+        if !matches!(put, Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP)) {
+            return put;
+        }
+        // Without NOREPLACE there is a moment between this look and the rename.
+        match self.folder.stat(self.path.name()) {
+            Err(Errno::NOENT) => step!("rename", self.rename(RenameFlags::empty())),
+            Ok(_) => Err(Errno::EXIST),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Exchanges the note and the temporary file in one step.
+    pub(crate) fn exchange(&self) -> Result<Exchange, Errno> {
+        match step!("exchange", self.rename(RenameFlags::EXCHANGE)) {
+            Ok(()) => Ok(Exchange::Done),
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => Ok(Exchange::Unsupported),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Gives the temporary file the note's name; what had it is gone.
+    pub(crate) fn put_over(&self) -> Result<(), Errno> {
+        step!("rename", self.rename(RenameFlags::empty()))
+    }
+
+    /// Removes the temporary file. That it stays behind harms no note, so it is only logged.
+    pub(crate) fn discard_temp(&self) {
+        let removed = step!("unlink", fs::unlinkat(&self.folder, &self.temp, AtFlags::empty()));
+        if let Err(error) = removed
+            && error != Errno::NOENT
+        {
+            tracing::warn!(%error, "a temporary file beside a note could not be removed");
+        }
+    }
+
+    /// Makes the renames in this folder durable.
+    pub(crate) fn sync(&self) -> Result<(), VaultError> {
+        step!("folder_fsync", fs::fsync(&self.folder)).map_err(|error| self.failed(error))
+    }
+
+    /// What the system's refusal of a step means for the note.
+    pub(crate) fn failed(&self, error: Errno) -> VaultError {
+        VaultError::system("changed", &self.path, error)
+    }
+
+    fn rename(&self, flags: RenameFlags) -> Result<(), Errno> {
+        fs::renameat_with(&self.folder, &self.temp, &self.folder, self.path.name(), flags)
+    }
+
+    fn look(&self, name: &str) -> Result<Found, VaultError> {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK;
+        let file = match self.folder.open(name, flags, Mode::empty()) {
+            Ok(handle) => File::from(handle),
+            Err(Errno::NOENT) => return Ok(Found::Nothing),
+            Err(Errno::LOOP | Errno::NXIO | Errno::NODEV | Errno::XDEV) => return Ok(Found::Other),
+            Err(error) => return Err(self.failed(error)),
+        };
+        let stat = fs::fstat(&file).map_err(|error| self.failed(error))?;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+            return Ok(Found::Other);
+        }
+        let mut bytes = Vec::new();
+        let read = file.take(NOTE_LIMIT + 1).read_to_end(&mut bytes);
+        read.map_err(|error| self.failed(Errno::from_io_error(&error).unwrap_or(Errno::IO)))?;
+        Ok(if bytes.len() as u64 > NOTE_LIMIT { Found::Other } else { Found::File(bytes) })
+    }
+}
+
+fn make_folders(root: &Folder, path: Option<&str>) -> Result<Folder, Errno> {
+    let mut here = root.folder_or_self(None)?;
+    for part in path.into_iter().flat_map(|path| path.split('/')) {
+        here = match here.folder(part) {
+            Err(Errno::NOENT) => make_folder(&here, part)?,
+            opened => opened?,
+        };
+    }
+    Ok(here)
+}
+
+fn make_folder(parent: &Folder, name: &str) -> Result<Folder, Errno> {
+    match step!("mkdir", fs::mkdirat(parent, name, Mode::from_raw_mode(0o777))) {
+        Ok(()) => step!("folder_fsync", fs::fsync(parent))?,
+        Err(Errno::EXIST) => {}
+        Err(error) => return Err(error),
+    }
+    parent.folder(name)
+}

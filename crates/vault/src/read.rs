@@ -1,0 +1,96 @@
+//! Reading one note: an ordinary file of its own, whole, under the size limit.
+
+use std::fs::File;
+use std::io::Read;
+
+use protocol::{ContentHash, NotePath, Timestamp};
+use rustix::fs::{self, FileType, Mode, OFlags, Stat};
+
+use crate::{Vault, VaultError};
+
+/// The most a note may weigh, in bytes. A larger file is listed but never opened.
+pub const NOTE_LIMIT: u64 = 10 << 20;
+
+/// A note as it was at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    /// Where it is, as it was asked for.
+    pub path: NotePath,
+    /// Its bytes, exactly: line ends, byte order mark and missing final newline included.
+    pub bytes: Vec<u8>,
+    /// The name of those bytes.
+    pub hash: ContentHash,
+    /// When it was last written, by the file system's clock.
+    pub modified: Timestamp,
+}
+
+impl Vault {
+    /// Reads the note at `path`, spelled as on disk (see [`Vault::resolve`]).
+    ///
+    /// Refuses whatever is not a regular file with one name: links, hard links (their bytes may
+    /// live outside), folders, pipes, devices. None of them is waited for.
+    pub fn read(&self, path: &NotePath) -> Result<Note, VaultError> {
+        let (bytes, stat) = self.read_file(path)?;
+        let hash = ContentHash::of(&bytes);
+        Ok(Note { path: path.clone(), bytes, hash, modified: modified(&stat) })
+    }
+
+    /// The bytes of the note at `path`, under the same rules as [`Vault::read`], unhashed: for
+    /// scans over many notes.
+    pub fn bytes(&self, path: &NotePath) -> Result<Vec<u8>, VaultError> {
+        self.read_file(path).map(|(bytes, _)| bytes)
+    }
+
+    fn read_file(&self, path: &NotePath) -> Result<(Vec<u8>, Stat), VaultError> {
+        let handle = self
+            .root()
+            .open(path.as_str(), OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty())
+            .map_err(|error| VaultError::system("read", path, error))?;
+        let stat = fs::fstat(&handle).map_err(|error| VaultError::system("read", path, error))?;
+        admit(path, &stat)?;
+        let bytes = contents(path, &File::from(handle), &stat)?;
+        Ok((bytes, stat))
+    }
+}
+
+/// Whether the file may be read and changed as a note.
+pub(crate) fn admit(path: &NotePath, stat: &Stat) -> Result<(), VaultError> {
+    let what = match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile if stat.st_nlink > 1 => "a file with several names (a hard link)",
+        FileType::RegularFile => return under_limit(path, size(stat)),
+        FileType::Directory => "a folder",
+        FileType::Symlink => "a link",
+        _ => "a pipe, socket or device",
+    };
+    Err(VaultError::NotANote { path: path.clone(), what })
+}
+
+/// When the file was last written, in milliseconds.
+pub(crate) fn modified(stat: &Stat) -> Timestamp {
+    let millis = i64::try_from(stat.st_mtime_nsec / 1_000_000).unwrap_or_default();
+    Timestamp(stat.st_mtime.saturating_mul(1000).saturating_add(millis))
+}
+
+/// The file's size in bytes.
+pub(crate) fn size(stat: &Stat) -> u64 {
+    u64::try_from(stat.st_size).unwrap_or_default()
+}
+
+fn under_limit(path: &NotePath, size: u64) -> Result<(), VaultError> {
+    if size > NOTE_LIMIT {
+        return Err(VaultError::TooLarge { path: path.clone(), size });
+    }
+    Ok(())
+}
+
+/// Reads to the end, but never past the limit: the file may grow while it is read.
+pub(crate) fn contents(path: &NotePath, file: &File, stat: &Stat) -> Result<Vec<u8>, VaultError> {
+    let mut bytes = Vec::with_capacity(usize::try_from(size(stat)).unwrap_or_default() + 1);
+    file.take(NOTE_LIMIT + 1).read_to_end(&mut bytes).map_err(|source| VaultError::Io {
+        verb: "read",
+        path: path.clone(),
+        source,
+    })?;
+    under_limit(path, bytes.len() as u64)?;
+    Ok(bytes)
+}

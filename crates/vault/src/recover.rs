@@ -1,0 +1,128 @@
+//! Finding out how interrupted changes ended, and finishing them.
+
+use protocol::{Change, ChangeKind, Intent, IntentState};
+use tokio::task::spawn_blocking;
+
+use crate::apply::settle;
+use crate::ledger::Ledger;
+use crate::place::{Found, Place};
+use crate::swap::{self, Refusal};
+use crate::{ApplyError, Vault, VaultError};
+
+/// What became of the changes that were open, in the order they were intended. Each intent names
+/// its turn and call, so a caller can say of every call whether its change happened.
+#[derive(Debug, Default)]
+pub struct Recovery {
+    /// The note holds the bytes after: found so, or finished now.
+    pub done: Vec<Intent>,
+    /// The note does not hold the bytes after, and why.
+    pub problems: Vec<(Intent, VaultError)>,
+}
+
+impl Vault {
+    /// Settles every open intent by what is on disk. To be called before the first
+    /// [`Vault::apply`] after a start; doing it twice is harmless.
+    pub async fn recover(&self, ledger: &dyn Ledger) -> Result<Recovery, ApplyError> {
+        let held = self.changing().lock_owned().await;
+        let intents = ledger.open().await?;
+        let vault = self.clone();
+        let work = move || {
+            let finish = |intent: Intent| {
+                let outcome = finish(&vault, &intent);
+                (intent, outcome)
+            };
+            (held, intents.into_iter().map(finish).collect::<Vec<_>>())
+        };
+        let (_held, outcomes) = spawn_blocking(work).await.map_err(|_| ApplyError::Interrupted)?;
+        let mut recovery = Recovery::default();
+        for (intent, outcome) in outcomes {
+            settle(ledger, &intent, &outcome).await;
+            match outcome {
+                Ok(()) => recovery.done.push(intent),
+                Err(refusal) => recovery.problems.push((intent, refusal.why)),
+            }
+        }
+        Ok(recovery)
+    }
+}
+
+/// What stands under one of the two names, compared with what the ledger knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Image {
+    Nothing,
+    Before,
+    After,
+    /// The beginning of the bytes after: a temporary file that was being written.
+    Part,
+    Other,
+}
+
+/// What to do about an open intent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Remedy {
+    /// It did not happen; it happens now.
+    Apply,
+    /// It happened.
+    Done,
+    /// It took out bytes that the plan was not made on; they go back.
+    TakeBack,
+    /// Nobody can tell; nothing is touched.
+    Park,
+}
+
+/// The three states of a note, each with what its temporary file tells.
+const fn remedy(kind: ChangeKind, note: Image, temp: Image) -> Remedy {
+    use ChangeKind::{Create, Replace};
+    match (kind, note, temp) {
+        (Replace, Image::Before, Image::Other) | (Create, Image::Nothing, Image::Other) => {
+            Remedy::Park
+        }
+        (Replace, Image::Before, _) | (Create, Image::Nothing, _) => Remedy::Apply,
+        (Replace, Image::After, Image::Part | Image::Other) => Remedy::TakeBack,
+        (_, Image::After, _) => Remedy::Done,
+        _ => Remedy::Park,
+    }
+}
+
+fn finish(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
+    let change = &intent.change;
+    let place = match Place::open(vault, intent) {
+        Ok(place) => place,
+        Err(VaultError::NotFound { .. }) => return finish_without_folder(vault, intent),
+        Err(error) => return Err(Refusal::open(error)),
+    };
+    let note = image(change, place.note().map_err(Refusal::open)?);
+    let temp = image(change, place.temp().map_err(Refusal::open)?);
+    // A note is never half of ours: only the temporary file is written in place.
+    let note = if note == Image::Part { Image::Other } else { note };
+    let remedy = remedy(change.kind(), note, temp);
+    if remedy != Remedy::TakeBack && !matches!(temp, Image::Nothing | Image::Other) {
+        place.discard_temp();
+    }
+    match remedy {
+        Remedy::Apply => swap::stage(vault, intent).and_then(|()| swap::commit(vault, intent)),
+        Remedy::Done => place.sync().map_err(Refusal::open),
+        Remedy::TakeBack => Err(swap::take_back(&place, &change.after)),
+        Remedy::Park => Err(Refusal::parked(&place)),
+    }
+}
+
+/// A creation may have stopped before its folder was made; an edited note went with its folder.
+fn finish_without_folder(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
+    if intent.change.kind() == ChangeKind::Replace {
+        let path = intent.change.path.clone();
+        return Err(Refusal { state: IntentState::Parked, why: VaultError::Parked { path } });
+    }
+    swap::stage(vault, intent).and_then(|()| swap::commit(vault, intent))
+}
+
+fn image(change: &Change, found: Found) -> Image {
+    match found {
+        Found::Nothing => Image::Nothing,
+        Found::Other => Image::Other,
+        Found::File(bytes) if change.before.as_ref() == Some(&bytes) => Image::Before,
+        Found::File(bytes) if bytes == change.after => Image::After,
+        Found::File(bytes) if change.after.starts_with(&bytes) => Image::Part,
+        Found::File(_) => Image::Other,
+    }
+}

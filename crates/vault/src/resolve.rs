@@ -1,0 +1,139 @@
+//! From what a person or a model wrote to the one note it means, or to a new note's path.
+
+use protocol::{NewNotePath, NotePath};
+use rustix::fs::FileType;
+use rustix::io::Errno;
+
+use crate::fold::fold;
+use crate::{EntryKind, Listing, Vault, VaultError, nearest};
+
+impl Vault {
+    /// Finds the existing note that `text` means. Tolerates other case, another Unicode form, a
+    /// missing `.md` and missing leading folders, as long as one note answers. The result is
+    /// spelled as on disk.
+    pub fn resolve(&self, text: &str) -> Result<NotePath, VaultError> {
+        let asked = NotePath::parse(text)?;
+        for spelling in spellings(&asked)? {
+            if self.is_there(&spelling)? {
+                return Ok(spelling);
+            }
+        }
+        let listing = self.list()?;
+        let mut candidates = candidates(&listing, &asked);
+        match (candidates.pop(), candidates.is_empty()) {
+            (Some(only), true) => Ok(only),
+            (Some(last), false) => {
+                candidates.push(last);
+                Err(VaultError::Ambiguous { asked: text.to_owned(), candidates })
+            }
+            (None, _) => {
+                let nearest = nearest::nearest(&listing, &asked);
+                Err(VaultError::NotFound { asked: text.to_owned(), nearest })
+            }
+        }
+    }
+
+    /// Judges `text` as the path of a note to create. Folders that exist are spelled as on disk
+    /// and only the parts that would be made are held to the rules for new names; a sibling whose
+    /// name would collide on any system is `Exists`.
+    pub fn new_path(&self, text: &str) -> Result<NewNotePath, VaultError> {
+        let asked = NotePath::parse(text)?;
+        let (mut folder, mut rest) = (None, asked.as_str());
+        while let Some((part, deeper)) = rest.split_once('/') {
+            let Some(found) = self.sibling(folder.as_ref(), part)? else { break };
+            (folder, rest) = (Some(found), deeper);
+        }
+        let new = match &folder {
+            Some(folder) => NewNotePath::within(folder, rest)?,
+            None => NewNotePath::parse(rest)?,
+        };
+        let folder_is_there = !rest.contains('/');
+        if folder_is_there && let Some(path) = self.sibling(folder.as_ref(), new.path().name())? {
+            return Err(VaultError::Exists { path });
+        }
+        Ok(new)
+    }
+
+    /// The entry of `folder` that is `name` on some system: the exact one if there is one.
+    fn sibling(
+        &self,
+        folder: Option<&NotePath>,
+        name: &str,
+    ) -> Result<Option<NotePath>, VaultError> {
+        let open = self.root().folder_or_self(folder.map(NotePath::as_str));
+        let open = match (open, folder) {
+            (Ok(open), _) => open,
+            (Err(Errno::NOTDIR), Some(file)) => {
+                return Err(VaultError::Exists { path: file.clone() });
+            }
+            (Err(error), Some(folder)) => return Err(VaultError::system("listed", folder, error)),
+            (Err(error), None) => return Err(VaultError::Unlistable { source: error.into() }),
+        };
+        let spelled = |name: &str| {
+            let path = folder.map_or_else(|| name.to_owned(), |folder| format!("{folder}/{name}"));
+            NotePath::parse(&path)
+        };
+        let wanted = spelled(name)?;
+        let failed = |error| VaultError::system("listed", &wanted, error);
+        let mut same = Vec::new();
+        for entry in open.entries().map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            match entry.file_name().to_str() {
+                Ok(found) if found == name => return Ok(Some(wanted)),
+                Ok(found) if fold(found) == fold(name) => same.push(spelled(found)?),
+                _ => {}
+            }
+        }
+        match (same.pop(), same.is_empty()) {
+            (only, true) => Ok(only),
+            (last, false) => {
+                same.extend(last);
+                same.sort();
+                Err(VaultError::Ambiguous { asked: name.to_owned(), candidates: same })
+            }
+        }
+    }
+
+    /// Whether something other than a folder stands at exactly this spelling.
+    fn is_there(&self, path: &NotePath) -> Result<bool, VaultError> {
+        match self.root().stat(path.as_str()) {
+            Ok(stat) => {
+                Ok(FileType::from_raw_mode(stat.st_mode) != FileType::Directory
+                    || path.is_markdown())
+            }
+            Err(Errno::NOENT | Errno::NOTDIR) => Ok(false),
+            Err(error) => Err(VaultError::system("read", path, error)),
+        }
+    }
+}
+
+/// The path as given, then with `.md`.
+fn spellings(asked: &NotePath) -> Result<Vec<NotePath>, VaultError> {
+    let mut spellings = vec![asked.clone()];
+    if !asked.is_markdown() && asked.name().len() <= 252 {
+        spellings.push(NotePath::parse(&format!("{asked}.md"))?);
+    }
+    Ok(spellings)
+}
+
+/// The notes that answer to `asked`. Each way of answering counts only if none before it found
+/// any: the same path in another Unicode form, in another case, at the end of a longer path.
+fn candidates(listing: &Listing, asked: &NotePath) -> Vec<NotePath> {
+    let wanted = fold(asked.as_str());
+    let wanted = wanted.strip_suffix(".md").unwrap_or(&wanted);
+    let mut answers: [Vec<NotePath>; 3] = Default::default();
+    let files = listing.entries.iter().filter(|entry| entry.kind != EntryKind::Folder);
+    for path in files.map(|entry| &entry.path) {
+        let folded = fold(path.as_str());
+        let named = folded.strip_suffix(".md").unwrap_or(&folded);
+        let [same, same_case, ending] = &mut answers;
+        if path == asked {
+            same.push(path.clone());
+        } else if named == wanted {
+            same_case.push(path.clone());
+        } else if named.strip_suffix(wanted).is_some_and(|folders| folders.ends_with('/')) {
+            ending.push(path.clone());
+        }
+    }
+    answers.into_iter().find(|answers| !answers.is_empty()).unwrap_or_default()
+}

@@ -1,0 +1,137 @@
+//! A real folder of notes and a ledger in memory.
+
+#![allow(dead_code, reason = "each test binary uses its own part")]
+#![allow(clippy::disallowed_methods, reason = "tests look at the files beside the vault")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+use protocol::{CallId, Change, ChangeSetId, EffectId, Intent, IntentState, NotePath, TurnId};
+use tempfile::TempDir;
+use vault::ledger::{Ledger, LedgerError};
+use vault::{Order, Planned, Vault};
+
+/// A folder named `vault`, and `out/secret.md` beside it.
+pub struct Folder {
+    _all: TempDir,
+    pub root: PathBuf,
+    pub out: PathBuf,
+}
+
+pub const SECRET: &str = "canary";
+
+impl Folder {
+    pub fn new() -> Self {
+        let all = tempfile::tempdir().unwrap();
+        let (root, out) = (all.path().join("vault"), all.path().join("out"));
+        fs::create_dir_all(root.join("notes")).unwrap();
+        fs::create_dir(&out).unwrap();
+        fs::write(out.join("secret.md"), SECRET).unwrap();
+        Self { _all: all, root, out }
+    }
+
+    pub fn with(notes: &[(&str, &str)]) -> Self {
+        let folder = Self::new();
+        for (path, text) in notes {
+            folder.write(path, text);
+        }
+        folder
+    }
+
+    pub fn vault(&self) -> Vault {
+        Vault::open(&self.root).unwrap()
+    }
+
+    pub fn write(&self, path: &str, bytes: impl AsRef<[u8]>) {
+        let file = self.root.join(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, bytes).unwrap();
+    }
+
+    pub fn read(&self, path: &str) -> Option<Vec<u8>> {
+        fs::read(self.root.join(path)).ok()
+    }
+
+    /// Every file and folder in the vault, hidden ones included, sorted.
+    pub fn names(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        collect(&self.root, &self.root, &mut names);
+        names.sort();
+        names
+    }
+
+    /// What is outside is as it was.
+    pub fn assert_nothing_outside(&self) {
+        assert_eq!(fs::read_to_string(self.out.join("secret.md")).unwrap(), SECRET);
+        assert_eq!(fs::read_dir(&self.out).unwrap().count(), 1);
+    }
+}
+
+fn collect(root: &Path, at: &Path, names: &mut Vec<String>) {
+    for entry in fs::read_dir(at).unwrap() {
+        let path = entry.unwrap().path();
+        names.push(path.strip_prefix(root).unwrap().to_string_lossy().into_owned());
+        if path.symlink_metadata().unwrap().is_dir() {
+            collect(root, &path, names);
+        }
+    }
+}
+
+pub fn path(text: &str) -> NotePath {
+    NotePath::parse(text).unwrap()
+}
+
+pub fn create(at: &str, after: &str) -> Change {
+    Change { path: path(at), before: None, after: after.into() }
+}
+
+pub fn replace(at: &str, before: &str, after: &str) -> Change {
+    Change { path: path(at), before: Some(before.into()), after: after.into() }
+}
+
+pub fn order(changes: impl IntoIterator<Item = Change>) -> Order {
+    let plan = |change| Planned { change, turn: TurnId::from("turn"), call: CallId::from("call") };
+    Order { change_set: ChangeSetId::from("set"), changes: changes.into_iter().map(plan).collect() }
+}
+
+/// Keeps intents as long as the test runs.
+#[derive(Default)]
+pub struct MemoryLedger(pub Mutex<Vec<(Intent, IntentState)>>);
+
+impl MemoryLedger {
+    pub fn states(&self) -> Vec<IntentState> {
+        self.0.lock().unwrap().iter().map(|(_, state)| *state).collect()
+    }
+
+    /// The ledger as a stopped process leaves it behind.
+    pub fn holding(intents: Vec<Intent>) -> Self {
+        let open = intents.into_iter().map(|intent| (intent, IntentState::Open));
+        Self(Mutex::new(open.collect()))
+    }
+}
+
+#[async_trait]
+impl Ledger for MemoryLedger {
+    async fn intend(&self, intents: &[Intent]) -> Result<(), LedgerError> {
+        let open = intents.iter().map(|intent| (intent.clone(), IntentState::Open));
+        self.0.lock().unwrap().extend(open);
+        Ok(())
+    }
+
+    async fn settle(&self, effect: &EffectId, state: IntentState) -> Result<(), LedgerError> {
+        for (intent, at) in self.0.lock().unwrap().iter_mut() {
+            if intent.effect == *effect {
+                *at = state;
+            }
+        }
+        Ok(())
+    }
+
+    async fn open(&self) -> Result<Vec<Intent>, LedgerError> {
+        let all = self.0.lock().unwrap();
+        let open = all.iter().filter(|(_, state)| *state == IntentState::Open);
+        Ok(open.map(|(intent, _)| intent.clone()).collect())
+    }
+}

@@ -1,0 +1,48 @@
+//! The one list of commands that feeds the window's invoke handler.
+
+use tauri::Runtime;
+use tauri::ipc::Invoke;
+
+use crate::commands::{chat, hub, notes, settings, vault};
+
+/// The invoke handler.
+pub(crate) fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync + 'static {
+    tauri::generate_handler![
+        chat::subscribe,
+        chat::open_conversation,
+        chat::send_message,
+        chat::stop,
+        chat::continue_turn,
+        chat::decide_review,
+        notes::show_note,
+        notes::close_note,
+        settings::save_settings,
+        settings::set_key,
+        settings::test_provider,
+        hub::retry_hub,
+        vault::pick_folder,
+        vault::open_vault,
+        vault::open_sample,
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    include!("../command_names.rs");
+
+    #[test]
+    fn the_build_the_handler_the_capability_and_the_ui_name_the_same_commands() {
+        let handler = include_str!("bindings.rs");
+        let capability = include_str!("../capabilities/main.json");
+        let ui = include_str!("../../ui/src/ipc/tauri.ts");
+        for name in COMMANDS {
+            assert!(handler.contains(&format!("::{name},")), "handler: {name}");
+            let permission = format!("\"allow-{}\"", name.replace('_', "-"));
+            assert!(capability.contains(&permission), "capability: {name}");
+            assert!(ui.contains(&format!("'{name}'")), "ui: {name}");
+        }
+        assert_eq!(capability.matches("\"allow-").count(), COMMANDS.len());
+        let listed = handler.lines().filter(|line| line.trim_end().ends_with(',') && line.contains("::"));
+        assert_eq!(listed.count(), COMMANDS.len());
+    }
+}

@@ -1,0 +1,56 @@
+//! Conversations: the feed, messages, reviews.
+
+use app::App;
+use protocol::conversation::ConversationView;
+use protocol::request::{DecideReview, SendMessage};
+use protocol::{ConversationId, Numbered, Snapshot, UserError};
+use tauri::State;
+use tauri::ipc::Channel;
+
+#[tauri::command]
+pub(crate) async fn subscribe(
+    app: State<'_, App>,
+    on_events: Channel<Vec<Numbered>>,
+) -> Result<Snapshot, UserError> {
+    app.subscribe(Box::new(move |events| on_events.send(events).is_ok())).await
+}
+
+#[tauri::command]
+pub(crate) async fn open_conversation(
+    app: State<'_, App>,
+    conversation: ConversationId,
+) -> Result<ConversationView, UserError> {
+    app.conversation(&conversation).await
+}
+
+#[tauri::command]
+pub(crate) async fn send_message(
+    app: State<'_, App>,
+    request: SendMessage,
+) -> Result<ConversationId, UserError> {
+    app.send(request).await
+}
+
+#[tauri::command]
+pub(crate) async fn stop(
+    app: State<'_, App>,
+    conversation: ConversationId,
+) -> Result<(), UserError> {
+    app.stop(&conversation).await
+}
+
+#[tauri::command]
+pub(crate) async fn continue_turn(
+    app: State<'_, App>,
+    conversation: ConversationId,
+) -> Result<(), UserError> {
+    app.continue_turn(&conversation).await
+}
+
+#[tauri::command]
+pub(crate) async fn decide_review(
+    app: State<'_, App>,
+    request: DecideReview,
+) -> Result<(), UserError> {
+    app.decide_review(&request).await
+}

@@ -1,0 +1,7 @@
+//! What the window may call. A second line in a command belongs in `app`.
+
+pub(crate) mod chat;
+pub(crate) mod hub;
+pub(crate) mod notes;
+pub(crate) mod settings;
+pub(crate) mod vault;

@@ -1,0 +1,29 @@
+//! Settings and the provider's key.
+
+use app::App;
+use protocol::request::{KeyPlace, ProviderTest};
+use protocol::{Settings, UserError};
+use secrecy::SecretString;
+use tauri::State;
+
+#[tauri::command]
+pub(crate) async fn save_settings(
+    app: State<'_, App>,
+    settings: Settings,
+) -> Result<(), UserError> {
+    app.save_settings(settings).await
+}
+
+#[tauri::command]
+pub(crate) async fn set_key(
+    app: State<'_, App>,
+    key: String,
+    place: KeyPlace,
+) -> Result<(), UserError> {
+    app.set_key(&SecretString::from(key), place)
+}
+
+#[tauri::command]
+pub(crate) async fn test_provider(app: State<'_, App>) -> Result<ProviderTest, UserError> {
+    Ok(app.test_provider().await)
+}

@@ -1,0 +1,70 @@
+//! The desktop host: one window over the application, its commands one line each.
+
+mod arguments;
+mod bindings;
+mod commands;
+
+use std::process::ExitCode;
+
+use app::{App, DataDir};
+use tauri::{Manager as _, RunEvent, Runtime, WebviewUrl, WebviewWindowBuilder};
+
+use crate::arguments::Arguments;
+
+/// Runs until the window is closed. Says in words why it cannot start.
+#[must_use]
+pub fn run() -> ExitCode {
+    match start() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(sentence) => {
+            eprintln!("{sentence}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn start() -> Result<(), String> {
+    let arguments = Arguments::parse(std::env::args_os().skip(1))?;
+    let displays = ["DISPLAY", "WAYLAND_DISPLAY"];
+    if cfg!(target_os = "linux") && displays.iter().all(|name| std::env::var_os(name).is_none()) {
+        return Err("There is no display to open a window on: start it from a desktop, or use \
+                    `vaultmate-cli`, which needs none."
+            .to_owned());
+    }
+    let data = DataDir::locate().map_err(|error| error.message)?;
+    let _log = app::start_log(&data);
+    let built = builder(tauri::Builder::default(), data, arguments)
+        .build(tauri::generate_context!())
+        .map_err(|error| format!("The window cannot be opened: {error}."))?;
+    built.run(|handle, event| {
+        if let RunEvent::Exit = event {
+            tauri::async_runtime::block_on(handle.state::<App>().shutdown());
+        }
+    });
+    Ok(())
+}
+
+/// The host on any runtime: the window's own, or the tests' mock.
+fn builder<R: Runtime>(
+    builder: tauri::Builder<R>,
+    data: DataDir,
+    arguments: Arguments,
+) -> tauri::Builder<R> {
+    builder
+        .plugin(tauri_plugin_dialog::init())
+        .invoke_handler(bindings::handler())
+        .setup(move |host| {
+            let app = tauri::async_runtime::block_on(async move {
+                let app = App::start(data);
+                app.open_first(arguments.vault);
+                app
+            });
+            host.manage(app);
+            WebviewWindowBuilder::new(host, "main", WebviewUrl::default())
+                .title("Vaultmate")
+                .inner_size(1180.0, 760.0)
+                .min_inner_size(420.0, 420.0)
+                .build()?;
+            Ok(())
+        })
+}

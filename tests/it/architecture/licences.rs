@@ -1,0 +1,85 @@
+//! Every library's licence is one that we may pass on.
+
+use std::fs;
+
+use serde_json::Value;
+use spdx::{Expression, ParseMode};
+
+use super::{assert_none, list, metadata, root, text};
+
+/// Licences that ask for no more than a notice, or (MPL) for changes of the library itself.
+const ALLOWED: [&str; 14] = [
+    "0BSD",
+    "Apache-2.0",
+    "BSD-1-Clause",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "BSL-1.0",
+    "CC0-1.0",
+    "CDLA-Permissive-2.0",
+    "ISC",
+    "MIT",
+    "MPL-2.0",
+    "Unicode-3.0",
+    "Unlicense",
+    "Zlib",
+];
+
+/// Also for what only builds or checks the window and is not passed on.
+const ALLOWED_FOR_BUILDING: [&str; 4] = ["BlueOak-1.0.0", "CC-BY-4.0", "MIT-0", "Python-2.0"];
+
+/// Modules whose `package.json` names no licence, and where it was read instead. Both only build
+/// the window.
+const STATED_ELSEWHERE: [(&str, &str); 2] = [
+    ("node_modules/@inlang/plugin-message-format", "MIT"), // the package's file LICENSE
+    ("node_modules/@lix-js/sdk-", "MIT"), // one platform's half of @lix-js/sdk, which is MIT
+];
+
+fn complaint(library: &str, licence: &str, also: &[&str]) -> Option<String> {
+    let Ok(expression) = Expression::parse_mode(licence, ParseMode::LAX) else {
+        return Some(format!("{library}: `{licence}` is no licence that can be read"));
+    };
+    let fine = expression.evaluate(|wanted| {
+        let name = wanted.license.id().map(|id| id.name).unwrap_or_default();
+        ALLOWED.contains(&name) || also.contains(&name)
+    });
+    (!fine).then(|| format!("{library}: the licence `{licence}` is not among the allowed ones"))
+}
+
+#[test]
+fn every_crate_has_an_allowed_licence() {
+    let metadata = metadata(&["--filter-platform", "x86_64-unknown-linux-gnu"]);
+    let packages = list(&metadata, "packages");
+    assert!(packages.len() > 100, "cargo named only {} crates", packages.len());
+    let complaints = packages
+        .iter()
+        .filter_map(|package| complaint(text(package, "name"), text(package, "license"), &[]));
+    assert_none(&complaints.collect::<Vec<_>>());
+}
+
+#[test]
+fn every_module_of_the_window_has_an_allowed_licence() {
+    let lock = fs::read_to_string(root().join("ui/package-lock.json")).expect("package-lock.json");
+    let lock: Value = serde_json::from_str(&lock).expect("a readable package-lock.json");
+    let packages = lock["packages"].as_object().expect("packages");
+    let modules: Vec<_> = packages.iter().filter(|(place, _)| !place.is_empty()).collect();
+    assert!(modules.len() > 50, "npm named only {} modules", modules.len());
+    let complaints = modules.into_iter().filter_map(|(place, module)| {
+        let also = if module["dev"] == true { &ALLOWED_FOR_BUILDING[..] } else { &[] };
+        let elsewhere = STATED_ELSEWHERE.iter().find(|(module, _)| place.starts_with(module));
+        let licence = module["license"].as_str().or(elsewhere.map(|(_, licence)| *licence));
+        complaint(place, licence.unwrap_or_default(), also)
+    });
+    assert_none(&complaints.collect::<Vec<_>>());
+}
+
+#[test]
+fn a_licence_outside_the_list_is_complained_about() {
+    let fine = |licence: &str| complaint("some", licence, &[]).is_none();
+    assert!(fine("MIT/Apache-2.0") && fine("(MIT OR GPL-3.0) AND Unicode-3.0"));
+    assert!(fine("Apache-2.0 WITH LLVM-exception"));
+    assert!(
+        !fine("GPL-3.0-only") && !fine("MIT AND AGPL-3.0") && !fine("") && !fine("SEE LICENSE")
+    );
+    assert!(!fine("CC-BY-4.0") && complaint("some", "CC-BY-4.0", &ALLOWED_FOR_BUILDING).is_none());
+}

@@ -1,0 +1,131 @@
+//! What every source file must be: short, introduced, and free of the machine it was built on.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::{assert_none, root};
+
+const MAX_LINES: usize = 500;
+
+/// Files that a person writes and reads, by extension; `dev` and its like have none.
+const CODE: [&str; 8] = ["rs", "ts", "svelte", "css", "sh", "mjs", "js", "sql"];
+const TEXT: [&str; 6] = ["md", "toml", "json", "html", "yml", "svg"];
+
+/// Folders of things made by programs, or of other people's text, by how their path ends.
+const SKIPPED: [&str; 8] = [
+    ".git",
+    "target",
+    "node_modules",
+    "dist",
+    "src-tauri/gen",
+    "ui/src/messages",
+    ".svelte-kit",
+    "vault-fixtures",
+];
+
+/// Written by programs.
+const GENERATED: [&str; 3] = ["bindings.ts", "package-lock.json", "Cargo.lock"];
+
+/// All files of the project, path below the root and text.
+fn sources(root: &Path) -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("a readable folder") {
+            let path = entry.expect("a readable entry").path();
+            let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+            if path.is_dir() {
+                let skipped = SKIPPED.iter().any(|end| path.ends_with(end));
+                folders.extend((!skipped).then_some(path));
+            } else if path.is_file() && !GENERATED.contains(&name) && is_text(&path) {
+                let text = fs::read_to_string(&path).expect("a source file is UTF-8");
+                found.push((path.strip_prefix(root).expect("below the root").to_owned(), text));
+            }
+        }
+    }
+    found
+}
+
+fn is_text(path: &Path) -> bool {
+    is_code(path) || has_extension(path, &TEXT)
+}
+
+fn is_code(path: &Path) -> bool {
+    path.extension().is_none() || has_extension(path, &CODE)
+}
+
+fn has_extension(path: &Path, extensions: &[&str]) -> bool {
+    path.extension().and_then(OsStr::to_str).is_some_and(|name| extensions.contains(&name))
+}
+
+fn too_long(path: &Path, text: &str) -> Option<String> {
+    let lines = text.lines().count();
+    (is_code(path) && lines > MAX_LINES)
+        .then(|| format!("{} has {lines} lines: split it before {MAX_LINES}", path.display()))
+}
+
+/// A file that is included into others cannot have `//!`: its first item's comment is its head.
+fn not_introduced(path: &Path, text: &str) -> Option<String> {
+    let introduced = text.starts_with("//! ") || text.starts_with("/// ");
+    (has_extension(path, &["rs"]) && !introduced)
+        .then(|| format!("{} does not open with what it is for (`//!`)", path.display()))
+}
+
+/// A path of this machine in the text works here and nowhere else.
+fn names_this_machine(path: &Path, text: &str, places: &[PathBuf]) -> Option<String> {
+    let named = places.iter().find(|place| {
+        let whole = |rest: &str| rest.is_empty() || !rest.starts_with(char::is_alphanumeric);
+        let name = place.to_string_lossy();
+        let mut tails = text.split(&*name).skip(1);
+        // `/` alone, or a folder of one letter, would be found everywhere.
+        name.len() > 3 && tails.any(whole)
+    })?;
+    Some(format!("{} names this machine's {}", path.display(), named.display()))
+}
+
+fn places_of_this_machine() -> Vec<PathBuf> {
+    let home = std::env::home_dir();
+    std::iter::once(root()).chain(home).collect()
+}
+
+#[test]
+fn every_source_file_is_short_introduced_and_free_of_this_machine() {
+    let files = sources(&root());
+    assert!(files.len() > 50, "only {} files were found", files.len());
+    let places = places_of_this_machine();
+    let complaints = files.iter().flat_map(|(path, text)| {
+        let machine = names_this_machine(path, text, &places);
+        [too_long(path, text), not_introduced(path, text), machine]
+    });
+    assert_none(&complaints.flatten().collect::<Vec<_>>());
+}
+
+#[test]
+fn a_long_a_bare_and_a_bound_file_are_complained_about() {
+    let rust = Path::new("a.rs");
+    assert!(too_long(rust, &"\n".repeat(MAX_LINES)).is_none());
+    assert!(too_long(rust, &"\n".repeat(MAX_LINES + 1)).is_some());
+    assert!(too_long(Path::new("ui/b.svelte"), &"\n".repeat(MAX_LINES + 1)).is_some());
+    assert!(too_long(Path::new("prose.md"), &"\n".repeat(MAX_LINES + 1)).is_none());
+    assert!(not_introduced(rust, "//! What it is for.\n").is_none());
+    assert!(not_introduced(rust, "use std::fs;\n").is_some());
+    let places = [PathBuf::from("/home/ines/notes")];
+    assert!(names_this_machine(rust, "see /home/ines/notes/dev", &places).is_some());
+    assert!(names_this_machine(rust, "see /home/ines/notesbook", &places).is_none());
+}
+
+#[test]
+fn generated_and_foreign_files_are_not_judged() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for name in
+        ["target/x.rs", "ui/node_modules/y.ts", "ui/src/z.ts", "ui/src/ipc/bindings.ts", "dev"]
+    {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("the folder");
+        fs::write(path, "text").expect("the file");
+    }
+    let mut found: Vec<_> = sources(folder.path()).into_iter().map(|(path, _)| path).collect();
+    found.sort();
+    assert_eq!(found, [PathBuf::from("dev"), PathBuf::from("ui/src/z.ts")]);
+}

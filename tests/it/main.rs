@@ -1,0 +1,10 @@
+//! Tests of the whole without a window, in one binary.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a test fails by panicking, and these tests read the sources, not notes"
+)]
+
+mod architecture;

@@ -1,0 +1,34 @@
+//! Takes a picture of the working window: `shot APP FILE [ARGUMENTS OF THE APP…]`.
+//!
+//! For machines without a display: it brings its own, waits until the chat is painted, saves the
+//! PNG and ends what it started. Last line on stdout: the picture's path.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use testkit::web_driver::{Launch, WebDriver};
+use testkit::{DesktopApp, Display};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    let mut words = std::env::args().skip(1);
+    let (Some(binary), Some(picture)) = (words.next(), words.next()) else {
+        eprintln!("usage: shot APP FILE [ARGUMENTS OF THE APP…]");
+        return ExitCode::from(2);
+    };
+    let picture = PathBuf::from(picture);
+    let display = Display::start();
+    let launch = Launch {
+        binary: binary.into(),
+        args: words.collect(),
+        env: Vec::new(),
+        display: display.name().into(),
+        log: picture.with_extension("log"),
+    };
+    let app = DesktopApp { window: WebDriver::start(&launch).await };
+    app.painted().await;
+    app.window.screenshot(&picture).await;
+    app.quit().await;
+    println!("{}", picture.display());
+    ExitCode::SUCCESS
+}

@@ -1,0 +1,150 @@
+//! The built application in a real window, on a data folder that outlives it.
+
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use crate::scripted_model::{KEY, ScriptedModel};
+use crate::web_driver::{Launch, WebDriver};
+use crate::{Display, TempVault, TestHub};
+
+/// What stays when the application ends: its data folder, the settings, the screen. Starting again
+/// on the same home is what a user does after a crash.
+#[derive(Debug)]
+pub struct DesktopHome {
+    folder: TempDir,
+    display: Display,
+    args: Vec<String>,
+    env: Vec<(String, String)>,
+}
+
+impl DesktopHome {
+    /// A home where Vaultmate never ran: no vault, no key, no hub.
+    #[must_use]
+    pub fn fresh() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let place = |name: &str| folder.path().join(name).display().to_string();
+        let env = [
+            ("VAULTMATE_DATA_DIR", place("data")),
+            ("HOME", place("home")),
+            ("XDG_DATA_HOME", place("xdg-data")),
+            ("XDG_CONFIG_HOME", place("xdg-config")),
+            ("XDG_CACHE_HOME", place("xdg-cache")),
+            ("LANG", "C.UTF-8".into()),
+            ("LANGUAGE", "en".into()),
+            // What the tester's own shell may hold must not reach the application.
+            ("ANTHROPIC_API_KEY", String::new()),
+            ("ANTHROPIC_BASE_URL", String::new()),
+            ("VAULTMATE_HUB_URL", String::new()),
+        ];
+        let env = env.map(|(name, value)| (name.to_owned(), value)).to_vec();
+        Self { folder, display: Display::start(), args: Vec::new(), env }
+    }
+
+    /// The same home with this vault opened.
+    #[must_use]
+    pub fn with_vault(mut self, vault: &TempVault) -> Self {
+        self.args.extend(["--vault".to_owned(), vault.root().display().to_string()]);
+        self
+    }
+
+    /// The same home with this model to ask.
+    #[must_use]
+    pub fn with_model(mut self, model: &ScriptedModel) -> Self {
+        self.set("ANTHROPIC_API_KEY", KEY.into());
+        self.set("ANTHROPIC_BASE_URL", model.base_url());
+        self
+    }
+
+    /// The same home with the link to this hub switched on.
+    #[must_use]
+    pub fn with_hub(mut self, hub: &TestHub) -> Self {
+        self.set("VAULTMATE_HUB_URL", hub.url());
+        let settings = format!("[hub]\nenabled = true\naddress = \"{}\"\n", hub.url());
+        let file = self.data_dir().join("config.toml");
+        std::fs::create_dir_all(self.data_dir()).expect("the data folder");
+        std::fs::write(file, settings).expect("the settings");
+        self
+    }
+
+    /// The folder in `VAULTMATE_DATA_DIR`.
+    #[must_use]
+    pub fn data_dir(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    /// Starts the application; resolves when its window shows a page.
+    pub async fn start(&self) -> DesktopApp {
+        let launch = Launch {
+            binary: application(),
+            args: self.args.clone(),
+            env: self.env.clone(),
+            display: self.display.name().into(),
+            log: self.folder.path().join("window.log"),
+        };
+        DesktopApp { window: WebDriver::start(&launch).await }
+    }
+
+    fn set(&mut self, name: &str, value: String) {
+        self.env.retain(|(other, _)| other != name);
+        self.env.push((name.into(), value));
+    }
+}
+
+/// The running application. Dropping it ends it.
+#[derive(Debug)]
+pub struct DesktopApp {
+    /// Its window.
+    pub window: WebDriver,
+}
+
+impl DesktopApp {
+    /// Resolves once the chat takes words.
+    pub async fn ready(&self) {
+        self.window.find("[data-testid=composer]").await;
+    }
+
+    /// Resolves once the chat, or on a first run the welcome, has been painted.
+    pub async fn painted(&self) {
+        self.window.find("[data-testid=composer], [data-testid=firstrun]").await;
+        // Two frames later what was found is on the screen.
+        let frames = "window.__painted ??= (requestAnimationFrame(() => requestAnimationFrame(
+            () => (window.__painted = true))), 'soon'); return window.__painted === true";
+        self.window.wait_until("two frames", frames).await;
+    }
+
+    /// Ends it as a power cut would; resolves when it is gone.
+    pub async fn kill_dash_9(self) {
+        self.window.kill_app_dash_9().await;
+    }
+
+    /// Closes the window; resolves when the program is gone.
+    pub async fn quit(self) {
+        self.window.quit().await;
+    }
+}
+
+/// The application that was built: `VAULTMATE_APP`, else the one beside this test.
+#[must_use]
+pub fn application() -> PathBuf {
+    built("VAULTMATE_APP", "vaultmate")
+}
+
+/// The headless host that was built: `VAULTMATE_CLI`, else the one beside this test.
+#[must_use]
+pub fn headless_host() -> PathBuf {
+    built("VAULTMATE_CLI", "vaultmate-cli")
+}
+
+fn built(variable: &str, name: &str) -> PathBuf {
+    let program = std::env::var_os(variable).map_or_else(|| beside_this_test(name), PathBuf::from);
+    let there = program.is_file();
+    assert!(there, "{} is not built: run `cargo build --workspace` first", program.display());
+    program
+}
+
+fn beside_this_test(name: &str) -> PathBuf {
+    let test = std::env::current_exe().expect("this test's own file");
+    let folder = test.ancestors().find(|folder| folder.join("deps").is_dir());
+    folder.unwrap_or_else(|| Path::new("target/debug")).join(name)
+}

@@ -1,0 +1,43 @@
+//! A screen that nobody looks at: one real X server a test run.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
+
+/// A running Xvfb of 1280×800; ended on drop.
+#[derive(Debug)]
+pub struct Display {
+    name: String,
+    server: Child,
+}
+
+impl Display {
+    /// Starts one on the first number that is free; resolves when it takes clients.
+    #[must_use]
+    pub fn start() -> Self {
+        let mut server = Command::new("Xvfb")
+            .args(["-displayfd", "1", "-screen", "0", "1280x800x24", "-nolisten", "tcp"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("Xvfb starts: install the package xvfb");
+        let mut number = String::new();
+        let answer = server.stdout.take().expect("its output is piped");
+        // The server writes its number once it is ready, and closes the pipe when it gives up.
+        BufReader::new(answer).read_line(&mut number).expect("Xvfb says its number");
+        assert!(!number.trim().is_empty(), "Xvfb ended before it was ready");
+        Self { name: format!(":{}", number.trim()), server }
+    }
+
+    /// What to put into `DISPLAY`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl Drop for Display {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}

@@ -1,0 +1,278 @@
+//! A model with a script: a real HTTP server that streams answers as Anthropic's Messages API
+//! does, and checks every request it ever receives.
+
+mod gate;
+mod reply;
+mod request;
+mod rules;
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderMap, Method, Response, Uri, header};
+use futures_util::stream;
+use serde_json::Value;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+pub use gate::Gate;
+pub use reply::Reply;
+pub use request::{last_words, offered_tools, results};
+
+use reply::{Answer, Event};
+
+/// The one key this model accepts; any other is answered with 401, as the vendor does.
+pub const KEY: &str = "sk-ant-test-0123456789abcdef";
+
+/// A model server on loopback. Dropping it, or [`ScriptedModel::finish`], fails the test when any
+/// request broke a rule of the API.
+pub struct ScriptedModel {
+    address: SocketAddr,
+    desk: Arc<Desk>,
+    _server: JoinSet<()>,
+}
+
+struct Desk {
+    port: u16,
+    script: Mutex<Script>,
+    log: watch::Sender<Log>,
+}
+
+enum Script {
+    Replies(VecDeque<Reply>),
+    Responder(Box<dyn Fn(&Value) -> Reply + Send>),
+}
+
+/// What happened so far.
+#[derive(Debug, Clone, Default)]
+struct Log {
+    requests: Vec<Value>,
+    refused_keys: usize,
+    hang_ups: usize,
+    violations: Vec<String>,
+}
+
+impl ScriptedModel {
+    /// Answers request after request from `script`; one request more than replies is a violation.
+    pub async fn start(script: Vec<Reply>) -> Self {
+        Self::serve(Script::Replies(script.into())).await
+    }
+
+    /// Answers each request by what it says, so that a restarted process can go on.
+    pub async fn responder(answer: impl Fn(&Value) -> Reply + Send + 'static) -> Self {
+        Self::serve(Script::Responder(Box::new(answer))).await
+    }
+
+    async fn serve(script: Script) -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
+        let address = listener.local_addr().expect("its address");
+        let log = watch::Sender::new(Log::default());
+        let desk = Arc::new(Desk { port: address.port(), script: Mutex::new(script), log });
+        let router = Router::new().fallback(answer).with_state(Arc::clone(&desk));
+        let mut server = JoinSet::new();
+        server.spawn(async move { axum::serve(listener, router).await.expect("the server runs") });
+        Self { address, desk, _server: server }
+    }
+
+    /// What to put into `ANTHROPIC_BASE_URL`.
+    #[must_use]
+    pub fn base_url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// The bodies of all requests with the right key, oldest first.
+    #[must_use]
+    pub fn requests(&self) -> Vec<Value> {
+        self.desk.log.borrow().requests.clone()
+    }
+
+    /// How many requests came with another key than [`KEY`].
+    #[must_use]
+    pub fn refused_keys(&self) -> usize {
+        self.desk.log.borrow().refused_keys
+    }
+
+    /// What was wrong with the requests so far.
+    #[must_use]
+    pub fn violations(&self) -> Vec<String> {
+        self.desk.log.borrow().violations.clone()
+    }
+
+    /// Resolves with the `number`th request (from 1) once it has come.
+    pub async fn request(&self, number: usize) -> Value {
+        let mut log = self.desk.log.subscribe();
+        let arrived = log.wait_for(|log| log.requests.len() >= number);
+        let Ok(arrived) = tokio::time::timeout(crate::wait::PATIENCE, arrived).await else {
+            panic!("request {number} did not come; there were {}", self.requests().len())
+        };
+        arrived.expect("the log is held by `self`").requests[number - 1].clone()
+    }
+
+    /// Resolves once the client has let go of `times` answers before their end.
+    pub async fn hung_up(&self, times: usize) {
+        let mut log = self.desk.log.subscribe();
+        let left = log.wait_for(|log| log.hang_ups >= times);
+        let waited = tokio::time::timeout(crate::wait::PATIENCE, left).await;
+        waited.expect("the client lets go of the answer").expect("the log is held by `self`");
+    }
+
+    /// Ends the server; panics when a request broke a rule, or a reply was never asked for.
+    pub fn finish(self) {
+        if let Script::Replies(left) = &*self.desk.script()
+            && !left.is_empty()
+        {
+            self.desk.accuse(format!("{} replies of the script were never asked for", left.len()));
+        }
+    }
+}
+
+impl Drop for ScriptedModel {
+    fn drop(&mut self) {
+        let violations = self.violations();
+        if !violations.is_empty() && !std::thread::panicking() {
+            panic!("the model was asked wrongly:\n- {}", violations.join("\n- "));
+        }
+    }
+}
+
+impl Desk {
+    fn script(&self) -> std::sync::MutexGuard<'_, Script> {
+        self.script.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn accuse(&self, violation: String) {
+        self.log.send_modify(|log| log.violations.push(violation));
+    }
+
+    /// Checks and records a request; answers which one it is, counted from 1.
+    fn record(&self, request: &Value, violations: Vec<String>) -> usize {
+        let mut number = 0;
+        self.log.send_modify(|log| {
+            log.requests.push(request.clone());
+            number = log.requests.len();
+            let named = violations.into_iter().map(|what| format!("request {number}: {what}"));
+            log.violations.extend(named);
+        });
+        number
+    }
+
+    fn next_reply(&self, request: &Value) -> Reply {
+        let mut reply = match &mut *self.script() {
+            Script::Replies(left) => left.pop_front().unwrap_or_else(|| {
+                self.accuse(format!("nothing left to answer to: {}", last_words(request)));
+                Reply::status(500, "the script is at its end")
+            }),
+            Script::Responder(answer) => answer(request),
+        };
+        while let Answer::Computed(answer) = reply.answer {
+            reply = answer(request);
+        }
+        reply
+    }
+}
+
+async fn answer(
+    State(desk): State<Arc<Desk>>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response<Body> {
+    let text = String::from_utf8_lossy(&body);
+    if headers.get("x-api-key").is_some_and(|key| key != KEY) {
+        desk.log.send_modify(|log| log.refused_keys += 1);
+        return plain(401, &error_body(), None);
+    }
+    let violations = rules::violations(&method, &uri.to_string(), &headers, &text);
+    let request = serde_json::from_str(&text).unwrap_or_default();
+    let number = desk.record(&request, violations);
+    let reply = desk.next_reply(&request);
+    let name = format!("{}_{number}", desk.port);
+    let opening = reply::opening(&name, &request["model"]);
+    let (events, ends) = match reply.answer {
+        Answer::Status { code, body, retry_after } => return plain(code, &body, retry_after),
+        Answer::Computed(_) => return plain(500, &Value::Null, None),
+        Answer::Hang => (opening, End::Never),
+        Answer::Message { pieces, stop_reason } => (
+            opening.into_iter().chain(reply::rest(&name, &pieces, &stop_reason)).collect(),
+            End::Clean,
+        ),
+    };
+    let (events, ends) = match reply.cut_after {
+        Some(kept) => (events.into_iter().take(kept).collect(), End::Cut),
+        None => (events, ends),
+    };
+    stream_of(events, ends, reply.gate, HangUp { desk, at_end: false })
+}
+
+fn error_body() -> Value {
+    let error =
+        serde_json::json!({ "type": "authentication_error", "message": "invalid x-api-key" });
+    serde_json::json!({ "type": "error", "error": error })
+}
+
+fn plain(code: u16, body: &Value, retry_after: Option<u32>) -> Response<Body> {
+    let mut response =
+        Response::builder().status(code).header(header::CONTENT_TYPE, "application/json");
+    if let Some(seconds) = retry_after {
+        response = response.header(header::RETRY_AFTER, seconds);
+    }
+    response.body(Body::from(body.to_string())).expect("a plain response")
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Clean,
+    Cut,
+    Never,
+}
+
+/// Notices, by being dropped, that the client let go before the end.
+struct HangUp {
+    desk: Arc<Desk>,
+    at_end: bool,
+}
+
+impl Drop for HangUp {
+    fn drop(&mut self) {
+        if !self.at_end {
+            self.desk.log.send_modify(|log| log.hang_ups += 1);
+        }
+    }
+}
+
+fn stream_of(events: Vec<Event>, end: End, gate: Option<Gate>, watch: HangUp) -> Response<Body> {
+    let frames = stream::unfold((VecDeque::from(events), watch), move |(mut left, mut watch)| {
+        let gate = gate.clone();
+        async move {
+            // The server sends what it has whenever the body pauses: each event leaves by itself.
+            tokio::task::yield_now().await;
+            let Some(event) = left.pop_front() else {
+                if end == End::Never {
+                    std::future::pending::<()>().await;
+                }
+                // An error in the body makes the server drop the connection mid-answer.
+                let cut =
+                    (end == End::Cut).then(|| Err(std::io::ErrorKind::ConnectionReset.into()));
+                return cut.map(|cut| (cut, (left, watch)));
+            };
+            if let Some(gate) = gate.filter(|_| event.gated) {
+                gate.pass().await;
+            }
+            watch.at_end = left.is_empty() && end != End::Never;
+            Some((Ok::<_, std::io::Error>(Bytes::from(event.frame)), (left, watch)))
+        }
+    });
+    let body = Body::from_stream(frames);
+    Response::builder()
+        .header(header::CONTENT_TYPE, "text/event-stream")
+        .body(body)
+        .expect("a streaming response")
+}

@@ -1,0 +1,197 @@
+//! What the scripted model says, and how it goes over the wire as server-sent events.
+
+use serde_json::{Value, json};
+
+use super::Gate;
+
+/// One answer of the model.
+pub struct Reply {
+    pub(super) answer: Answer,
+    pub(super) gate: Option<Gate>,
+    pub(super) cut_after: Option<usize>,
+}
+
+pub(super) enum Answer {
+    Message { pieces: Vec<Piece>, stop_reason: String },
+    Status { code: u16, body: Value, retry_after: Option<u32> },
+    Hang,
+    Computed(Box<dyn FnOnce(&Value) -> Reply + Send>),
+}
+
+pub(super) enum Piece {
+    Text(String),
+    Call { tool: String, input: Value },
+}
+
+impl Reply {
+    /// Words, in small pieces.
+    #[must_use]
+    pub fn text(words: &str) -> Self {
+        Self::message(vec![Piece::Text(words.into())], "end_turn")
+    }
+
+    /// Tool calls, by tool and input.
+    #[must_use]
+    pub fn calls(calls: Vec<(&str, Value)>) -> Self {
+        Self::message(calls.into_iter().map(Piece::call).collect(), "tool_use")
+    }
+
+    /// Words, then tool calls.
+    #[must_use]
+    pub fn text_and_calls(words: &str, calls: Vec<(&str, Value)>) -> Self {
+        let calls = calls.into_iter().map(Piece::call);
+        let pieces = std::iter::once(Piece::Text(words.into())).chain(calls).collect();
+        Self::message(pieces, "tool_use")
+    }
+
+    /// An error instead of an answer; `message` stands in an error body as the vendor writes it.
+    #[must_use]
+    pub fn status(code: u16, message: &str) -> Self {
+        let kind = match code {
+            401 => "authentication_error",
+            404 => "not_found_error",
+            429 => "rate_limit_error",
+            529 => "overloaded_error",
+            400..500 => "invalid_request_error",
+            _ => "api_error",
+        };
+        let body = json!({ "type": "error", "error": { "type": kind, "message": message } });
+        Self::from(Answer::Status { code, body, retry_after: None })
+    }
+
+    /// Begins an answer and never goes on.
+    #[must_use]
+    pub fn hang() -> Self {
+        Self::from(Answer::Hang)
+    }
+
+    /// An answer made from the request.
+    #[must_use]
+    pub fn with(answer: impl FnOnce(&Value) -> Self + Send + 'static) -> Self {
+        Self::from(Answer::Computed(Box::new(answer)))
+    }
+
+    /// The same answer, held at `gate` before each piece after the first.
+    #[must_use]
+    pub fn gated(mut self, gate: &Gate) -> Self {
+        self.gate = Some(gate.clone());
+        self
+    }
+
+    /// The same answer, the connection dropped after this many events.
+    #[must_use]
+    pub fn cut_after(mut self, events: usize) -> Self {
+        self.cut_after = Some(events);
+        self
+    }
+
+    /// The same answer with another stop reason, such as `max_tokens`.
+    #[must_use]
+    pub fn stopping_with(mut self, reason: &str) -> Self {
+        if let Answer::Message { stop_reason, .. } = &mut self.answer {
+            reason.clone_into(stop_reason);
+        }
+        self
+    }
+
+    /// The same error with a `Retry-After` header.
+    #[must_use]
+    pub fn retry_after(mut self, seconds: u32) -> Self {
+        if let Answer::Status { retry_after, .. } = &mut self.answer {
+            *retry_after = Some(seconds);
+        }
+        self
+    }
+
+    fn message(pieces: Vec<Piece>, stop_reason: &str) -> Self {
+        Self::from(Answer::Message { pieces, stop_reason: stop_reason.into() })
+    }
+}
+
+impl From<Answer> for Reply {
+    fn from(answer: Answer) -> Self {
+        Self { answer, gate: None, cut_after: None }
+    }
+}
+
+impl Piece {
+    fn call((tool, input): (&str, Value)) -> Self {
+        Self::Call { tool: tool.into(), input }
+    }
+}
+
+/// One server-sent event.
+#[derive(Debug, Clone)]
+pub(super) struct Event {
+    /// Name and data, ready to send.
+    pub(super) frame: String,
+    /// Whether a gate stands before it.
+    pub(super) gated: bool,
+}
+
+fn event(data: &Value) -> Event {
+    let name = data["type"].as_str().expect("an event has a type");
+    Event { frame: format!("event: {name}\ndata: {data}\n\n"), gated: false }
+}
+
+/// What begins every answer.
+pub(super) fn opening(answer: &str, model: &Value) -> Vec<Event> {
+    let usage = json!({ "input_tokens": 100, "output_tokens": 1 });
+    let message = json!({
+        "id": format!("msg_{answer}"), "type": "message", "role": "assistant", "model": model,
+        "content": [], "stop_reason": null, "stop_sequence": null, "usage": usage,
+    });
+    vec![
+        event(&json!({ "type": "message_start", "message": message })),
+        event(&json!({ "type": "ping" })),
+    ]
+}
+
+/// A whole answer after its opening; `answer` makes the ids of its calls unique.
+pub(super) fn rest(answer: &str, pieces: &[Piece], stop_reason: &str) -> Vec<Event> {
+    let mut events = Vec::new();
+    let mut deltas = 0;
+    for (index, piece) in pieces.iter().enumerate() {
+        let (start, steps) = match piece {
+            Piece::Text(text) => (json!({ "type": "text", "text": "" }), text_deltas(text)),
+            Piece::Call { tool, input } => {
+                let id = format!("toolu_{answer}_{index}");
+                (
+                    json!({ "type": "tool_use", "id": id, "name": tool, "input": {} }),
+                    input_deltas(input),
+                )
+            }
+        };
+        events.push(event(
+            &json!({ "type": "content_block_start", "index": index, "content_block": start }),
+        ));
+        for delta in steps {
+            let step =
+                event(&json!({ "type": "content_block_delta", "index": index, "delta": delta }));
+            events.push(Event { gated: deltas > 0, ..step });
+            deltas += 1;
+        }
+        events.push(event(&json!({ "type": "content_block_stop", "index": index })));
+    }
+    let delta = json!({ "stop_reason": stop_reason, "stop_sequence": null });
+    let usage = json!({ "output_tokens": deltas + 1 });
+    events.push(event(&json!({ "type": "message_delta", "delta": delta, "usage": usage })));
+    events.push(event(&json!({ "type": "message_stop" })));
+    events
+}
+
+fn text_deltas(text: &str) -> Vec<Value> {
+    chunks(text, 12).iter().map(|text| json!({ "type": "text_delta", "text": text })).collect()
+}
+
+fn input_deltas(input: &Value) -> Vec<Value> {
+    chunks(&input.to_string(), 24)
+        .iter()
+        .map(|json| json!({ "type": "input_json_delta", "partial_json": json }))
+        .collect()
+}
+
+fn chunks(text: &str, size: usize) -> Vec<String> {
+    let characters: Vec<char> = text.chars().collect();
+    characters.chunks(size).map(|chunk| chunk.iter().collect()).collect()
+}

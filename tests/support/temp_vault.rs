@@ -1,0 +1,122 @@
+//! A real folder of notes that lives as long as its test.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+/// All files of a folder: path below it (with `/`) to bytes.
+pub type Files = BTreeMap<String, Vec<u8>>;
+
+/// A folder of notes; removed on drop.
+#[derive(Debug)]
+pub struct TempVault {
+    folder: TempDir,
+}
+
+impl TempVault {
+    /// A folder with these notes, given as path and text. Folders are made as needed.
+    #[must_use]
+    pub fn new(notes: &[(&str, &str)]) -> Self {
+        let vault = Self { folder: tempfile::tempdir().expect("a temporary folder") };
+        for (path, text) in notes {
+            vault.write(path, text);
+        }
+        vault
+    }
+
+    /// A copy of `vault-fixtures/NAME`.
+    #[must_use]
+    pub fn from_fixture(name: &str) -> Self {
+        let vault = Self::new(&[]);
+        for (path, bytes) in files(&fixtures().join(name)) {
+            vault.write(&path, bytes);
+        }
+        vault
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Writes a note past the application, as another program would.
+    pub fn write(&self, path: &str, text: impl AsRef<[u8]>) {
+        let file = self.root().join(path);
+        fs::create_dir_all(file.parent().expect("a note has a folder")).expect("the folder");
+        fs::write(&file, text).unwrap_or_else(|error| panic!("cannot write `{path}`: {error}"));
+    }
+
+    /// A note's text.
+    #[must_use]
+    pub fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.root().join(path))
+            .unwrap_or_else(|error| panic!("cannot read `{path}`: {error}"))
+    }
+
+    /// A note's text, or nothing while there is no such note.
+    #[must_use]
+    pub fn try_read(&self, path: &str) -> Option<String> {
+        fs::read_to_string(self.root().join(path)).ok()
+    }
+
+    /// Every file, byte by byte, for a comparison later.
+    #[must_use]
+    pub fn snapshot(&self) -> Files {
+        files(self.root())
+    }
+}
+
+/// The folder of fixtures; never written to.
+#[must_use]
+pub fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../vault-fixtures")
+}
+
+/// Every file below `root`. Links are not followed: a file behind one is not of this folder.
+#[must_use]
+pub fn files(root: &Path) -> Files {
+    let mut found = Files::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let entries = fs::read_dir(&folder)
+            .unwrap_or_else(|error| panic!("cannot list {}: {error}", folder.display()));
+        for entry in entries {
+            let entry = entry.expect("a readable entry");
+            let kind = entry.file_type().expect("a file type");
+            if kind.is_dir() {
+                folders.push(entry.path());
+            } else if kind.is_file() {
+                let bytes = fs::read(entry.path()).expect("a readable file");
+                found.insert(below(root, &entry.path()), bytes);
+            }
+        }
+    }
+    found
+}
+
+fn below(root: &Path, file: &Path) -> String {
+    file.strip_prefix(root).expect("a file below the root").to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_snapshot_holds_every_file_and_notices_a_changed_byte() {
+        let vault = TempVault::new(&[("a.md", "one\n"), ("deep/er/b.md", "two\n")]);
+        let before = vault.snapshot();
+        assert_eq!(before.keys().collect::<Vec<_>>(), ["a.md", "deep/er/b.md"]);
+        vault.write("deep/er/b.md", "Two\n");
+        assert_ne!(vault.snapshot(), before);
+    }
+
+    #[test]
+    fn a_fixture_is_copied_byte_by_byte() {
+        let vault = TempVault::from_fixture("odd");
+        assert_eq!(vault.snapshot(), files(&fixtures().join("odd")));
+    }
+}

@@ -1,0 +1,175 @@
+//! A real hub on loopback, watched: what was sent, acknowledged, shown, and how long it took.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::{Duration, Instant};
+
+use hub::local::{InputMethod, LocalHub, Notice, Report, Seen, Wait, send};
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::wait::PATIENCE;
+
+/// A hub that can be ended and started again on the same port. Ended on drop.
+#[derive(Debug)]
+pub struct TestHub {
+    address: SocketAddr,
+    seen: watch::Sender<Vec<(Instant, Seen)>>,
+    running: Option<Running>,
+}
+
+#[derive(Debug)]
+struct Running {
+    cancel: CancellationToken,
+    tasks: JoinSet<()>,
+}
+
+impl TestHub {
+    /// Listens on a free port.
+    pub async fn start() -> Self {
+        let anywhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let mut hub = Self { address: anywhere, seen: watch::Sender::default(), running: None };
+        hub.restart().await;
+        hub
+    }
+
+    /// Listens again on the same port; neither the hub nor [`TestHub::seen`] remembers what was.
+    pub async fn restart(&mut self) {
+        self.kill().await;
+        self.seen.send_replace(Vec::new());
+        let hub = LocalHub::bind(self.address, None).await.expect("the port is free");
+        self.address = hub.address();
+        let (cancel, mut tasks) = (CancellationToken::new(), JoinSet::new());
+        let (mut events, seen) = (hub.events(), self.seen.clone());
+        tasks.spawn(hub.run(cancel.clone()));
+        tasks.spawn(async move {
+            loop {
+                match events.recv().await {
+                    Ok(event) => seen.send_modify(|all| all.push((Instant::now(), event))),
+                    Err(RecvError::Lagged(lost)) => panic!("{lost} events of the hub were missed"),
+                    Err(RecvError::Closed) => break,
+                }
+            }
+        });
+        self.running = Some(Running { cancel, tasks });
+    }
+
+    /// Ends it as a crash would: sockets just go. Resolves when the port is free.
+    pub async fn kill(&mut self) {
+        if let Some(mut running) = self.running.take() {
+            running.tasks.shutdown().await;
+        }
+    }
+
+    /// Ends it as its user would: clients are told; resolves when it is gone.
+    pub async fn stop(&mut self) {
+        if let Some(Running { cancel, mut tasks }) = self.running.take() {
+            cancel.cancel();
+            while tasks.join_next().await.is_some() {}
+        }
+    }
+
+    /// The address for a client.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("ws://{}", self.address)
+    }
+
+    /// Says `text` to the only client; answers the message's id once it went out.
+    pub async fn send(&self, text: &str) -> String {
+        let given = send(self.address, None, text, InputMethod::Text, Wait::Delivery).await;
+        let mut reports = given.expect("the hub takes the text");
+        match reports.next().await {
+            Some(Ok(Report::Delivered { id, .. })) => id,
+            other => panic!("`{text}` was not delivered: {other:?}"),
+        }
+    }
+
+    /// Resolves once a client is registered; answers its name.
+    pub async fn registered(&self) -> String {
+        self.first("a client", |seen| match seen {
+            Seen::Registered { name } => Some(name.clone()),
+            _ => None,
+        })
+        .await
+        .1
+    }
+
+    /// Resolves once the message is acknowledged; answers the time since it went out.
+    pub async fn acked(&self, message: &str) -> Duration {
+        let sent = self.first("the delivery", |seen| delivered(seen, message)).await.0;
+        let acked = self.first("the ack", |seen| match seen {
+            Seen::Acked { id, .. } if id == message => Some(()),
+            _ => None,
+        });
+        acked.await.0.duration_since(sent)
+    }
+
+    /// Resolves with the first notification for the message that comes out of the hub.
+    pub async fn notification(&self, message: &str) -> Notice {
+        self.first("a notification", |seen| match seen {
+            Seen::Notified { id, notice, .. } if id == message => Some(notice.clone()),
+            _ => None,
+        })
+        .await
+        .1
+    }
+
+    /// Everything that happened, oldest first.
+    #[must_use]
+    pub fn seen(&self) -> Vec<Seen> {
+        self.seen.borrow().iter().map(|(_, seen)| seen.clone()).collect()
+    }
+
+    async fn first<T>(&self, what: &str, pick: impl Fn(&Seen) -> Option<T>) -> (Instant, T) {
+        let find = |all: &Vec<(Instant, Seen)>| {
+            all.iter().find_map(|(at, seen)| pick(seen).map(|found| (*at, found)))
+        };
+        let mut all = self.seen.subscribe();
+        let found = all.wait_for(|all| find(all).is_some());
+        let Ok(found) = tokio::time::timeout(PATIENCE, found).await else {
+            panic!("{what} did not come; the hub saw {:#?}", self.seen())
+        };
+        find(&found.expect("the list is held by `self`")).expect("it was found a moment ago")
+    }
+}
+
+fn delivered(seen: &Seen, message: &str) -> Option<()> {
+    matches!(seen, Seen::Delivered { id, .. } if id == message).then_some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use hub::{HubEvent, LinkConfig, Priority, Response};
+    use tokio_util::task::TaskTracker;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_message_is_delivered_acknowledged_and_answered_and_again_after_a_crash() {
+        let mut hub = TestHub::start().await;
+        let config = LinkConfig::new(&hub.url(), "Notes", "Keeps notes.").expect("a config");
+        let (tasks, cancel) = (TaskTracker::new(), CancellationToken::new());
+        let (handle, mut events) = hub::start(&tasks, cancel.clone(), Some(config));
+        let mut client = JoinSet::new();
+        client.spawn(async move {
+            while let Some(event) = events.recv().await {
+                let HubEvent::Message(message) = event else { continue };
+                message.receipt.ack();
+                let (message_id, title, body) = (message.id, "Saved".into(), message.text);
+                let answer =
+                    Response::Notification { message_id, title, body, priority: Priority::Normal };
+                handle.send(answer).await.expect("still online");
+            }
+        });
+        for text in ["remember milk", "and bread"] {
+            assert_eq!(hub.registered().await, "Notes");
+            let id = hub.send(text).await;
+            assert!(hub.acked(&id).await < Duration::from_secs(1));
+            assert_eq!(hub.notification(&id).await.body, text);
+            hub.restart().await;
+        }
+        cancel.cancel();
+    }
+}

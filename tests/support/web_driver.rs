@@ -1,0 +1,287 @@
+//! A W3C WebDriver client for the real window, talking to WebKitWebDriver directly.
+//!
+//! Nothing waits for a fixed time: whatever is looked for is looked for again until it is there or
+//! the time is up.
+
+mod keys;
+mod process;
+#[cfg(test)]
+mod tests;
+
+use std::fs::File;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::time::Duration;
+
+use base64::Engine as _;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::wait::until;
+
+pub use keys::Key;
+use process::Process;
+
+/// The name under which WebDriver hands out elements.
+const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+
+/// What to start, and around what.
+#[derive(Debug, Clone)]
+pub struct Launch {
+    /// The program whose window is driven.
+    pub binary: PathBuf,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Variables on top of this process's own; an empty value takes one away.
+    pub env: Vec<(String, String)>,
+    /// The X display.
+    pub display: String,
+    /// Where the driver and the program write what they print.
+    pub log: PathBuf,
+}
+
+/// A driven window. Dropping it ends the driver and the program.
+#[derive(Debug)]
+pub struct WebDriver {
+    client: reqwest::Client,
+    session: String,
+    driver: Child,
+    app: Process,
+}
+
+/// An element of the page, valid until the page drops it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Element(String);
+
+impl WebDriver {
+    /// Starts the driver and, through it, the program; resolves when its page can be asked.
+    pub async fn start(launch: &Launch) -> Self {
+        let port = free_port();
+        let driver = spawn_driver(launch, port);
+        // From here on a panic must not leave the driver behind.
+        let mut window = Self {
+            client: crate::http::client(),
+            session: format!("http://127.0.0.1:{port}"),
+            driver,
+            app: Process::none(),
+        };
+        until("WebKitWebDriver", async || window.ask(Method::GET, "/status", None).await).await;
+        let options = json!({ "binary": launch.binary, "args": launch.args });
+        let wanted = json!({ "alwaysMatch": { "webkitgtk:browserOptions": options } });
+        let wanted = json!({ "capabilities": wanted });
+        let session = window.ask(Method::POST, "/session", Some(&wanted)).await;
+        let session = session.unwrap_or_else(|why| {
+            let log = std::fs::read_to_string(&launch.log).unwrap_or_default();
+            panic!("{} shows no window: {why}\n{log}", launch.binary.display())
+        });
+        window.app = Process::child_of(window.driver.id(), &launch.binary);
+        let id = session["sessionId"].as_str().expect("a session has an id");
+        window.session = format!("{}/session/{id}", window.session);
+        window
+    }
+
+    /// The first element that matches `css`, once there is one.
+    pub async fn find(&self, css: &str) -> Element {
+        let wanted = json!({ "using": "css selector", "value": css });
+        until(css, async || self.post("/element", &wanted).await.and_then(|found| element(&found)))
+            .await
+    }
+
+    /// The first element that matches `css` and shows `needle`, once there is one.
+    pub async fn find_text(&self, css: &str, needle: &str) -> Element {
+        let script = "const [css, needle] = arguments;
+            return [...document.querySelectorAll(css)].find(e => e.innerText.includes(needle));";
+        until(&format!("`{needle}` in {css}"), async || {
+            let found = self.try_execute(script, &json!([css, needle])).await?;
+            if found.is_null() { Err(self.shown(css).await) } else { element(&found) }
+        })
+        .await
+    }
+
+    /// Resolves with the text of the first `css` that shows `needle`.
+    pub async fn wait_for_text(&self, css: &str, needle: &str) -> String {
+        let found = self.find_text(css, needle).await;
+        self.text(&found).await
+    }
+
+    /// Resolves once nothing matches `css`.
+    pub async fn wait_until_gone(&self, css: &str) {
+        let script = "return document.querySelectorAll(arguments[0]).length";
+        until(&format!("{css} to go"), async || {
+            match self.try_execute(script, &json!([css])).await?.as_u64() {
+                Some(0) => Ok(()),
+                left => Err(format!("{left:?} still there")),
+            }
+        })
+        .await;
+    }
+
+    /// Resolves once `script` (a body with `return`) answers true.
+    pub async fn wait_until(&self, what: &str, script: &str) {
+        until(what, async || match self.try_execute(script, &json!([])).await? {
+            Value::Bool(true) => Ok(()),
+            other => Err(other.to_string()),
+        })
+        .await;
+    }
+
+    /// Clicks the first `css` once it can be clicked.
+    pub async fn click(&self, css: &str) {
+        let element = self.find(css).await;
+        self.click_element(&element).await;
+    }
+
+    /// Clicks an element once it can be clicked.
+    pub async fn click_element(&self, Element(id): &Element) {
+        let path = format!("/element/{id}/click");
+        until("a click", async || self.post(&path, &json!({})).await).await;
+    }
+
+    /// Types into the first `css`: it gets the focus first.
+    pub async fn type_into(&self, css: &str, text: &str) {
+        let Element(id) = self.find(css).await;
+        let path = format!("/element/{id}/value");
+        until("typing", async || self.post(&path, &json!({ "text": text })).await).await;
+    }
+
+    /// Types on the keyboard, wherever the focus is.
+    pub async fn type_text(&self, text: &str) {
+        let keys = text.chars().flat_map(|letter| Key::Char(letter).strike()).collect();
+        self.act(keys).await;
+    }
+
+    /// Presses keys together, the first held longest: `press(&[Key::Control, Key::Enter])`.
+    pub async fn press(&self, chord: &[Key]) {
+        let down = chord.iter().map(Key::down);
+        let up = chord.iter().rev().map(Key::up);
+        self.act(down.chain(up).collect()).await;
+    }
+
+    async fn act(&self, keys: Vec<Value>) {
+        let keyboard = json!({ "type": "key", "id": "keyboard", "actions": keys });
+        let done = self.post("/actions", &json!({ "actions": [keyboard] })).await;
+        done.unwrap_or_else(|why| panic!("the keyboard: {why}"));
+    }
+
+    /// What an element shows.
+    pub async fn text(&self, Element(id): &Element) -> String {
+        let text = self.ask(Method::GET, &format!("/element/{id}/text"), None).await;
+        text.unwrap_or_default().as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Runs `script` in the page, with `arguments`; answers what it returns.
+    pub async fn execute(&self, script: &str, arguments: &Value) -> Value {
+        let result = self.try_execute(script, arguments).await;
+        result.unwrap_or_else(|why| panic!("the script `{script}`: {why}"))
+    }
+
+    /// The `data-testid` of what has the focus; empty when it has none.
+    pub async fn focus(&self) -> String {
+        let script = "return document.activeElement?.dataset?.testid ?? ''";
+        self.execute(script, &json!([])).await.as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Saves what the window shows as a PNG.
+    pub async fn screenshot(&self, file: &Path) {
+        let picture = self.ask(Method::GET, "/screenshot", None).await.expect("a screenshot");
+        let png = base64::engine::general_purpose::STANDARD
+            .decode(picture.as_str().expect("a screenshot is text"))
+            .expect("a screenshot is Base64");
+        std::fs::write(file, png).expect("the picture can be written");
+    }
+
+    /// Ends the program as a power cut would, then the driver; resolves when both are gone.
+    pub async fn kill_app_dash_9(mut self) {
+        self.app.kill();
+        self.app.gone().await;
+        self.end_driver();
+    }
+
+    /// Closes the window and waits until the program is gone.
+    pub async fn quit(mut self) {
+        // The driver must outlive the program, or the program may live on.
+        let closed = self.ask(Method::DELETE, "", None).await;
+        closed.unwrap_or_else(|why| panic!("the window does not close: {why}"));
+        if tokio::time::timeout(Duration::from_secs(5), self.app.gone()).await.is_err() {
+            self.app.kill();
+            self.app.gone().await;
+        }
+        self.end_driver();
+    }
+
+    fn end_driver(&mut self) {
+        let _ = self.driver.kill();
+        let _ = self.driver.wait();
+    }
+
+    async fn try_execute(&self, script: &str, arguments: &Value) -> Result<Value, String> {
+        self.post("/execute/sync", &json!({ "script": script, "args": arguments })).await
+    }
+
+    async fn shown(&self, css: &str) -> String {
+        let script = "return [...document.querySelectorAll(arguments[0])].map(e => e.innerText)";
+        match self.try_execute(script, &json!([css])).await {
+            Ok(texts) => format!("it shows {texts}"),
+            Err(why) => why,
+        }
+    }
+
+    async fn post(&self, path: &str, body: &Value) -> Result<Value, String> {
+        self.ask(Method::POST, path, Some(body)).await
+    }
+
+    async fn ask(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, String> {
+        let mut request = self
+            .client
+            .request(method, format!("{}{path}", self.session))
+            .timeout(Duration::from_secs(60));
+        if let Some(body) = body {
+            request = request.json(body);
+        }
+        let response = request.send().await.map_err(|error| format!("{path}: {error:?}"))?;
+        let fine = response.status().is_success();
+        let mut answer: Value = response.json().await.map_err(|error| error.to_string())?;
+        let value = answer["value"].take();
+        if fine { Ok(value) } else { Err(format!("{path}: {value}")) }
+    }
+}
+
+impl Drop for WebDriver {
+    fn drop(&mut self) {
+        self.app.kill();
+        self.end_driver();
+    }
+}
+
+fn spawn_driver(launch: &Launch, port: u16) -> Child {
+    let log = File::create(&launch.log).expect("the log can be written");
+    let (removed, set): (Vec<_>, Vec<_>) =
+        launch.env.iter().partition(|(_, value)| value.is_empty());
+    let mut command = Command::new("WebKitWebDriver");
+    for (name, _) in removed {
+        command.env_remove(name);
+    }
+    command
+        .arg(format!("--port={port}"))
+        .env("DISPLAY", &launch.display)
+        // Without it the program never tells the driver that it is there.
+        .env("TAURI_WEBVIEW_AUTOMATION", "true")
+        // With a session bus a second window would hand over to the first and leave.
+        .env_remove("DBUS_SESSION_BUS_ADDRESS")
+        .env_remove("WAYLAND_DISPLAY")
+        .envs(set.into_iter().map(|(name, value)| (name, value)))
+        .stdout(log.try_clone().expect("a second handle"))
+        .stderr(log);
+    command.spawn().expect("WebKitWebDriver starts: install the package webkit2gtk-driver")
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
+    listener.local_addr().expect("its address").port()
+}
+
+fn element(found: &Value) -> Result<Element, String> {
+    let id = found[ELEMENT].as_str().ok_or_else(|| format!("no element but {found}"))?;
+    Ok(Element(id.to_owned()))
+}

@@ -1,0 +1,56 @@
+//! Keys as WebDriver spells them.
+
+use serde_json::{Value, json};
+
+/// A key of the keyboard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Key {
+    /// One that writes a character.
+    Char(char),
+    /// Enter.
+    Enter,
+    /// Tab.
+    Tab,
+    /// Escape.
+    Escape,
+    /// Space bar.
+    Space,
+    /// Held with others.
+    Control,
+    /// Held with others.
+    Shift,
+    /// Up.
+    ArrowUp,
+    /// Down.
+    ArrowDown,
+}
+
+impl Key {
+    /// The code point that the standard gives it.
+    #[must_use]
+    pub const fn code(self) -> char {
+        match self {
+            Self::Char(letter) => letter,
+            Self::Enter => '\u{E007}',
+            Self::Tab => '\u{E004}',
+            Self::Escape => '\u{E00C}',
+            Self::Space => ' ',
+            Self::Control => '\u{E009}',
+            Self::Shift => '\u{E008}',
+            Self::ArrowUp => '\u{E013}',
+            Self::ArrowDown => '\u{E015}',
+        }
+    }
+
+    pub(super) fn down(&self) -> Value {
+        json!({ "type": "keyDown", "value": self.code() })
+    }
+
+    pub(super) fn up(&self) -> Value {
+        json!({ "type": "keyUp", "value": self.code() })
+    }
+
+    pub(super) fn strike(self) -> [Value; 2] {
+        [self.down(), self.up()]
+    }
+}

@@ -1,0 +1,76 @@
+import js from '@eslint/js';
+import svelte from 'eslint-plugin-svelte';
+import globals from 'globals';
+import ts from 'typescript-eslint';
+
+import svelteConfig from './svelte.config.js';
+
+/** Who may import what: `shared` knows no domain, a feature knows no other feature. */
+const doors = (files, group, message) => ({
+  files,
+  rules: { 'no-restricted-imports': ['error', { patterns: [{ group, message }] }] },
+});
+const tauri = ['@tauri-apps/*'];
+const onlyDoor = 'Only ipc/tauri.ts talks to Tauri.';
+
+export default ts.config(
+  { ignores: ['dist', 'src/messages', 'src/ipc/bindings.ts', 'src/ipc/host.ts'] },
+  js.configs.recommended,
+  ...ts.configs.strict,
+  ...svelte.configs.recommended,
+  {
+    languageOptions: {
+      globals: { ...globals.browser, ...globals.node },
+      parserOptions: { extraFileExtensions: ['.svelte'], svelteConfig },
+    },
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: 'TSAsExpression:not([typeAnnotation.typeName.name="const"])',
+          message: 'Narrow with a guard; only `as const` is allowed.',
+        },
+      ],
+      eqeqeq: 'error',
+      'max-lines': ['error', 500],
+      'max-lines-per-function': ['error', { max: 60, skipBlankLines: true, skipComments: true }],
+    },
+  },
+  {
+    files: ['**/*.svelte', '**/*.svelte.ts'],
+    languageOptions: { parserOptions: { parser: ts.parser } },
+  },
+  { files: ['**/*.svelte'], rules: { 'max-lines-per-function': 'off' } },
+  { files: ['tests/**'], rules: { 'max-lines-per-function': 'off' } },
+  doors(['src/**/*.ts', 'src/**/*.svelte'], tauri, onlyDoor),
+  doors(
+    ['src/shared/**'],
+    [...tauri, '**/ipc/*', '**/state/*', '**/features/**', '**/views/*'],
+    'shared/ knows no domain word.',
+  ),
+  doors(
+    ['src/state/**'],
+    [...tauri, '**/features/**', '**/views/*', '**/*.svelte'],
+    'state/ knows no component.',
+  ),
+  doors(
+    ['src/features/**'],
+    [
+      ...tauri,
+      '**/ipc/tauri',
+      '**/ipc/host',
+      '**/ipc/fake*',
+      '**/views/*',
+      '../list/*',
+      '../chat/*',
+      '../composer/*',
+      '../question/*',
+      '../review/*',
+      '../note/*',
+      '../settings/*',
+      '../firstrun/*',
+    ],
+    'A feature imports shared, state and itself; views join features.',
+  ),
+  { files: ['src/ipc/tauri.ts'], rules: { 'no-restricted-imports': 'off' } },
+);

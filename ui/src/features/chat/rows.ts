@@ -1,0 +1,76 @@
+/** The chat's items as the rows that are drawn: days apart, tool calls together. */
+import type { Item, Timestamp } from '../../ipc/bindings';
+import { itemKey } from '../../state/conversation.svelte';
+
+export type ToolItem = Extract<Item, { type: 'tool' }>;
+
+export type Row =
+  | { readonly kind: 'day'; readonly key: string; readonly at: Timestamp }
+  | { readonly kind: 'item'; readonly key: string; readonly item: Exclude<Item, ToolItem> }
+  | { readonly kind: 'tools'; readonly key: string; readonly calls: readonly ToolItem[] }
+  | { readonly kind: 'passages'; readonly key: string; readonly call: ToolItem };
+
+interface Reading {
+  /** Without a model passages are the answer itself, else they lie inside their line. */
+  readonly passagesAreAnswers: boolean;
+}
+
+export function rows(items: readonly Item[], reading: Reading): Row[] {
+  const drawn: Row[] = [];
+  let day = '';
+  for (const item of items) {
+    if (item.type === 'user' && dayOf(item.at) !== day) {
+      day = dayOf(item.at);
+      drawn.push({ kind: 'day', key: `day:${itemKey(item)}`, at: item.at });
+    }
+    if (item.type === 'tool') pushCall(drawn, item, reading);
+    else if (isShown(item)) pushItem(drawn, item);
+  }
+  return drawn;
+}
+
+function pushCall(drawn: Row[], call: ToolItem, reading: Reading): void {
+  if (isQuestion(call)) return;
+  const key = itemKey(call);
+  const last = drawn.at(-1);
+  if (reading.passagesAreAnswers && call.reactions.some(({ type }) => type === 'passages')) {
+    drawn.push({ kind: 'passages', key, call });
+  } else if (last?.kind === 'tools') {
+    drawn[drawn.length - 1] = { ...last, calls: [...last.calls, call] };
+  } else {
+    drawn.push({ kind: 'tools', key, calls: [call] });
+  }
+}
+
+/** Words that introduce passages come after them in time, and stand above them. */
+function pushItem(drawn: Row[], item: Exclude<Item, ToolItem>): void {
+  const row: Row = { kind: 'item', key: itemKey(item), item };
+  if (item.type === 'assistant' && drawn.at(-1)?.kind === 'passages') drawn.splice(-1, 0, row);
+  else drawn.push(row);
+}
+
+/** A question has its own place in the chat; the call that asked it would say it twice. */
+function isQuestion(call: ToolItem): boolean {
+  return !call.isError && call.tool === 'send_message' && /"is_question":\s*true/.test(call.arguments);
+}
+
+/** The open question is a card at the end, and a turn that went well ends without a word. */
+function isShown(item: Exclude<Item, ToolItem>): boolean {
+  switch (item.type) {
+    case 'user':
+    case 'verdict':
+      return true;
+    case 'assistant':
+      return item.text !== '' || item.streaming;
+    case 'asked':
+      return item.answer !== null || item.withdrawn;
+    case 'ended':
+      return !['done', 'asked', 'queued', 'running'].includes(item.status);
+    default:
+      return item satisfies never;
+  }
+}
+
+function dayOf(at: Timestamp): string {
+  return new Date(at).toDateString();
+}

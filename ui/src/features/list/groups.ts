@@ -1,0 +1,36 @@
+/** The conversation list in its groups: what needs the user first, then by the day. */
+import type { Conversation } from '../../ipc/bindings';
+
+export type GroupName = 'needs' | 'today' | 'yesterday' | 'week' | 'older';
+
+export interface Group {
+  readonly name: GroupName;
+  readonly conversations: readonly Conversation[];
+}
+
+const order: readonly GroupName[] = ['needs', 'today', 'yesterday', 'week', 'older'];
+const dayLength = 24 * 60 * 60 * 1000;
+
+/** Whether a conversation waits for the user. */
+export function needsUser(conversation: Conversation): boolean {
+  return conversation.waitingQuestion !== null || conversation.waitingNotes > 0;
+}
+
+/** Groups that have something in them, in the order they are shown. */
+export function groups(conversations: readonly Conversation[], now: Date): Group[] {
+  return order
+    .map((name) => ({
+      name,
+      conversations: conversations.filter((row) => groupOf(row, now) === name),
+    }))
+    .filter((group) => group.conversations.length > 0);
+}
+
+function groupOf(conversation: Conversation, now: Date): GroupName {
+  if (needsUser(conversation)) return 'needs';
+  const midnight = new Date(now).setHours(0, 0, 0, 0);
+  if (conversation.updatedAt >= midnight) return 'today';
+  if (conversation.updatedAt >= midnight - dayLength) return 'yesterday';
+  if (conversation.updatedAt >= midnight - 6 * dayLength) return 'week';
+  return 'older';
+}

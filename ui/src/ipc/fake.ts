@@ -1,0 +1,225 @@
+/** An application in memory: plays a story to the window, for tests and pictures. */
+import type {
+  AppEvent,
+  Conversation,
+  ConversationId,
+  ConversationView,
+  DecideReview,
+  NotePath,
+  NoteText,
+  Numbered,
+  ProviderTest,
+  SendMessage,
+  Settings,
+  Snapshot,
+} from './bindings';
+import type { Host } from './host';
+
+/** How things stand when the window opens, and what it is told then. */
+export interface Story {
+  readonly snapshot: Snapshot;
+  readonly views: readonly ConversationView[];
+  readonly notes: Readonly<Record<NotePath, string>>;
+}
+
+/** Every call, in order, as the window made it. */
+export type Call = readonly [name: keyof Host, argument?: unknown];
+
+export class FakeHost implements Host {
+  readonly calls: Call[] = [];
+  /** What the next call of this name is refused with. */
+  readonly refusals = new Map<keyof Host, unknown>();
+  #story: Story;
+  #views: Map<ConversationId, ConversationView>;
+  #onEvents: (events: Numbered[]) => void = () => undefined;
+  #seq: number;
+  #count = 0;
+
+  constructor(story: Story) {
+    this.#story = story;
+    this.#seq = story.snapshot.seq;
+    this.#views = new Map(story.views.map((view) => [view.conversation.id, view]));
+  }
+
+  /** Tells the window, as the application would. */
+  tell(...events: AppEvent[]): void {
+    this.#onEvents(
+      events.map((event) => {
+        this.#seq += 1;
+        return { seq: this.#seq, event };
+      }),
+    );
+  }
+
+  /** What the window asked with calls of this name. */
+  asked(name: keyof Host): unknown[] {
+    return this.calls.filter(([called]) => called === name).map(([, argument]) => argument);
+  }
+
+  async subscribe(onEvents: (events: Numbered[]) => void): Promise<Snapshot> {
+    await this.#called('subscribe');
+    this.#onEvents = onEvents;
+    return { ...this.#story.snapshot, seq: this.#seq };
+  }
+
+  async openConversation(conversation: ConversationId): Promise<ConversationView> {
+    await this.#called('openConversation', conversation);
+    const view = this.#views.get(conversation);
+    if (!view) throw { code: 'other', message: 'This conversation is gone.' };
+    return view;
+  }
+
+  async sendMessage(request: SendMessage): Promise<ConversationId> {
+    await this.#called('sendMessage', request);
+    this.#count += 1;
+    const id = request.conversation ?? `new-${this.#count}`;
+    const view = this.#views.get(id) ?? newView(id, request.text);
+    this.#views.set(id, {
+      ...view,
+      question: request.answers === null ? view.question : null,
+      items: [
+        ...view.items,
+        {
+          type: 'user',
+          id: `sent-${this.#count}`,
+          text: request.text,
+          origin: 'window',
+          at: Date.now(),
+          queued: view.conversation.working,
+        },
+      ],
+    });
+    this.#retell(id);
+    return id;
+  }
+
+  async stop(conversation: ConversationId): Promise<void> {
+    await this.#called('stop', conversation);
+    this.#rework(conversation, { working: false });
+  }
+
+  async continueTurn(conversation: ConversationId): Promise<void> {
+    await this.#called('continueTurn', conversation);
+    this.#rework(conversation, { working: true });
+  }
+
+  async decideReview(request: DecideReview): Promise<void> {
+    await this.#called('decideReview', request);
+    for (const view of this.#views.values()) {
+      if (view.review?.id !== request.review) continue;
+      const decided = [...request.accepted, ...request.rejected];
+      const notes = view.review.notes.filter((note) => !decided.includes(note.path));
+      const conversation = view.conversation.id;
+      const review = notes.length > 0 ? { ...view.review, notes } : null;
+      const { accepted: applied, rejected } = request;
+      const id = `verdict-${this.#seq}`;
+      const item = { type: 'verdict', id, applied, rejected, at: Date.now() } as const;
+      this.#views.set(conversation, { ...view, review, items: [...view.items, item] });
+      this.tell(
+        { type: 'item_changed', conversation, item },
+        { type: 'review_changed', conversation, review },
+      );
+      this.#rework(conversation, { waitingNotes: notes.length });
+    }
+  }
+
+  async showNote(path: NotePath): Promise<NoteText> {
+    await this.#called('showNote', path);
+    const text = this.#story.notes[path];
+    if (text === undefined) throw { code: 'other', message: `There is no note “${path}”.` };
+    return { path, text };
+  }
+
+  async closeNote(): Promise<void> {
+    await this.#called('closeNote');
+  }
+
+  async saveSettings(settings: Settings): Promise<void> {
+    await this.#called('saveSettings', settings);
+    this.tell({ type: 'settings_changed', settings });
+  }
+
+  async setKey(key: string): Promise<void> {
+    await this.#called('setKey', key);
+    const keySource = key ? 'keyring' : null;
+    const provider = { hasModel: key !== '', label: key ? 'Haiku' : 'Commands', keySource };
+    this.tell({ type: 'provider_changed', provider: { ...provider, trouble: null } });
+  }
+
+  async testProvider(): Promise<ProviderTest> {
+    await this.#called('testProvider');
+    return { ok: true, message: 'Haiku answered in 0.8 s.' };
+  }
+
+  async retryHub(): Promise<void> {
+    await this.#called('retryHub');
+    this.tell({ type: 'hub_changed', hub: { state: 'connecting', trouble: null } });
+  }
+
+  async pickFolder(): Promise<string | null> {
+    await this.#called('pickFolder');
+    return 'Documents/Notebook';
+  }
+
+  async openVault(folder: string): Promise<void> {
+    await this.#called('openVault', folder);
+    this.#openedVault(folder, false);
+  }
+
+  async openSample(): Promise<void> {
+    await this.#called('openSample');
+    this.#openedVault('Documents/Sample notes', true);
+  }
+
+  async #called(name: keyof Host, argument?: unknown): Promise<void> {
+    this.calls.push(argument === undefined ? [name] : [name, argument]);
+    const refusal = this.refusals.get(name);
+    this.refusals.delete(name);
+    if (refusal !== undefined) throw refusal;
+  }
+
+  #openedVault(folder: string, sample: boolean): void {
+    const name = folder.slice(folder.lastIndexOf('/') + 1);
+    const vault = { name, folder, notes: sample ? 24 : 1284, writable: true, sample };
+    this.#story = { ...this.#story, snapshot: { ...this.#story.snapshot, vault, problems: [] } };
+    this.tell({ type: 'vault_changed', vault });
+  }
+
+  #rework(id: ConversationId, change: Partial<Conversation>): void {
+    const view = this.#views.get(id);
+    if (!view) return;
+    const conversation = { ...view.conversation, ...change };
+    this.#views.set(id, { ...view, conversation });
+    this.tell({ type: 'conversation_changed', conversation });
+  }
+
+  #retell(id: ConversationId): void {
+    const view = this.#views.get(id);
+    const item = view?.items.at(-1);
+    if (!view || !item) return;
+    this.tell(
+      { type: 'item_changed', conversation: id, item },
+      { type: 'question_changed', conversation: id, question: view.question },
+    );
+    const waitingQuestion = view.question?.text ?? null;
+    this.#rework(id, { working: true, waitingQuestion, updatedAt: Date.now() });
+  }
+}
+
+function newView(id: ConversationId, title: string): ConversationView {
+  return {
+    conversation: {
+      id,
+      title,
+      state: 'active',
+      fromHub: false,
+      updatedAt: Date.now(),
+      waitingQuestion: null,
+      waitingNotes: 0,
+      working: true,
+    },
+    items: [],
+    question: null,
+    review: null,
+  };
+}

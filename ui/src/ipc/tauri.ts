@@ -1,0 +1,35 @@
+/** The host inside the desktop window; the only file that knows Tauri. */
+import { Channel, invoke } from '@tauri-apps/api/core';
+
+import type {
+  ConversationId,
+  ConversationView,
+  NoteText,
+  Numbered,
+  ProviderTest,
+  Snapshot,
+} from './bindings';
+import type { Host } from './host';
+
+export const tauriHost: Host = {
+  subscribe(receive) {
+    const onEvents = new Channel<Numbered[]>();
+    onEvents.onmessage = receive;
+    return invoke<Snapshot>('subscribe', { onEvents });
+  },
+  openConversation: (conversation) =>
+    invoke<ConversationView>('open_conversation', { conversation }),
+  sendMessage: (request) => invoke<ConversationId>('send_message', { request }),
+  stop: (conversation) => invoke('stop', { conversation }),
+  continueTurn: (conversation) => invoke('continue_turn', { conversation }),
+  decideReview: (request) => invoke('decide_review', { request }),
+  showNote: (path) => invoke<NoteText>('show_note', { path }),
+  closeNote: () => invoke('close_note'),
+  saveSettings: (settings) => invoke('save_settings', { settings }),
+  setKey: (key) => invoke('set_key', { key }),
+  testProvider: () => invoke<ProviderTest>('test_provider'),
+  retryHub: () => invoke('retry_hub'),
+  pickFolder: () => invoke<string | null>('pick_folder'),
+  openVault: (folder) => invoke('open_vault', { folder }),
+  openSample: () => invoke('open_sample'),
+};

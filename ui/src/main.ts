@@ -1,0 +1,28 @@
+/** Starts the window. */
+import './styles/tokens.css';
+import './styles/base.css';
+
+import { mount } from 'svelte';
+
+import type { Host } from './ipc/host';
+import { tauriHost } from './ipc/tauri';
+import { getLocale } from './messages/runtime';
+import { Session } from './state/session.svelte';
+import App from './views/App.svelte';
+
+/** In development `?fake=STORY` plays a story without the application; a build has none of it. */
+async function chooseHost(): Promise<Host> {
+  const story = new URLSearchParams(location.search).get('fake');
+  if (!import.meta.env.DEV || story === null) return tauriHost;
+  const { FakeHost } = await import('./ipc/fake');
+  const { stories } = await import('./ipc/stories');
+  return new FakeHost(stories[story] ?? stories.chat());
+}
+
+const target = document.getElementById('window');
+if (target) {
+  document.documentElement.lang = getLocale();
+  const session = new Session(await chooseHost());
+  mount(App, { target, props: { session } });
+  void session.start();
+}

@@ -1,0 +1,24 @@
+/** Keeps a scrolling element at its end, for as long as the user is there. */
+import type { Attachment } from 'svelte/attachments';
+
+/** How far from the end still counts as being there. */
+const near = 48;
+
+export const stickToEnd: Attachment<HTMLElement> = (scroller) => {
+  let atEnd = true;
+  const toEnd = (): void => {
+    if (atEnd) scroller.scrollTop = scroller.scrollHeight;
+  };
+  const look = (): void => {
+    atEnd = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight <= near;
+  };
+  const sizes = new ResizeObserver(toEnd);
+  sizes.observe(scroller);
+  for (const child of scroller.children) sizes.observe(child);
+  scroller.addEventListener('scroll', look, { passive: true });
+  toEnd();
+  return () => {
+    sizes.disconnect();
+    scroller.removeEventListener('scroll', look);
+  };
+};

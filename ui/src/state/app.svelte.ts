@@ -1,0 +1,182 @@
+/** All that the application has told the window, and the one place where its events are applied. */
+import type {
+  AppEvent,
+  Conversation,
+  ConversationId,
+  ConversationView,
+  HubStatus,
+  Numbered,
+  ProviderStatus,
+  Settings,
+  Snapshot,
+  UserError,
+  VaultInfo,
+} from '../ipc/bindings';
+import { m } from '../messages/messages';
+import { type ChatEvent, OpenConversation } from './conversation.svelte';
+
+/** Something that went wrong outside any conversation, until the user has seen it. */
+export interface Problem {
+  readonly id: number;
+  readonly error: UserError;
+}
+
+export class AppState {
+  /** Whether the first snapshot is here. */
+  ready = $state(false);
+  vault = $state.raw<VaultInfo | null>(null);
+  settings = $state.raw<Settings>(unknownSettings);
+  provider = $state.raw<ProviderStatus>(unknownProvider);
+  hub = $state.raw<HubStatus>({ state: 'off', trouble: null });
+  /** Newest first. */
+  conversations = $state.raw<readonly Conversation[]>([]);
+  problems = $state.raw<readonly Problem[]>([]);
+  /** The conversation in front of the user; `null` is a new one. */
+  chat = $state.raw<OpenConversation | null>(null);
+  /** What a screen reader is told, at boundaries only. */
+  announcement = $state('');
+
+  #seq = 0;
+  #problemCount = 0;
+  #missed: { conversation: ConversationId; events: ChatEvent[] } | null = null;
+
+  /** The row of the open conversation. */
+  get current(): Conversation | null {
+    return this.conversations.find((row) => row.id === this.chat?.id) ?? null;
+  }
+
+  restore(snapshot: Snapshot): void {
+    this.#seq = snapshot.seq;
+    this.vault = snapshot.vault;
+    this.settings = snapshot.settings;
+    this.provider = snapshot.provider;
+    this.hub = snapshot.hub;
+    this.conversations = snapshot.conversations;
+    this.problems = [];
+    for (const error of snapshot.problems) this.report(error);
+    this.ready = true;
+  }
+
+  /** Applies events in order; those that the snapshot holds already are dropped. */
+  receive(events: readonly Numbered[]): void {
+    for (const { seq, event } of events) {
+      if (seq <= this.#seq) continue;
+      this.#seq = seq;
+      this.apply(event);
+    }
+  }
+
+  apply(event: AppEvent): void {
+    switch (event.type) {
+      case 'conversation_changed':
+        this.#putRow(event.conversation);
+        return;
+      case 'item_changed':
+      case 'text_added':
+      case 'question_changed':
+      case 'review_changed':
+        this.#applyToChat(event);
+        return;
+      case 'provider_changed':
+        this.provider = event.provider;
+        return;
+      case 'hub_changed':
+        this.hub = event.hub;
+        return;
+      case 'settings_changed':
+        this.settings = event.settings;
+        return;
+      case 'vault_changed':
+        this.vault = event.vault;
+        return;
+      case 'problem':
+        this.report(event.error);
+        return;
+      default:
+        event satisfies never;
+    }
+  }
+
+  /** From here on the events of this conversation are kept for `show`. */
+  expect(conversation: ConversationId): void {
+    this.#missed = { conversation, events: [] };
+  }
+
+  /** Puts a conversation in front of the user. A view that is no longer expected is dropped. */
+  show(view: ConversationView): void {
+    if (this.#missed?.conversation !== view.conversation.id) return;
+    this.#putRow(view.conversation);
+    this.chat = new OpenConversation(view, this.#missed.events);
+    this.#missed = null;
+  }
+
+  /** Puts a new conversation in front of the user. */
+  showNew(): void {
+    this.#missed = null;
+    this.chat = null;
+  }
+
+  /** Says what went wrong; the same words twice are one problem. */
+  report(error: UserError): void {
+    if (this.problems.some((other) => other.error.message === error.message)) return;
+    this.#problemCount += 1;
+    this.problems = [...this.problems, { id: this.#problemCount, error }];
+    this.#announce(error.message);
+  }
+
+  dismiss(id: number): void {
+    this.problems = this.problems.filter((problem) => problem.id !== id);
+  }
+
+  #putRow(row: Conversation): void {
+    const others = this.conversations.filter((other) => other.id !== row.id);
+    const at = others.findIndex((other) => other.updatedAt <= row.updatedAt);
+    this.conversations = others.toSpliced(at < 0 ? others.length : at, 0, row);
+  }
+
+  #applyToChat(event: ChatEvent): void {
+    if (this.#missed?.conversation === event.conversation) this.#missed.events.push(event);
+    if (this.chat?.id !== event.conversation) return;
+    this.chat.apply(event);
+    const words = boundary(event);
+    if (words) this.#announce(words);
+  }
+
+  /** The same words twice in a row are told apart by a space, else they are read once only. */
+  #announce(words: string): void {
+    this.announcement = words === this.announcement ? `${words}\u00a0` : words;
+  }
+}
+
+/** The words for an event that a screen reader should hear of; never for single tokens. */
+function boundary(event: ChatEvent): string | null {
+  switch (event.type) {
+    case 'item_changed':
+      return event.item.type === 'assistant' && !event.item.streaming ? m.said_answered() : null;
+    case 'question_changed':
+      return event.question && m.said_question({ question: event.question.text });
+    case 'review_changed':
+      return event.review && m.said_review({ count: event.review.notes.length });
+    case 'text_added':
+      return null;
+    default:
+      return event satisfies never;
+  }
+}
+
+/** Before the first snapshot nothing of this is shown. */
+const unknownProvider: ProviderStatus = {
+  hasModel: false,
+  label: '',
+  keySource: null,
+  trouble: null,
+};
+
+const unknownSettings: Settings = {
+  mode: 'review',
+  provider: 'automatic',
+  model: '',
+  baseUrl: '',
+  theme: 'system',
+  hub: { enabled: false, address: '', name: '', description: '' },
+};

@@ -1,0 +1,263 @@
+/** What the user does with the window: asks the host, shows what comes back, says what failed. */
+import { SvelteMap } from 'svelte/reactivity';
+
+import type {
+  ConversationId,
+  NoteText,
+  Numbered,
+  ProviderTest,
+  SendMessage,
+  Settings,
+  VaultInfo,
+} from '../ipc/bindings';
+import type { Host } from '../ipc/host';
+import { AppState } from './app.svelte';
+import { linkedNote } from './note-path';
+import { userError } from './user-error';
+
+export type SettingsSection = 'vault' | 'answering' | 'hub' | 'appearance';
+
+/** What fills the main column. */
+export type Place =
+  | { readonly name: 'chat' }
+  | { readonly name: 'review' }
+  | { readonly name: 'settings'; readonly section: SettingsSection };
+
+export class Session {
+  readonly app = new AppState();
+  place = $state.raw<Place>({ name: 'chat' });
+  /** The note beside the chat. */
+  note = $state.raw<NoteText | null>(null);
+  /** Whether the first-run page leads the way: from the start without a vault to the first use. */
+  firstRun = $state(false);
+  /** Whether the next message is kept apart from the open question. */
+  notAnAnswer = $state(false);
+  /** Whether a message is on its way to the store. */
+  sending = $state(false);
+
+  readonly #host: Host;
+  readonly #drafts = new SvelteMap<ConversationId | null, string>();
+  #feed = 0;
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  /** Opens the feed and brings the window to where things stand; also after a vault was opened. */
+  async start(): Promise<void> {
+    this.#feed += 1;
+    const feed = this.#feed;
+    let early: Numbered[] | null = [];
+    await this.#ask(async () => {
+      const snapshot = await this.#host.subscribe((events) => {
+        if (feed !== this.#feed) return;
+        if (early) early.push(...events);
+        else this.#receive(events);
+      });
+      if (feed !== this.#feed) return;
+      this.app.restore(snapshot);
+      if (!snapshot.vault) this.firstRun = true;
+      const waiting = early ?? [];
+      early = null;
+      this.#receive(waiting);
+      await this.#reopen();
+    });
+  }
+
+  /** What is in the composer, kept for each conversation. */
+  get draft(): string {
+    return this.#drafts.get(this.app.chat?.id ?? null) ?? '';
+  }
+
+  set draft(text: string) {
+    this.#drafts.set(this.app.chat?.id ?? null, text);
+  }
+
+  /** Puts a conversation in front of the user; the old one stays until the new one is here. */
+  async open(conversation: ConversationId): Promise<void> {
+    this.place = { name: 'chat' };
+    await this.#fetch(conversation);
+  }
+
+  openNew(): void {
+    this.place = { name: 'chat' };
+    this.notAnAnswer = false;
+    this.app.showNew();
+  }
+
+  openSettings(section: SettingsSection = 'vault'): void {
+    this.place = { name: 'settings', section };
+  }
+
+  openReview(): void {
+    if (this.app.chat?.review) this.place = { name: 'review' };
+  }
+
+  backToChat(): void {
+    this.place = { name: 'chat' };
+  }
+
+  /** Sends what is in the composer. The words leave it once they are stored. */
+  async send(): Promise<void> {
+    const text = this.draft;
+    if (!text.trim() || this.sending) return;
+    const question = this.notAnAnswer ? null : (this.app.chat?.question ?? null);
+    await this.#send({
+      conversation: this.app.chat?.id ?? null,
+      text: text.trim(),
+      answers: question?.id ?? null,
+    });
+  }
+
+  /** Answers the open question with one of its options. */
+  async choose(option: string): Promise<void> {
+    const question = this.app.chat?.question;
+    if (!question || this.sending) return;
+    await this.#send({ conversation: question.conversation, text: option, answers: question.id });
+  }
+
+  async stop(): Promise<void> {
+    const chat = this.app.chat;
+    if (chat) await this.#ask(() => this.#host.stop(chat.id));
+  }
+
+  async continueTurn(): Promise<void> {
+    const chat = this.app.chat;
+    if (chat) await this.#ask(() => this.#host.continueTurn(chat.id));
+  }
+
+  /** Applies the verdicts, and goes back to the chat once the files are written. */
+  async decide(): Promise<void> {
+    const review = this.app.chat?.review;
+    const verdicts = this.app.chat?.verdicts;
+    if (!review || !verdicts?.count) return;
+    await this.#ask(async () => {
+      await this.#host.decideReview({
+        review: review.id,
+        accepted: verdicts.with('accept'),
+        rejected: verdicts.with('reject'),
+      });
+      this.backToChat();
+    });
+  }
+
+  /** Shows the note that a link or a line names. */
+  async showNote(target: string): Promise<void> {
+    await this.#ask(async () => {
+      this.note = await this.#host.showNote(linkedNote(target));
+    });
+  }
+
+  async closeNote(): Promise<void> {
+    this.note = null;
+    await this.#ask(() => this.#host.closeNote());
+  }
+
+  async save(change: Partial<Settings>): Promise<void> {
+    const settings = { ...this.app.settings, ...change };
+    await this.#ask(() => this.#host.saveSettings(settings));
+  }
+
+  /** An empty key removes the stored one. Whether it was stored. */
+  async setKey(key: string): Promise<boolean> {
+    return this.#ask(() => this.#host.setKey(key));
+  }
+
+  /** With a model, or without one even where a key lies ready. */
+  async answerWith(way: 'key' | 'none'): Promise<void> {
+    const keyLiesReady = this.app.provider.keySource !== null;
+    await this.save({ provider: way === 'none' && keyLiesReady ? 'commands' : 'automatic' });
+  }
+
+  async testProvider(): Promise<ProviderTest> {
+    try {
+      return await this.#host.testProvider();
+    } catch (thrown) {
+      return { ok: false, message: userError(thrown).message };
+    }
+  }
+
+  async retryHub(): Promise<void> {
+    await this.#ask(() => this.#host.retryHub());
+  }
+
+  /** Lets the user pick a folder and opens it as the vault. */
+  async pickVault(): Promise<void> {
+    await this.#ask(async () => {
+      const folder = await this.#host.pickFolder();
+      if (folder === null) return;
+      await this.#host.openVault(folder);
+      await this.start();
+    });
+  }
+
+  async openSample(): Promise<void> {
+    await this.#ask(async () => {
+      await this.#host.openSample();
+      await this.start();
+    });
+  }
+
+  /** Leaves the first-run page, with a first message if there is one. */
+  async begin(example: string | null): Promise<void> {
+    this.firstRun = false;
+    this.openNew();
+    if (example !== null) await this.#send({ conversation: null, text: example, answers: null });
+  }
+
+  async #send(request: SendMessage): Promise<void> {
+    this.sending = true;
+    const from = this.app.chat?.id ?? null;
+    await this.#ask(async () => {
+      const conversation = await this.#host.sendMessage(request);
+      this.#forgetSent(from, request.text);
+      this.notAnAnswer = false;
+      const still = (this.app.chat?.id ?? null) === from;
+      if (still && conversation !== from) await this.#fetch(conversation);
+    });
+    this.sending = false;
+  }
+
+  /** The user may have typed on while the words were being stored. */
+  #forgetSent(conversation: ConversationId | null, text: string): void {
+    const draft = this.#drafts.get(conversation) ?? '';
+    if (draft.trim() === text) this.#drafts.delete(conversation);
+  }
+
+  #receive(events: readonly Numbered[]): void {
+    const before = this.app.vault;
+    this.app.receive(events);
+    if (!sameVault(before, this.app.vault)) void this.start();
+  }
+
+  /** After a new snapshot the chat is fetched again; at the start it is the newest one. */
+  async #reopen(): Promise<void> {
+    const rows = this.app.conversations;
+    const wanted = rows.find((row) => row.id === this.app.chat?.id) ?? rows[0];
+    if (wanted) await this.#fetch(wanted.id);
+    else this.app.showNew();
+  }
+
+  async #fetch(conversation: ConversationId): Promise<void> {
+    this.app.expect(conversation);
+    await this.#ask(async () => {
+      this.app.show(await this.#host.openConversation(conversation));
+      this.notAnAnswer = false;
+    });
+  }
+
+  /** Whether it was done; what the host refused is said in words instead. */
+  async #ask(request: () => Promise<void>): Promise<boolean> {
+    try {
+      await request();
+      return true;
+    } catch (thrown) {
+      this.app.report(userError(thrown));
+      return false;
+    }
+  }
+}
+
+function sameVault(one: VaultInfo | null, other: VaultInfo | null): boolean {
+  return one?.folder === other?.folder;
+}
