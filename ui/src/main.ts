@@ -16,7 +16,8 @@ async function chooseHost(): Promise<Host> {
   if (!import.meta.env.DEV || story === null) return tauriHost;
   const { FakeHost } = await import('./ipc/fake');
   const { stories } = await import('./ipc/stories');
-  return new FakeHost(stories[story] ?? stories.chat());
+  const tell = stories[story];
+  return tell ? new FakeHost(tell()) : tauriHost;
 }
 
 const target = document.getElementById('window');

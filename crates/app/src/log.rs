@@ -4,7 +4,7 @@ use tracing_appender::non_blocking::WorkerGuard;
 use tracing_appender::rolling::{RollingFileAppender, Rotation};
 use tracing_subscriber::EnvFilter;
 
-use crate::data_dir::DataDir;
+use crate::data_dir::{DataDir, make_private};
 
 /// Writes out what is still buffered when it is dropped.
 pub struct LogGuard {
@@ -14,6 +14,9 @@ pub struct LogGuard {
 /// Starts logging for this process. Without a place to write, the program goes on without logs.
 #[must_use]
 pub fn start(data: &DataDir) -> LogGuard {
+    if make_private(&data.logs()).is_err() {
+        return LogGuard { _worker: None };
+    }
     let appender = RollingFileAppender::builder()
         .rotation(Rotation::DAILY)
         .max_log_files(7)

@@ -141,8 +141,8 @@ fn loopback(address: &str) -> Result<(SocketAddr, String), ConfigProblem> {
     if authority.as_str().contains('@') || uri.query().is_some() {
         return Err(unreadable());
     }
-    let ip =
-        loopback_ip(authority.host()).ok_or_else(|| ConfigProblem::NotThisComputer(address.into()))?;
+    let ip = loopback_ip(authority.host())
+        .ok_or_else(|| ConfigProblem::NotThisComputer(address.into()))?;
     let port = match authority.as_str().strip_prefix(authority.host()) {
         Some("") => DEFAULT_PORT,
         _ => authority.port_u16().filter(|port| *port != 0).ok_or_else(unreadable)?,

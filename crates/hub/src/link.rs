@@ -15,8 +15,8 @@ use std::time::Duration;
 
 use protocol::HubState;
 
-pub use backoff::Timing;
 use backoff::Backoff;
+pub use backoff::Timing;
 
 use crate::trouble::Trouble;
 

@@ -117,7 +117,8 @@ impl Incoming {
 
 impl MessageFrame {
     fn check(self) -> Result<Incoming, Junk> {
-        let usable_id = (1..=ID_MAX).contains(&self.id.len()) && !self.id.contains(char::is_control);
+        let usable_id =
+            (1..=ID_MAX).contains(&self.id.len()) && !self.id.contains(char::is_control);
         if !usable_id || self.text.trim().is_empty() {
             return Err(Junk);
         }
@@ -166,7 +167,9 @@ fn picture_controls(text: String) -> String {
 }
 
 /// A value that may be missing but not `null`.
-fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(input: D) -> Result<Option<T>, D::Error> {
+fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    input: D,
+) -> Result<Option<T>, D::Error> {
     T::deserialize(input).map(Some)
 }
 

@@ -21,12 +21,7 @@ mod tests;
 pub fn request_messages(rows: &[Message]) -> Vec<ModelMessage> {
     let mut merged: Vec<ModelMessage> = Vec::new();
     for row in rows {
-        let blocks = blocks(row);
-        match merged.last_mut() {
-            _ if blocks.is_empty() => {}
-            Some(last) if last.role == row.role => last.blocks.extend(blocks),
-            _ => merged.push(ModelMessage { role: row.role, blocks }),
-        }
+        push(&mut merged, row.role, blocks(row));
     }
     let mut messages = pair(merged);
     trim_open_end(&mut messages);
@@ -68,23 +63,27 @@ fn pair(merged: Vec<ModelMessage>) -> Vec<ModelMessage> {
             Role::Assistant => {
                 if paired.is_empty() {
                     let beginning = Block::Text(wording::BEGINNING_MISSING.to_owned());
-                    paired.push(ModelMessage { role: Role::User, blocks: vec![beginning] });
+                    push(&mut paired, Role::User, vec![beginning]);
                 }
                 let blocks = message.blocks.into_iter();
                 let blocks = blocks.map(|block| own_id(block, &mut ids, &mut open)).collect();
-                paired.push(ModelMessage { role: Role::Assistant, blocks });
+                push(&mut paired, Role::Assistant, blocks);
             }
-            Role::User => push_user(&mut paired, answer(std::mem::take(&mut open), message.blocks)),
+            Role::User => {
+                push(&mut paired, Role::User, answer(std::mem::take(&mut open), message.blocks))
+            }
         }
     }
-    push_user(&mut paired, answer(open, Vec::new()));
+    push(&mut paired, Role::User, answer(open, Vec::new()));
     paired
 }
 
-/// An empty message is left out; what follows it then joins what came before.
-fn push_user(paired: &mut Vec<ModelMessage>, blocks: Vec<Block>) {
-    if !blocks.is_empty() {
-        paired.push(ModelMessage { role: Role::User, blocks });
+/// Nothing to say is left out, and what follows then joins what came before.
+fn push(messages: &mut Vec<ModelMessage>, role: Role, blocks: Vec<Block>) {
+    match messages.last_mut() {
+        _ if blocks.is_empty() => {}
+        Some(last) if last.role == role => last.blocks.extend(blocks),
+        _ => messages.push(ModelMessage { role, blocks }),
     }
 }
 

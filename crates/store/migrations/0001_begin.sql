@@ -7,7 +7,6 @@ CREATE TABLE conversation (
     state TEXT NOT NULL CHECK (state IN ('active', 'ended')),
     hub_day TEXT UNIQUE,
     listed INTEGER NOT NULL CHECK (listed IN (0, 1)),
-    listed INTEGER NOT NULL DEFAULT 1 CHECK (listed IN (0, 1)),
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL
 ) STRICT;
@@ -178,13 +177,12 @@ CREATE TABLE usage (
 
 CREATE INDEX usage_of_turn ON usage (turn);
 
--- A conversation as protocol knows it, whole.
-CREATE VIEW conversation_row AS
+-- A row of the conversation list, whole.
+CREATE VIEW listed AS
 SELECT
     c.id,
     c.title,
     c.state,
-    c.listed,
     c.hub_day IS NOT NULL AS from_hub,
     c.updated_at,
     (SELECT q.text FROM question q WHERE q.conversation = c.id AND q.state = 'open')
@@ -198,6 +196,6 @@ SELECT
         SELECT 1 FROM turn t WHERE t.conversation = c.id AND t.status IN ('queued', 'running')
     ) AS working
 FROM conversation c
-WHERE c.listed = 1;
+WHERE c.listed;
 
 PRAGMA user_version = 1;

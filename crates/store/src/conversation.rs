@@ -22,9 +22,8 @@ impl Store {
         from_hub: Option<&str>,
         at: Timestamp,
     ) -> Result<(), StoreError> {
-        commit!(self, "create_conversation", "begin a conversation", |db| insert(
-            db, id, title, from_hub, at
-        ))
+        let new = NewConversation { id, title, hub_day: from_hub, listed: true, at };
+        commit!(self, "create_conversation", "begin a conversation", |db| insert(db, &new))
     }
 
     /// Begins a conversation that no list ever shows: one question from the command line.
@@ -34,9 +33,8 @@ impl Store {
         title: &str,
         at: Timestamp,
     ) -> Result<(), StoreError> {
-        commit!(self, "create_unlisted_conversation", "begin a conversation", |db| unlisted(
-            db, id, title, at
-        ))
+        let new = NewConversation { id, title, hub_day: None, listed: false, at };
+        commit!(self, "create_unlisted_conversation", "begin a conversation", |db| insert(db, &new))
     }
 
     /// One row of the list; `None` for one that is not listed.
@@ -89,39 +87,24 @@ impl Store {
     }
 }
 
-async fn insert(
-    db: &mut SqliteConnection,
-    id: &ConversationId,
-    title: &str,
-    hub_day: Option<&str>,
+struct NewConversation<'a> {
+    id: &'a ConversationId,
+    title: &'a str,
+    hub_day: Option<&'a str>,
+    listed: bool,
     at: Timestamp,
-) -> Result<(), sqlx::Error> {
-    sqlx::query(
-        "INSERT INTO conversation (id, title, state, hub_day, created_at, updated_at)
-         VALUES (?1, ?2, 'active', ?3, ?4, ?4)",
-    )
-    .bind(id.as_str())
-    .bind(title)
-    .bind(hub_day)
-    .bind(at.0)
-    .execute(db)
-    .await?;
-    Ok(())
 }
 
-async fn unlisted(
-    db: &mut SqliteConnection,
-    id: &ConversationId,
-    title: &str,
-    at: Timestamp,
-) -> Result<(), sqlx::Error> {
+async fn insert(db: &mut SqliteConnection, new: &NewConversation<'_>) -> Result<(), sqlx::Error> {
     sqlx::query(
-        "INSERT INTO conversation (id, title, state, listed, created_at, updated_at)
-         VALUES (?1, ?2, 'active', 0, ?3, ?3)",
+        "INSERT INTO conversation (id, title, state, hub_day, listed, created_at, updated_at)
+         VALUES (?1, ?2, 'active', ?3, ?4, ?5, ?5)",
     )
-    .bind(id.as_str())
-    .bind(title)
-    .bind(at.0)
+    .bind(new.id.as_str())
+    .bind(new.title)
+    .bind(new.hub_day)
+    .bind(new.listed)
+    .bind(new.at.0)
     .execute(db)
     .await?;
     Ok(())

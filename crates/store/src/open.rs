@@ -85,6 +85,15 @@ fn pool(connections: u32) -> SqlitePoolOptions {
         .idle_timeout(None)
         .max_lifetime(None)
         .test_before_acquire(false)
+        .before_acquire(|db, _| Box::pin(is_sound(db)))
+}
+
+/// When the disk is full SQLite rolls back by itself, and the connection goes on believing that it
+/// is in a transaction: every later commit on it would fail. Such a one is replaced. The ping
+/// waits for what the last holder has left to be done.
+async fn is_sound(db: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
+    db.ping().await?;
+    Ok(!db.is_in_transaction())
 }
 
 fn holds_something(file: &Path) -> bool {

@@ -30,3 +30,6 @@ mod notes;
 mod outline;
 mod page;
 mod region;
+
+#[cfg(test)]
+mod tests;

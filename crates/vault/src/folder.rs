@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::fs::{self, Dir, Mode, OFlags, ResolveFlags, Stat};
+use rustix::fs::{self, Dir, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 
 /// An open folder. Nothing reached through it leads outside, whatever is renamed meanwhile.
@@ -25,10 +25,14 @@ impl Folder {
         self.0.as_fd()
     }
 
-    /// Opens the folder `path`, which is `/`-separated and has been through `NotePath`.
+    /// Opens the folder `path`, which is `/`-separated and has been through `NotePath`. A link in
+    /// its place is `LOOP`, a file is `NOTDIR`.
     pub(crate) fn folder(&self, path: &str) -> Result<Self, Errno> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
-        self.open(path, flags, Mode::empty()).map(Self)
+        match self.open(path, flags, Mode::empty()) {
+            Err(Errno::NOTDIR) if self.is_link(path) => Err(Errno::LOOP),
+            opened => opened.map(Self),
+        }
     }
 
     /// Opens the folder `path`, or this one again for `None`.
@@ -53,6 +57,11 @@ impl Folder {
     /// The entries, in the order the system gives them.
     pub(crate) fn entries(&self) -> Result<Dir, Errno> {
         Dir::read_from(self)
+    }
+
+    fn is_link(&self, path: &str) -> bool {
+        let is_link = |stat: Stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink;
+        self.stat(path).is_ok_and(is_link)
     }
 
     /// What a kernel without `openat2` offers: one part after the other, no link followed.

@@ -31,7 +31,7 @@ pub(crate) fn attributes(from: &File, to: &File) -> io::Result<()> {
 /// The names of all attributes, each ended by a zero byte.
 fn names(file: &File) -> io::Result<Vec<u8>> {
     let mut names = Vec::new();
-    let size = match fs::flistxattr(file, &mut [0_u8; 0]) {
+    let size = match fs::flistxattr_query(file) {
         Ok(size) => size,
         Err(Errno::NOTSUP) => return Ok(names),
         Err(error) => return Err(error.into()),
@@ -45,7 +45,7 @@ fn names(file: &File) -> io::Result<Vec<u8>> {
 
 fn attribute(from: &File, to: &File, name: &CStr) -> io::Result<()> {
     let mut value = Vec::new();
-    let size = match fs::fgetxattr(from, name, &mut [0_u8; 0]) {
+    let size = match fs::fgetxattr_query(from, name) {
         Ok(size) => size,
         Err(Errno::NODATA) => return Ok(()),
         Err(error) => return Err(error.into()),

@@ -63,7 +63,7 @@ pub(crate) fn stage(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
 
 /// Puts what was staged in place, durable when this returns.
 pub(crate) fn commit(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
-    let place = Place::open(vault, intent).map_err(unreachable_note)?;
+    let place = Place::open(vault, intent).map_err(Refusal::open)?;
     match &intent.change.before {
         None => create(&place)?,
         Some(before) => replace(&place, before, &intent.change.after)?,

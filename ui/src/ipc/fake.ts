@@ -5,6 +5,7 @@ import type {
   ConversationId,
   ConversationView,
   DecideReview,
+  KeyPlace,
   NotePath,
   NoteText,
   Numbered,
@@ -66,7 +67,7 @@ export class FakeHost implements Host {
     await this.#called('openConversation', conversation);
     const view = this.#views.get(conversation);
     if (!view) throw { code: 'other', message: 'This conversation is gone.' };
-    return view;
+    return { ...view, seq: this.#seq };
   }
 
   async sendMessage(request: SendMessage): Promise<ConversationId> {
@@ -139,9 +140,9 @@ export class FakeHost implements Host {
     this.tell({ type: 'settings_changed', settings });
   }
 
-  async setKey(key: string): Promise<void> {
-    await this.#called('setKey', key);
-    const keySource = key ? 'keyring' : null;
+  async setKey(key: string, place: KeyPlace): Promise<void> {
+    await this.#called('setKey', { key, place });
+    const keySource = key ? place : null;
     const provider = { hasModel: key !== '', label: key ? 'Haiku' : 'Commands', keySource };
     this.tell({ type: 'provider_changed', provider: { ...provider, trouble: null } });
   }
@@ -208,6 +209,7 @@ export class FakeHost implements Host {
 
 function newView(id: ConversationId, title: string): ConversationView {
   return {
+    seq: 0,
     conversation: {
       id,
       title,

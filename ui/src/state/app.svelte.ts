@@ -38,7 +38,7 @@ export class AppState {
 
   #seq = 0;
   #problemCount = 0;
-  #missed: { conversation: ConversationId; events: ChatEvent[] } | null = null;
+  #missed: { conversation: ConversationId; events: [ChatEvent, number][] } | null = null;
 
   /** The row of the open conversation. */
   get current(): Conversation | null {
@@ -62,11 +62,11 @@ export class AppState {
     for (const { seq, event } of events) {
       if (seq <= this.#seq) continue;
       this.#seq = seq;
-      this.apply(event);
+      this.#apply(event, seq);
     }
   }
 
-  apply(event: AppEvent): void {
+  #apply(event: AppEvent, seq: number): void {
     switch (event.type) {
       case 'conversation_changed':
         this.#putRow(event.conversation);
@@ -75,7 +75,7 @@ export class AppState {
       case 'text_added':
       case 'question_changed':
       case 'review_changed':
-        this.#applyToChat(event);
+        this.#applyToChat(event, seq);
         return;
       case 'provider_changed':
         this.provider = event.provider;
@@ -104,10 +104,14 @@ export class AppState {
 
   /** Puts a conversation in front of the user. A view that is no longer expected is dropped. */
   show(view: ConversationView): void {
-    if (this.#missed?.conversation !== view.conversation.id) return;
-    this.#putRow(view.conversation);
-    this.chat = new OpenConversation(view, this.#missed.events);
+    const missed = this.#missed;
+    if (missed?.conversation !== view.conversation.id) return;
     this.#missed = null;
+    const known = this.conversations.some((row) => row.id === view.conversation.id);
+    // A row that is here already came with the feed, and may be newer than the view.
+    if (!known) this.#putRow(view.conversation);
+    this.chat = new OpenConversation(view);
+    for (const [event, seq] of missed.events) this.chat.apply(event, seq);
   }
 
   /** Puts a new conversation in front of the user. */
@@ -134,10 +138,10 @@ export class AppState {
     this.conversations = others.toSpliced(at < 0 ? others.length : at, 0, row);
   }
 
-  #applyToChat(event: ChatEvent): void {
-    if (this.#missed?.conversation === event.conversation) this.#missed.events.push(event);
+  #applyToChat(event: ChatEvent, seq: number): void {
+    if (this.#missed?.conversation === event.conversation) this.#missed.events.push([event, seq]);
     if (this.chat?.id !== event.conversation) return;
-    this.chat.apply(event);
+    this.chat.apply(event, seq);
     const words = boundary(event);
     if (words) this.#announce(words);
   }

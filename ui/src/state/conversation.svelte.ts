@@ -36,16 +36,19 @@ export class OpenConversation {
   review = $state.raw<Review | null>(null);
   readonly verdicts = new Verdicts();
 
-  /** `missed` are this conversation's events that arrived while the view was fetched. */
-  constructor(view: ConversationView, missed: readonly ChatEvent[] = []) {
+  /** Events up to this number are in the view already. */
+  readonly #seq: number;
+
+  constructor(view: ConversationView) {
     this.id = view.conversation.id;
+    this.#seq = view.seq;
     this.items = view.items;
     this.question = view.question;
     this.#setReview(view.review);
-    for (const event of unseen(view.items, missed)) this.apply(event);
   }
 
-  apply(event: ChatEvent): void {
+  apply(event: ChatEvent, seq: number): void {
+    if (seq <= this.#seq) return;
     switch (event.type) {
       case 'item_changed':
         this.#put(event.item);
@@ -81,45 +84,4 @@ export class OpenConversation {
     this.review = review;
     this.verdicts.follow(review);
   }
-}
-
-/**
- * The missed events without the text that the view already holds.
- *
- * A view has no number, so pieces of text from before it was made are known by standing at the
- * end of it already; everything else may be applied twice without harm.
- */
-function unseen(items: readonly Item[], missed: readonly ChatEvent[]): ChatEvent[] {
-  const held = new Map<MessageId, number>();
-  return missed.filter((event, index) => {
-    if (event.type !== 'text_added') return true;
-    const replaced = missed
-      .slice(0, index)
-      .some((other) => other.type === 'item_changed' && itemKey(other.item) === textKey(event.id));
-    if (replaced) return true;
-    const count = held.get(event.id) ?? heldPieces(items, missed, event.id);
-    held.set(event.id, Math.max(0, count - 1));
-    return count === 0;
-  });
-}
-
-/** How many of the first pieces of text the view's item ends with already. */
-function heldPieces(
-  items: readonly Item[],
-  missed: readonly ChatEvent[],
-  id: MessageId,
-): number {
-  const item = items.find((other) => itemKey(other) === textKey(id));
-  const text = item?.type === 'assistant' ? item.text : '';
-  const pieces = missed.flatMap((event) =>
-    event.type === 'text_added' && event.id === id ? [event.text] : [],
-  );
-  for (let count = pieces.length; count > 0; count -= 1) {
-    if (text.endsWith(pieces.slice(0, count).join(''))) return count;
-  }
-  return 0;
-}
-
-function textKey(id: MessageId): string {
-  return `assistant:${id}`;
 }

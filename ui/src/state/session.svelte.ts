@@ -3,6 +3,7 @@ import { SvelteMap } from 'svelte/reactivity';
 
 import type {
   ConversationId,
+  KeyPlace,
   NoteText,
   Numbered,
   ProviderTest,
@@ -22,6 +23,9 @@ export type Place =
   | { readonly name: 'chat' }
   | { readonly name: 'review' }
   | { readonly name: 'settings'; readonly section: SettingsSection };
+
+/** What became of a key; `elsewhere` when there is no keyring and the user may choose the file. */
+export type KeyResult = 'kept' | 'elsewhere' | 'failed';
 
 export class Session {
   readonly app = new AppState();
@@ -158,9 +162,17 @@ export class Session {
     await this.#ask(() => this.#host.saveSettings(settings));
   }
 
-  /** An empty key removes the stored one. Whether it was stored. */
-  async setKey(key: string): Promise<boolean> {
-    return this.#ask(() => this.#host.setKey(key));
+  /** Stores a key; an empty one removes it. */
+  async setKey(key: string, place: KeyPlace): Promise<KeyResult> {
+    try {
+      await this.#host.setKey(key, place);
+      return 'kept';
+    } catch (thrown) {
+      const error = userError(thrown);
+      if (error.code === 'key' && place === 'keyring' && key) return 'elsewhere';
+      this.app.report(error);
+      return 'failed';
+    }
   }
 
   /** With a model, or without one even where a key lies ready. */

@@ -154,10 +154,7 @@ impl Board {
             code: None,
             message: Some(format!("Registered as {name}")),
         });
-        vec![
-            Act::Send { line, frame: accepted.print() },
-            Act::Tell(Seen::Registered { name }),
-        ]
+        vec![Act::Send { line, frame: accepted.print() }, Act::Tell(Seen::Registered { name })]
     }
 
     fn respond(&mut self, now: Duration, line: u64, response: ResponseFrame) -> Vec<Act> {
@@ -219,7 +216,11 @@ impl Board {
                     }
                     _ => Err(format!(
                         "Several clients are connected: begin the text with one of {}.",
-                        several.iter().map(|name| format!("“{name}:”")).collect::<Vec<_>>().join(", ")
+                        several
+                            .iter()
+                            .map(|name| format!("“{name}:”"))
+                            .collect::<Vec<_>>()
+                            .join(", ")
                     )),
                 }
             }
@@ -244,11 +245,7 @@ impl Board {
         let acts = vec![
             Act::Send { line, frame: frame.print() },
             send_report(words.sender, &report),
-            Act::Tell(Seen::Delivered {
-                id: id.clone(),
-                to: to.into(),
-                text: words.text.clone(),
-            }),
+            Act::Tell(Seen::Delivered { id: id.clone(), to: to.into(), text: words.text.clone() }),
         ];
         let deadline = Some(now + self.response_timeout);
         self.deliveries.push_back(Delivery { id, to: to.into(), deadline, words });

@@ -32,8 +32,16 @@ impl Outlet {
         self.left.is_empty()
     }
 
-    /// Adds an event. A status or count that nobody has seen yet gives way to the newer one.
+    /// Adds an event. While the channel is full, a status or count gives way to the newer one.
     pub(super) fn push(&mut self, event: HubEvent) {
+        if !self.left.is_empty() {
+            self.keep(event);
+        } else if let Err(unsent) = self.events.try_send(event) {
+            self.keep(unsent.into_inner());
+        }
+    }
+
+    fn keep(&mut self, event: HubEvent) {
         let kind = std::mem::discriminant(&event);
         if !matches!(event, HubEvent::Message(_)) {
             self.left.retain(|earlier| std::mem::discriminant(earlier) != kind);
@@ -64,20 +72,19 @@ mod tests {
 
     #[tokio::test]
     async fn unseen_statuses_give_way_and_the_order_of_the_rest_stays() {
-        let (events, mut outside) = mpsc::channel(8);
+        let (events, mut outside) = mpsc::channel(1);
         let mut outlet = Outlet::new(events);
         let status = |state| HubEvent::Status(HubStatus { state, trouble: None });
+        outlet.push(status(HubState::Off));
         outlet.push(status(HubState::Waiting));
         outlet.push(HubEvent::Ignored { count: 1 });
         outlet.push(status(HubState::Connecting));
         outlet.push(HubEvent::Ignored { count: 2 });
-        while !outlet.is_empty() {
-            assert_eq!(outlet.drive().await, Flow::Taken);
-        }
-        let connecting = |event| {
-            matches!(event, HubEvent::Status(status) if status.state == HubState::Connecting)
-        };
-        assert!(connecting(outside.recv().await.unwrap()));
+        let is = |event: Option<HubEvent>, state| matches!(event, Some(HubEvent::Status(status)) if status.state == state);
+        assert!(is(outside.recv().await, HubState::Off));
+        assert_eq!(outlet.drive().await, Flow::Taken);
+        assert!(is(outside.recv().await, HubState::Connecting));
+        assert_eq!(outlet.drive().await, Flow::Taken);
         assert!(matches!(outside.recv().await, Some(HubEvent::Ignored { count: 2 })));
         drop(outside);
         assert_eq!(outlet.drive().await, Flow::Gone);
@@ -88,7 +95,7 @@ mod tests {
         let (events, mut outside) = mpsc::channel(1);
         let mut outlet = Outlet::new(events);
         outlet.push(HubEvent::Ignored { count: 1 });
-        assert_eq!(outlet.drive().await, Flow::Taken);
+        assert!(outlet.is_empty());
         outlet.push(HubEvent::Ignored { count: 2 });
         tokio::select! {
             biased;

@@ -59,7 +59,10 @@ async fn what_is_no_hub_is_said_to_be_none_and_tried_again() {
         answer(&hub, no_hub).await;
         let trouble = link.trouble(HubState::Waiting).await;
         let head: String = no_hub.chars().take(40).collect();
-        assert!(trouble.contains("is not a hub") || trouble.contains("was lost"), "{head}: {trouble}");
+        assert!(
+            trouble.contains("is not a hub") || trouble.contains("was lost"),
+            "{head}: {trouble}"
+        );
         hub.connection().await;
     }
 }
@@ -92,13 +95,15 @@ async fn a_redirect_is_not_followed() {
         assert!(trouble.contains("is not a hub"), "{trouble}");
     }
     assert!(!elsewhere.is_dialled().await);
-    assert!(soon(async {
-        while !hub.is_dialled().await {
-            tokio::task::yield_now().await;
-        }
-        true
-    })
-    .await);
+    assert!(
+        soon(async {
+            while !hub.is_dialled().await {
+                tokio::task::yield_now().await;
+            }
+            true
+        })
+        .await
+    );
 }
 
 #[tokio::test]

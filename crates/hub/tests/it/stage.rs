@@ -78,7 +78,8 @@ impl Link {
     pub(crate) async fn message(&mut self) -> IncomingMessage {
         soon(async {
             loop {
-                if let HubEvent::Message(message) = self.events.recv().await.expect("the link ended")
+                if let HubEvent::Message(message) =
+                    self.events.recv().await.expect("the link ended")
                 {
                     return message;
                 }

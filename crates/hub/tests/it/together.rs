@@ -144,8 +144,7 @@ async fn a_hub_with_a_token_lets_only_those_in_who_have_it() {
     let (how, wait) = (InputMethod::Text, Wait::Delivery);
     let refused = hub::local::send(hub.address, None, "hi", how, wait).await;
     assert!(matches!(refused, Err(hub::local::SendProblem::Refused(_))));
-    let mut reports =
-        hub::local::send(hub.address, Some(&token), "hi", how, wait).await.unwrap();
+    let mut reports = hub::local::send(hub.address, Some(&token), "hi", how, wait).await.unwrap();
     assert!(matches!(soon(reports.next()).await, Some(Ok(Report::Delivered { .. }))));
     assert!(soon(reports.next()).await.is_none());
 }

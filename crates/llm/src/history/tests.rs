@@ -134,19 +134,22 @@ fn rows() -> impl Strategy<Value = Vec<Message>> {
     proptest::collection::vec(row, 0..12)
 }
 
+fn call_of(block: &Block) -> Option<&CallId> {
+    if let Block::Call(call) = block { Some(&call.id) } else { None }
+}
+
+fn result_of(block: &Block) -> Option<&CallId> {
+    if let Block::Result { call, .. } = block { Some(call) } else { None }
+}
+
 fn calls_of(message: &ModelMessage) -> Vec<&CallId> {
-    let blocks = message.blocks.iter();
-    blocks
-        .filter_map(|block| if let Block::Call(call) = block { Some(&call.id) } else { None })
-        .collect()
+    message.blocks.iter().filter_map(call_of).collect()
 }
 
 /// The results at the head of a message; `None` when one stands behind something else.
 fn results_of(message: &ModelMessage) -> Option<Vec<&CallId>> {
-    let result = |block| if let Block::Result { call, .. } = block { Some(call) } else { None };
-    let head: Vec<&CallId> = message.blocks.iter().map_while(result).collect();
-    let all = message.blocks.iter().filter_map(result).count();
-    (head.len() == all).then_some(head)
+    let head: Vec<&CallId> = message.blocks.iter().map_while(result_of).collect();
+    (head.len() == message.blocks.iter().filter_map(result_of).count()).then_some(head)
 }
 
 proptest! {

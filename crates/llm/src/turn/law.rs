@@ -59,6 +59,8 @@ struct World {
     trips: u32,
     asked: u32,
     waiting: bool,
+    /// Why the last answer stopped, and the one whose step was stored last.
+    told: Option<StopReason>,
     reason: Option<StopReason>,
     finishes: u32,
 }
@@ -82,6 +84,7 @@ impl World {
             trips: 0,
             asked: 0,
             waiting: false,
+            told: None,
             reason: None,
             finishes: 0,
         }
@@ -102,7 +105,7 @@ impl World {
                 problem: "cut".into(),
             }),
             Beat::Stop(reason) => {
-                self.reason = Some(reason);
+                self.told = Some(reason);
                 TurnInput::Event(ModelEvent::Stopped { reason, usage: Usage::default() })
             }
             Beat::Fail(error) => TurnInput::Failed(error),
@@ -139,7 +142,7 @@ impl World {
         } else if self.asked == 0 {
             TurnInput::Begun
         } else {
-            self.reason = Some(StopReason::ToolUse);
+            self.told = Some(StopReason::ToolUse);
             let usage = Usage::default();
             TurnInput::Event(ModelEvent::Stopped { reason: StopReason::ToolUse, usage })
         }
@@ -172,6 +175,7 @@ impl World {
             TurnEffect::StoreStep { parts, .. } => {
                 let calls: Vec<CallId> = parts.into_iter().filter_map(id_of).collect();
                 self.trips += u32::from(!calls.is_empty());
+                self.reason = self.told;
                 self.unstored = Some(Unstored::Step(calls));
             }
             TurnEffect::StoreResults(results) => {

@@ -1,1 +1,100 @@
+//! The table of typed lines, and what the provider refuses to do.
 
+use llm::model::{Block, ModelMessage, ToolSpec};
+use protocol::Role;
+
+use super::*;
+
+fn scene() -> Scene<'static> {
+    Scene { done: Vec::new(), tools: Vec::new(), today: jiff::civil::date(2026, 11, 21) }
+}
+
+/// The first call that a line leads to.
+fn check(line: &str, tool: &str, arguments: Value) {
+    match typed::read(line).next(&scene()) {
+        Move::Call { tool: called, arguments: with } => {
+            assert_eq!((called, with), (tool, arguments), "{line}");
+        }
+        Move::Say(text) => panic!("{line}: {text}"),
+    }
+}
+
+#[test]
+fn lines_are_read_as_their_commands() {
+    check("find milk", "find_notes", json!({ "query": "milk" }));
+    check("FIND \"brown bread\"", "find_notes", json!({ "query": "\"brown bread\"" }));
+    check("open Groceries", "read_file", json!({ "path": "Groceries" }));
+    check("open “My note”", "read_file", json!({ "path": "My note" }));
+    let all = json!({ "pattern": "**/*.md", "path": null, "max_results": 30 });
+    check("list", "list_files", all);
+    check("list *.canvas", "list_files", json!({ "pattern": "*.canvas", "max_results": 30 }));
+    let folder = json!({ "pattern": "**/*.md", "path": "My Projects", "max_results": 30 });
+    check("list My Projects", "list_files", folder);
+    check("new Trip", "write_file", json!({ "path": "Trip", "content": "" }));
+    check("new Trip:", "write_file", json!({ "path": "Trip", "content": "" }));
+    check("new A/Trip: at 9:30", "write_file", json!({ "path": "A/Trip", "content": "at 9:30\n" }));
+    check("append bread to Groceries", "read_file", json!({ "path": "Groceries" }));
+    let last_to_wins = json!({ "path": "Groceries" });
+    check("append milk, eggs to my list to Groceries", "read_file", last_to_wins);
+    check("append a to \"Letters to Ann\"", "read_file", json!({ "path": "Letters to Ann" }));
+    check("append a to daily", "read_file", json!({ "path": "2026-11-21.md" }));
+    let edit = json!({ "path": "Note", "old_text": "a", "new_text": "b" });
+    check("replace a with b in Note", "edit_file", edit);
+    let edit = json!({ "path": "N", "old_text": "tea with milk", "new_text": "tea in a pot" });
+    check("replace \"tea with milk\" with \"tea in a pot\" in N", "edit_file", edit);
+    check("today", "read_file", json!({ "path": "2026-11-21.md" }));
+}
+
+#[test]
+fn everything_else_is_looked_for_in_the_notes() {
+    for line in [
+        "boiler pressure",
+        "find",
+        "open",
+        "append bread",
+        "append to Groceries",
+        "replace a in Note",
+        "today I was late",
+        "help me with taxes",
+        "opening hours",
+    ] {
+        check(line, "find_notes", json!({ "query": line }));
+    }
+}
+
+#[test]
+fn a_tool_that_is_not_on_offer_is_not_called_and_its_command_is_not_in_the_help() {
+    #[derive(Default)]
+    struct NoDesk;
+    impl Desk for NoDesk {
+        fn active_note(&self) -> Option<crate::desk::ActiveNote> {
+            None
+        }
+
+        fn now(&self) -> jiff::Zoned {
+            jiff::Zoned::default()
+        }
+    }
+    let commands = Commands::new(Arc::new(NoDesk));
+    let decide = |line: &str| {
+        let tool = ToolSpec {
+            name: "find_notes".to_owned(),
+            description: String::new(),
+            input_schema: Value::Null,
+        };
+        let blocks = vec![Block::Text(line.to_owned())];
+        let request = ModelRequest {
+            model: String::new(),
+            system: String::new(),
+            tools: vec![tool],
+            messages: vec![ModelMessage { role: Role::User, blocks }],
+            max_tokens: 1,
+        };
+        commands.decide(&request).0
+    };
+    let refused = "This is not possible here: `write_file` is not allowed.";
+    assert_eq!(decide("new Trip"), Move::Say(refused.to_owned()));
+    let Move::Say(help) = decide("help") else { panic!("help calls nothing") };
+    assert!(help.contains("`find WORDS`") && !help.contains("`new NOTE"), "{help}");
+    assert!(matches!(decide("milk"), Move::Call { tool: "find_notes", .. }));
+}

@@ -1,5 +1,6 @@
 //! A real folder of notes and a ledger in memory.
 
+#![allow(unreachable_pub, reason = "shared by the test binaries")]
 #![allow(dead_code, reason = "each test binary uses its own part")]
 #![allow(clippy::disallowed_methods, reason = "tests look at the files beside the vault")]
 

@@ -51,7 +51,9 @@ function pushItem(drawn: Row[], item: Exclude<Item, ToolItem>): void {
 
 /** A question has its own place in the chat; the call that asked it would say it twice. */
 function isQuestion(call: ToolItem): boolean {
-  return !call.isError && call.tool === 'send_message' && /"is_question":\s*true/.test(call.arguments);
+  return (
+    !call.isError && call.tool === 'send_message' && /"is_question":\s*true/.test(call.arguments)
+  );
 }
 
 /** The open question is a card at the end, and a turn that went well ends without a word. */

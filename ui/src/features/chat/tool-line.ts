@@ -74,7 +74,8 @@ function changes(changed: readonly Changed[]): Words {
   const tone = changed.some(({ waiting }) => waiting) ? 'waiting' : 'plain';
   if (!first || notes.length > 1) {
     const count = notes.length;
-    const text = tone === 'waiting' ? m.tool_planned_many({ count }) : m.tool_changed_many({ count });
+    const text =
+      tone === 'waiting' ? m.tool_planned_many({ count }) : m.tool_changed_many({ count });
     return { ...sentence('pen', text), tone, notes };
   }
   return { ...about(first.path, changeIcon(first), changeMessage(first)), tone, notes };

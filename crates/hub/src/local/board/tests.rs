@@ -34,7 +34,9 @@ fn answer(board: &mut Board, line: u64, id: &str, kind: &str, payload: Value) ->
 }
 
 fn seen(acts: &[Act]) -> Vec<&Seen> {
-    acts.iter().filter_map(|act| if let Act::Tell(seen) = act { Some(seen) } else { None }).collect()
+    acts.iter()
+        .filter_map(|act| if let Act::Tell(seen) = act { Some(seen) } else { None })
+        .collect()
 }
 
 /// Id, receiver and words of each delivery.
@@ -93,7 +95,10 @@ fn the_only_client_gets_every_text_whole() {
     assert_eq!((to.as_str(), text.as_str()), ("Notes", "Tasks: buy milk"));
     let Some(Act::Send { line: 1, frame }) = acts.first() else { panic!("{acts:?}") };
     let frame: Value = serde_json::from_str(frame).unwrap();
-    assert_eq!(frame["payload"]["metadata"], json!({ "inputMethod": "text", "directRouted": false }));
+    assert_eq!(
+        frame["payload"]["metadata"],
+        json!({ "inputMethod": "text", "directRouted": false })
+    );
     assert_eq!(frame["payload"]["timestamp"], "2026-11-20T10:00:00Z");
 }
 
@@ -194,11 +199,8 @@ fn a_notification_reaches_the_sender_and_the_screen_unless_it_is_empty() {
     }
     let said = json!({ "title": "Notes", "body": "Done.", "priority": "high" });
     let acts = answer(&mut board, 1, &id, "notification", said);
-    let notice = Notice {
-        title: "Notes".into(),
-        body: "Done.".into(),
-        priority: crate::Priority::High,
-    };
+    let notice =
+        Notice { title: "Notes".into(), body: "Done.".into(), priority: crate::Priority::High };
     assert!(acts.contains(&Act::Show(notice.clone())));
     let report = Report::Notified { by: "Notes".into(), notice };
     assert!(acts.contains(&send_report(SENDER, &report)));

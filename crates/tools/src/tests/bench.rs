@@ -1,0 +1,218 @@
+//! A vault, a catalog over it, and what a conversation has seen and planned so far.
+
+#![allow(clippy::disallowed_methods, reason = "the tests make the notes and look at them")]
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use jiff::Zoned;
+use llm::registry::ToolRegistry;
+use llm::tool::{Called, Control, Effect, Plan, ToolContext};
+use protocol::{
+    CallId, ChangeSet, ChangeSetId, ContentHash, ConversationId, EffectId, Intent, IntentState,
+    NotePath, Reaction, Role, Timestamp, TurnId,
+};
+use serde_json::Value;
+use vault::ledger::{Ledger, LedgerError};
+use vault::{Order, Planned, Vault};
+
+use crate::archive::{Archive, ArchiveError, Ended, Said};
+use crate::catalog::{Shelf, catalog};
+use crate::desk::{ActiveNote, Desk};
+use crate::verdict;
+
+/// What becomes of plans.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Policy {
+    Apply,
+    Wait,
+}
+
+pub(crate) struct Bench {
+    folder: tempfile::TempDir,
+    vault: Vault,
+    pub(crate) tools: ToolRegistry,
+    pub(crate) desk: Arc<StillDesk>,
+    pub(crate) policy: Policy,
+    overlay: ChangeSet,
+    seen: BTreeMap<NotePath, ContentHash>,
+}
+
+/// The text for the model, and what else came of a call.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) text: String,
+    pub(crate) is_error: bool,
+    pub(crate) effect: Option<Effect>,
+    pub(crate) control: Option<Control>,
+    pub(crate) reactions: Vec<Reaction>,
+}
+
+impl Bench {
+    pub(crate) fn with(notes: &[(&str, &[u8])]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, bytes) in notes {
+            let file = folder.path().join(path);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, bytes).unwrap();
+        }
+        let vault = Vault::open(folder.path()).unwrap();
+        let desk = Arc::new(StillDesk::default());
+        let shelf = Shelf { vault: vault.clone(), archive: Arc::new(OneEnded), desk: desk.clone() };
+        Self {
+            folder,
+            vault,
+            tools: catalog(shelf).unwrap(),
+            desk,
+            policy: Policy::Apply,
+            overlay: ChangeSet::default(),
+            seen: BTreeMap::new(),
+        }
+    }
+
+    pub(crate) fn file(&self, path: &str) -> PathBuf {
+        self.folder.path().join(path)
+    }
+
+    pub(crate) fn text(&self, path: &str) -> String {
+        String::from_utf8(std::fs::read(self.file(path)).unwrap()).unwrap()
+    }
+
+    /// Another program writes a note.
+    pub(crate) fn elsewhere(&self, path: &str, text: &str) {
+        std::fs::write(self.file(path), text).unwrap();
+    }
+
+    pub(crate) async fn call(&mut self, tool: &str, arguments: Value) -> Answer {
+        let context = ToolContext {
+            conversation: ConversationId::from("conversation"),
+            turn: TurnId::from("turn"),
+            call: CallId::from("call"),
+            overlay: Arc::new(self.overlay.clone()),
+            seen: Arc::new(self.seen.clone()),
+        };
+        match self.tools.call(tool, arguments, &context).await {
+            Called::Outcome(outcome) => {
+                self.seen.extend(outcome.seen);
+                Answer {
+                    text: outcome.output,
+                    is_error: outcome.is_error,
+                    effect: None,
+                    control: outcome.control,
+                    reactions: outcome.reactions,
+                }
+            }
+            Called::Planned(effect, plan) => self.decide(effect, plan).await,
+        }
+    }
+
+    /// A call that must work.
+    pub(crate) async fn works(&mut self, tool: &str, arguments: Value) -> Answer {
+        let answer = self.call(tool, arguments).await;
+        assert!(!answer.is_error, "{tool}: {}", answer.text);
+        answer
+    }
+
+    /// A call that must fail; its words.
+    pub(crate) async fn fails(&mut self, tool: &str, arguments: Value) -> String {
+        let answer = self.call(tool, arguments).await;
+        assert!(answer.is_error, "{tool}: {}", answer.text);
+        answer.text
+    }
+
+    async fn decide(&mut self, effect: Effect, plan: Plan) -> Answer {
+        let text = match self.policy {
+            Policy::Apply => plan.summary.clone(),
+            Policy::Wait => verdict::waiting(&plan.summary),
+        };
+        for change in plan.change_set.changes() {
+            self.seen.insert(change.path.clone(), change.after_hash());
+        }
+        match self.policy {
+            Policy::Apply => self.apply(&plan.change_set).await,
+            Policy::Wait => self.overlay.extend(plan.change_set),
+        }
+        Answer { text, is_error: false, effect: Some(effect), control: None, reactions: vec![] }
+    }
+
+    async fn apply(&self, change_set: &ChangeSet) {
+        let changes = change_set.changes().iter().map(|change| Planned {
+            change: change.clone(),
+            turn: TurnId::from("turn"),
+            call: CallId::from("call"),
+        });
+        let order = Order { change_set: ChangeSetId::from("set"), changes: changes.collect() };
+        let applied = self.vault.apply(order, &Forgetful).await.unwrap();
+        assert!(applied.problems.is_empty(), "{:?}", applied.problems);
+    }
+}
+
+/// A ledger for tests that never recover.
+struct Forgetful;
+
+#[async_trait]
+impl Ledger for Forgetful {
+    async fn intend(&self, _: &[Intent]) -> Result<(), LedgerError> {
+        Ok(())
+    }
+
+    async fn settle(&self, _: &EffectId, _: IntentState) -> Result<(), LedgerError> {
+        Ok(())
+    }
+
+    async fn open(&self) -> Result<Vec<Intent>, LedgerError> {
+        Ok(Vec::new())
+    }
+}
+
+/// A desk on which it is always the same Saturday in Ljubljana.
+#[derive(Default)]
+pub(crate) struct StillDesk(pub(crate) Mutex<Option<ActiveNote>>);
+
+impl Desk for StillDesk {
+    fn active_note(&self) -> Option<ActiveNote> {
+        self.0.lock().unwrap().clone()
+    }
+
+    fn now(&self) -> Zoned {
+        "2026-11-21T09:30:00[Europe/Ljubljana]".parse().unwrap()
+    }
+}
+
+/// An archive that holds one conversation.
+struct OneEnded;
+
+impl OneEnded {
+    fn ended() -> Ended {
+        Ended {
+            id: ConversationId::from("c-1"),
+            title: "The boiler".to_owned(),
+            ended_at: Timestamp(1_763_712_000_000),
+            gist: "Bruno comes on Monday.".to_owned(),
+        }
+    }
+}
+
+#[async_trait]
+impl Archive for OneEnded {
+    async fn recent(&self, _: u32) -> Result<Vec<Ended>, ArchiveError> {
+        Ok(vec![Self::ended()])
+    }
+
+    async fn search(&self, query: &str, _: u32) -> Result<Vec<Ended>, ArchiveError> {
+        Ok(if query == "boiler" { vec![Self::ended()] } else { Vec::new() })
+    }
+
+    async fn whole(&self, id: &ConversationId) -> Result<Option<Vec<Said>>, ArchiveError> {
+        let said = |by, text: String| Said { by, text };
+        Ok((*id == Self::ended().id).then(|| {
+            vec![
+                said(Role::User, "x".repeat(19_000)),
+                said(Role::Assistant, "y".repeat(19_000)),
+                said(Role::User, "Thanks.".to_owned()),
+            ]
+        }))
+    }
+}

@@ -1,0 +1,198 @@
+//! Editing, appending, writing.
+
+use llm::tool::Effect;
+use serde_json::json;
+
+use super::bench::{Bench, Policy};
+
+async fn edited(before: &[u8], old: &str, new: &str) -> String {
+    let mut bench = Bench::with(&[("n.md", before)]);
+    let edit = json!({ "path": "n.md", "old_text": old, "new_text": new });
+    let answer = bench.works("edit_file", edit).await;
+    assert_eq!(answer.effect, Some(Effect::Edit));
+    bench.text("n.md")
+}
+
+#[tokio::test]
+async fn an_edit_touches_only_the_bytes_it_names() {
+    assert_eq!(edited(b"a\nb\nc", "b", "B").await, "a\nB\nc");
+    assert_eq!(edited(b"a\r\nb\r\nc\n", "a\nb", "1\n2").await, "1\r\n2\r\nc\n");
+    assert_eq!(edited(b"\xef\xbb\xbfa\nb", "a", "A").await, "\u{feff}A\nb");
+    assert_eq!(edited("žába\nčáp".as_bytes(), "čáp", "").await, "žába\n");
+}
+
+#[tokio::test]
+async fn a_text_that_is_not_there_is_answered_with_the_closest_lines() {
+    let mut bench = Bench::with(&[("n.md", b"# List\n- milk, 2 litres\n")]);
+    let edit = json!({ "path": "n", "old_text": "- milk, 3 litres", "new_text": "x" });
+    let words = bench.fails("edit_file", edit).await;
+    assert!(words.contains("2| - milk, 2 litres"), "{words}");
+}
+
+#[tokio::test]
+async fn a_text_that_is_there_twice_is_answered_with_both_places() {
+    let mut bench = Bench::with(&[("n.md", b"tea\ncoffee\ntea\n")]);
+    let edit = json!({ "path": "n", "old_text": "tea", "new_text": "mate" });
+    let words = bench.fails("edit_file", edit).await;
+    assert!(words.contains("2 times") && words.ends_with("1| tea\n3| tea"), "{words}");
+    assert_eq!(bench.text("n.md"), "tea\ncoffee\ntea\n");
+}
+
+#[tokio::test]
+async fn replacing_all_needs_a_reading_of_what_is_there_now() {
+    let mut bench = Bench::with(&[("n.md", b"tea\ntea\n")]);
+    let edit = json!({ "path": "n", "old_text": "tea", "new_text": "mate", "replace_all": true });
+    assert!(bench.fails("edit_file", edit.clone()).await.contains("was not read yet"));
+    bench.works("read_file", json!({ "path": "n" })).await;
+    bench.elsewhere("n.md", "tea\ntea\ntea\n");
+    assert!(bench.fails("edit_file", edit.clone()).await.contains("changed since it was read"));
+    bench.works("read_file", json!({ "path": "n" })).await;
+    bench.works("edit_file", edit).await;
+    assert_eq!(bench.text("n.md"), "mate\nmate\nmate\n");
+}
+
+#[tokio::test]
+async fn a_note_that_changed_elsewhere_is_edited_as_it_is_now_and_says_so() {
+    let mut bench = Bench::with(&[("n.md", b"one\ntwo\n")]);
+    bench.works("read_file", json!({ "path": "n" })).await;
+    bench.elsewhere("n.md", "zero\none\ntwo\n");
+    let edit = json!({ "path": "n", "old_text": "two", "new_text": "2" });
+    let answer = bench.works("edit_file", edit).await;
+    assert!(answer.text.contains("the note had changed since it was read"), "{}", answer.text);
+    assert_eq!(bench.text("n.md"), "zero\none\n2\n");
+    let own = json!({ "path": "n", "old_text": "2", "new_text": "two" });
+    assert!(!bench.works("edit_file", own).await.text.contains("had changed"));
+}
+
+#[tokio::test]
+async fn a_region_that_vanished_since_it_was_read_is_an_error_that_says_so() {
+    let mut bench = Bench::with(&[("n.md", b"one\ntwo\n")]);
+    let hash = protocol::ContentHash::of(b"one\ntwo\n");
+    bench.elsewhere("n.md", "one\n");
+    let edit = json!({
+        "path": "n", "old_text": "two", "new_text": "2", "expect_hash": hash.short(),
+    });
+    let words = bench.fails("edit_file", edit).await;
+    assert!(words.contains("The note changed since it was read"), "{words}");
+}
+
+#[tokio::test]
+async fn edits_that_would_do_nothing_are_refused() {
+    let mut bench = Bench::with(&[("n.md", b"one\n"), ("latin.md", b"caf\xe9")]);
+    for (path, old, new, part) in [
+        ("n", "", "x", "old_text is empty"),
+        ("n", "one", "one", "would not change"),
+        ("latin", "caf", "x", "not UTF-8"),
+        ("missing", "a", "b", "There is no note “missing”"),
+    ] {
+        let edit = json!({ "path": path, "old_text": old, "new_text": new });
+        let words = bench.fails("edit_file", edit).await;
+        assert!(words.contains(part), "{words}");
+    }
+}
+
+async fn appended(before: &[u8], content: &str, heading: Option<&str>) -> String {
+    let mut bench = Bench::with(&[("n.md", before)]);
+    let append = json!({ "path": "n", "content": content, "heading": heading });
+    let answer = bench.works("append_file", append).await;
+    assert_eq!(answer.effect, Some(Effect::Create));
+    bench.text("n.md")
+}
+
+#[tokio::test]
+async fn lines_are_added_at_the_end_in_the_notes_own_form() {
+    assert_eq!(appended(b"a\n", "b", None).await, "a\nb\n");
+    assert_eq!(appended(b"a", "b\n", None).await, "a\nb\n");
+    assert_eq!(appended(b"a\r\n", "b\nc", None).await, "a\r\nb\r\nc\r\n");
+    assert_eq!(appended(b"a\r\nb", "c", None).await, "a\r\nb\r\nc\r\n");
+    assert_eq!(appended(b"", "a", None).await, "a\n");
+    assert_eq!(appended(b"\xef\xbb\xbf", "a", None).await, "\u{feff}a\n");
+}
+
+#[tokio::test]
+async fn lines_are_added_at_the_end_of_the_text_under_a_heading() {
+    let note = b"# A\none\n\n## B\ntwo\n\n# C";
+    assert_eq!(appended(note, "x", Some("A")).await, "# A\none\nx\n\n## B\ntwo\n\n# C");
+    assert_eq!(appended(note, "x", Some("## b")).await, "# A\none\n\n## B\ntwo\nx\n\n# C");
+    assert_eq!(appended(note, "x", Some("C")).await, "# A\none\n\n## B\ntwo\n\n# C\nx\n");
+}
+
+#[tokio::test]
+async fn a_heading_that_is_not_clear_is_answered_with_the_headings() {
+    let mut bench = Bench::with(&[("n.md", b"# A\n## B\n## b\n"), ("plain.md", b"text\n")]);
+    for (path, heading, part) in [
+        ("n", "Z", "Its headings are:\nline 1: # A\nline 2: ## B"),
+        ("n", "B", "has 2 headings “B”"),
+        ("plain", "A", "has no headings"),
+        ("absent", "A", "There is no note `absent.md` yet"),
+    ] {
+        let append = json!({ "path": path, "content": "x", "heading": heading });
+        let words = bench.fails("append_file", append).await;
+        assert!(words.contains(part), "{words}");
+    }
+    let clear = json!({ "path": "n", "content": "x", "heading": "## b" });
+    assert!(bench.works("append_file", clear).await.text.contains("under “b”"));
+}
+
+#[tokio::test]
+async fn appending_creates_what_is_missing_and_knows_the_note_of_the_day() {
+    let mut bench = Bench::with(&[("Diary/2026-11-20.md", b"yesterday\n")]);
+    bench.works("append_file", json!({ "path": "inbox/Inbox.md", "content": "milk" })).await;
+    assert_eq!(bench.text("inbox/Inbox.md"), "milk\n");
+    let daily = json!({ "path": "daily", "content": "woke early" });
+    let answer = bench.works("append_file", daily).await;
+    assert_eq!(answer.text, "Created `2026-11-21.md` with 1 line");
+    let again = json!({ "path": "daily", "content": "slept" });
+    assert_eq!(bench.works("append_file", again).await.text, "Appended 1 line to `2026-11-21.md`");
+    assert_eq!(bench.text("2026-11-21.md"), "woke early\nslept\n");
+}
+
+#[tokio::test]
+async fn a_note_is_written_once_and_replaced_only_when_it_was_read() {
+    let mut bench = Bench::with(&[]);
+    let new = bench.works("write_file", json!({ "path": "A/Note", "content": "one\n" })).await;
+    assert_eq!(new.effect, Some(Effect::Create));
+    assert_eq!(bench.text("A/Note.md"), "one\n");
+
+    let mut bench = Bench::with(&[("Note.md", b"one\n")]);
+    let again = json!({ "path": "note.md", "content": "two\n" });
+    assert!(bench.fails("write_file", again).await.contains("`Note.md` already exists"));
+    let replace = json!({ "path": "Note.md", "content": "two\n", "overwrite": true });
+    assert!(bench.fails("write_file", replace.clone()).await.contains("Read it first"));
+    bench.works("read_file", json!({ "path": "Note.md" })).await;
+    bench.elsewhere("Note.md", "one and more\n");
+    assert!(bench.fails("write_file", replace.clone()).await.contains("changed since it was read"));
+    assert_eq!(bench.text("Note.md"), "one and more\n");
+    bench.works("read_file", json!({ "path": "Note.md" })).await;
+    assert_eq!(bench.works("write_file", replace).await.effect, Some(Effect::Overwrite));
+    assert_eq!(bench.text("Note.md"), "two\n");
+}
+
+#[tokio::test]
+async fn a_path_means_itself_when_a_note_is_written() {
+    let mut bench = Bench::with(&[("Deep/Plan.md", b"deep\n")]);
+    bench.works("write_file", json!({ "path": "Plan.md", "content": "top\n" })).await;
+    assert_eq!(
+        (bench.text("Plan.md"), bench.text("Deep/Plan.md")),
+        ("top\n".into(), "deep\n".into())
+    );
+    for path in ["../out.md", ".obsidian/x.md", "a:b.md"] {
+        bench.fails("write_file", json!({ "path": path, "content": "x" })).await;
+    }
+}
+
+#[tokio::test]
+async fn plans_stack_on_plans_that_wait() {
+    let mut bench = Bench::with(&[("n.md", b"one\n")]);
+    bench.policy = Policy::Wait;
+    bench.works("append_file", json!({ "path": "n", "content": "two" })).await;
+    bench.works("edit_file", json!({ "path": "n", "old_text": "two", "new_text": "2" })).await;
+    bench.works("write_file", json!({ "path": "new", "content": "a\n" })).await;
+    bench.works("append_file", json!({ "path": "new", "content": "b" })).await;
+    let read = bench.works("read_file", json!({ "path": "new" })).await.text;
+    assert!(read.ends_with("1| a\n2| b"), "{read}");
+    assert_eq!(bench.text("n.md"), "one\n");
+    bench.policy = Policy::Apply;
+    let read = bench.works("read_file", json!({ "path": "n" })).await.text;
+    assert!(read.ends_with("1| one\n2| 2"), "{read}");
+}

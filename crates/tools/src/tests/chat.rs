@@ -1,0 +1,191 @@
+//! Commands from the typed line to the note, through a small loop as the turn runs it.
+
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
+use llm::model::{Block, ModelEvent, ModelMessage, ModelRequest, ToolCall};
+use llm::provider::Provider as _;
+use llm::tool::Control;
+use protocol::Role;
+
+use super::bench::{Bench, Policy};
+use crate::commands::Commands;
+
+struct Chat {
+    bench: Bench,
+    commands: Commands,
+    messages: Vec<ModelMessage>,
+    /// The result of a question, which goes into the message that answers it.
+    asked: Option<Block>,
+}
+
+impl Chat {
+    fn over(notes: &[(&str, &[u8])]) -> Self {
+        let bench = Bench::with(notes);
+        let commands = Commands::new(Arc::clone(&bench.desk) as _);
+        Self { bench, commands, messages: Vec::new(), asked: None }
+    }
+
+    /// Types a line; the words that come back, or the question with its options.
+    async fn types(&mut self, line: &str) -> String {
+        let mut blocks: Vec<Block> = self.asked.take().into_iter().collect();
+        blocks.push(Block::Text("<context>\nTime: noon\n</context>".to_owned()));
+        blocks.push(Block::Text(line.to_owned()));
+        self.messages.push(ModelMessage { role: Role::User, blocks });
+        for _ in 0..10 {
+            let call = match self.answer().await {
+                Block::Call(call) => call,
+                Block::Text(text) => return text,
+                other => panic!("{other:?}"),
+            };
+            if let Some(question) = self.run(call).await {
+                return question;
+            }
+        }
+        panic!("no end to {line}")
+    }
+
+    async fn answer(&mut self) -> Block {
+        let names: Vec<String> = self.bench.tools.names().into_iter().map(str::to_owned).collect();
+        let request = ModelRequest {
+            model: "commands".to_owned(),
+            system: String::new(),
+            tools: self.bench.tools.specs(&names),
+            messages: self.messages.clone(),
+            max_tokens: 1_000,
+        };
+        let events: Vec<_> = self.commands.stream(request).await.unwrap().collect().await;
+        let block = match events.as_slice() {
+            [Ok(ModelEvent::Text(text)), Ok(ModelEvent::Stopped { .. })] => {
+                Block::Text(text.clone())
+            }
+            [Ok(ModelEvent::Call(call)), Ok(ModelEvent::Stopped { .. })] => {
+                Block::Call(call.clone())
+            }
+            other => panic!("{other:?}"),
+        };
+        self.messages.push(ModelMessage { role: Role::Assistant, blocks: vec![block.clone()] });
+        block
+    }
+
+    async fn run(&mut self, call: ToolCall) -> Option<String> {
+        let answer = self.bench.call(&call.tool, call.arguments).await;
+        let is_error = answer.is_error;
+        let result = Block::Result { call: call.id, output: answer.text, is_error };
+        if let Some(Control::Ask { message, options }) = answer.control {
+            self.asked = Some(result);
+            return Some(format!("{message} [{}]", options.join(" | ")));
+        }
+        self.messages.push(ModelMessage { role: Role::User, blocks: vec![result] });
+        None
+    }
+
+    fn ids(&self) -> Vec<String> {
+        let blocks = self.messages.iter().flat_map(|message| &message.blocks);
+        blocks
+            .filter_map(|block| match block {
+                Block::Call(call) => Some(call.id.to_string()),
+                _ => None,
+            })
+            .collect()
+    }
+}
+
+#[tokio::test]
+async fn a_line_is_appended_in_the_form_of_the_notes_list() {
+    let mut chat = Chat::over(&[
+        ("Groceries.md", b"# Groceries\n\n- milk\n"),
+        ("Tasks.md", b"- [x] sweep\n- [ ] mow"),
+        ("Ideas.md", b"Prose.\n"),
+    ]);
+    assert_eq!(chat.types("append bread to groceries").await, "Added 1 line to Groceries.");
+    assert_eq!(chat.bench.text("Groceries.md"), "# Groceries\n\n- milk\n- bread\n");
+    assert_eq!(chat.types("append call Bruno to Tasks").await, "Added 1 line to Tasks.");
+    assert_eq!(chat.bench.text("Tasks.md"), "- [x] sweep\n- [ ] mow\n- [ ] call Bruno\n");
+    assert_eq!(chat.types("Append more to Ideas").await, "Added 1 line to Ideas.");
+    assert_eq!(chat.bench.text("Ideas.md"), "Prose.\nmore\n");
+    assert_eq!(chat.ids(), ["cmd-1", "cmd-2", "cmd-3", "cmd-4", "cmd-5", "cmd-6"]);
+}
+
+#[tokio::test]
+async fn the_list_at_the_end_of_a_very_long_note_is_found() {
+    let long = format!("* old\n{}- new\n", "line\n".repeat(4_000));
+    let mut chat = Chat::over(&[("Long.md", long.as_bytes())]);
+    chat.types("append bread to Long").await;
+    assert!(chat.bench.text("Long.md").ends_with("- new\n- bread\n"));
+}
+
+#[tokio::test]
+async fn a_name_that_several_notes_have_is_asked_about_and_the_answer_goes_on() {
+    let mut chat = Chat::over(&[("a/Plan.md", b"- x\n"), ("b/Plan.md", b"- y\n")]);
+    let question = chat.types("append z to Plan").await;
+    assert_eq!(question, "Several notes are called “Plan”. Which one? [a/Plan.md | b/Plan.md]");
+    assert_eq!(chat.types("b/Plan.md").await, "Added 1 line to Plan.");
+    assert_eq!(chat.bench.text("b/Plan.md"), "- y\n- z\n");
+    assert_eq!(chat.bench.text("a/Plan.md"), "- x\n");
+    assert!(chat.types("open Plan").await.ends_with("[a/Plan.md | b/Plan.md]"));
+    assert!(chat.types("help").await.starts_with("No model connected."));
+}
+
+#[tokio::test]
+async fn a_text_is_replaced_where_it_stands_once() {
+    let mut chat = Chat::over(&[("Trip.md", b"train at 9\nbus at 9\n")]);
+    let said = chat.types("replace \"train at 9\" with \"train at 10\" in Trip").await;
+    assert_eq!(said, "Replaced “train at 9” with “train at 10” in Trip.");
+    assert_eq!(chat.bench.text("Trip.md"), "train at 10\nbus at 9\n");
+    let twice = chat.types("replace at with after in Trip").await;
+    assert!(twice.starts_with("“at” occurs 2 times in `Trip.md`"), "{twice}");
+    assert!(twice.ends_with("- line 1: train at 10\n- line 2: bus at 9"), "{twice}");
+    let absent = chat.types("replace plane with boat in Trip").await;
+    assert!(absent.starts_with("“plane” does not occur in `Trip.md`."), "{absent}");
+    assert!(!absent.contains("old_text"), "{absent}");
+}
+
+#[tokio::test]
+async fn a_change_that_waits_is_not_said_to_be_done() {
+    let mut chat = Chat::over(&[("Trip.md", b"train\n")]);
+    chat.bench.policy = Policy::Wait;
+    let said = chat.types("replace train with bus in Trip").await;
+    assert_eq!(said, "The change to Trip waits for your review.");
+    assert_eq!(chat.bench.text("Trip.md"), "train\n");
+}
+
+#[tokio::test]
+async fn words_that_are_no_command_are_answered_with_passages() {
+    let mut chat = Chat::over(&[("Boiler.md", b"# Boiler\n\nThe pressure is low.\n")]);
+    let found = chat.types("boiler pressure who to call").await;
+    assert!(found.starts_with("No model connected. "), "{found}");
+    assert!(found.ends_with("passages match") || found.ends_with("passage matches"), "{found}");
+    let none = chat.types("zeppelin harbour").await;
+    assert_eq!(none, "No model connected. No note mentions “zeppelin” or “harbour”.");
+    assert_eq!(chat.types("find zeppelin").await, "No note mentions “zeppelin”.");
+    let hinted = chat.types("append pressure").await;
+    assert!(hinted.ends_with("The command is typed `append TEXT to NOTE`."), "{hinted}");
+}
+
+#[tokio::test]
+async fn notes_are_opened_listed_and_begun() {
+    let mut chat = Chat::over(&[("House/Boiler.md", b"# Boiler\n\n1.2 bar\n")]);
+    assert_eq!(chat.types("open boiler").await, "**Boiler**\n\n# Boiler\n\n1.2 bar");
+    assert_eq!(chat.types("open boilr").await, "There is no note “boilr”. The nearest: “Boiler”.");
+    assert_eq!(chat.types("list").await, "1, newest first:\n\n- House/Boiler");
+    assert_eq!(chat.types("list House").await, "1, newest first:\n\n- House/Boiler");
+    assert_eq!(chat.types("list **/*zep*").await, "There is nothing in “**/*zep*”.");
+    assert_eq!(chat.types("new Trip: pack").await, "Created Trip.");
+    assert_eq!(chat.bench.text("Trip.md"), "pack\n");
+    assert_eq!(chat.types("new Trip").await, "`Trip.md` already exists.");
+    let missing = chat.types("append x to Nowhere").await;
+    assert!(missing.ends_with("To begin it, type `new Nowhere: x`."), "{missing}");
+}
+
+#[tokio::test]
+async fn the_note_of_the_day_is_shown_or_begun() {
+    let mut chat = Chat::over(&[]);
+    assert_eq!(
+        chat.types("today").await,
+        "There is no note for 2026-11-21 yet. Type `append TEXT to daily` to begin it."
+    );
+    assert_eq!(chat.types("append woke early to daily").await, "Added 1 line to 2026-11-21.");
+    assert_eq!(chat.types("append slept to today").await, "Added 1 line to 2026-11-21.");
+    assert_eq!(chat.types("today").await, "**2026-11-21**\n\nwoke early\nslept");
+}

@@ -1,0 +1,129 @@
+//! Reading, listing, searching, finding.
+
+use protocol::{NotePath, Reaction};
+use serde_json::json;
+
+use super::bench::{Bench, Policy};
+use crate::desk::{ActiveNote, Source};
+
+fn house() -> Bench {
+    Bench::with(&[
+        ("Groceries.md", b"# Groceries\n\n- milk\n- brown bread\n"),
+        ("House/Boiler.md", b"# Boiler\n\nPressure 1.2 to 1.5 bar.\n"),
+        ("House/Plan.md", b"plan of the house\n"),
+        ("Garden/Plan.md", b"plan of the garden\n"),
+        ("latin.md", b"caf\xe9\n"),
+        ("bom.md", b"\xef\xbb\xbfone\r\ntwo"),
+    ])
+}
+
+#[tokio::test]
+async fn a_note_is_read_by_its_name_with_numbers_and_hash() {
+    let mut bench = house();
+    let answer = bench.works("read_file", json!({ "path": "groceries" })).await;
+    let head = answer.text.lines().next().unwrap();
+    assert!(head.starts_with("`Groceries.md` · 4 lines · hash "), "{head}");
+    assert!(answer.text.ends_with("---\n1| # Groceries\n2| \n3| - milk\n4| - brown bread"));
+    let path = NotePath::parse("Groceries.md").unwrap();
+    assert_eq!(answer.reactions, [Reaction::Read { path }]);
+}
+
+#[tokio::test]
+async fn a_range_shows_just_those_lines_and_a_wrong_one_says_what_there_is() {
+    let mut bench = house();
+    let range = json!({ "path": "Groceries", "start_line": 3, "end_line": 3 });
+    assert!(bench.works("read_file", range).await.text.ends_with("---\n3| - milk"));
+    let beyond = json!({ "path": "Groceries", "start_line": 9 });
+    assert!(bench.fails("read_file", beyond).await.contains("has only 4 lines"));
+    let reversed = json!({ "path": "Groceries", "start_line": 3, "end_line": 2 });
+    assert!(bench.fails("read_file", reversed).await.contains("is no range"));
+}
+
+#[tokio::test]
+async fn a_byte_order_mark_and_line_ends_do_not_show_and_other_encodings_are_refused() {
+    let mut bench = house();
+    let text = bench.works("read_file", json!({ "path": "bom.md" })).await.text;
+    assert!(text.ends_with("---\n1| one\n2| two"), "{text:?}");
+    assert!(bench.fails("read_file", json!({ "path": "latin" })).await.contains("not UTF-8"));
+}
+
+#[tokio::test]
+async fn a_name_that_is_not_clear_is_answered_with_the_paths_to_choose_from() {
+    let mut bench = house();
+    let several = bench.fails("read_file", json!({ "path": "Plan" })).await;
+    assert!(several.ends_with("- `Garden/Plan.md`\n- `House/Plan.md`"), "{several}");
+    let near = bench.fails("read_file", json!({ "path": "Grocery" })).await;
+    assert!(near.contains("- `Groceries.md`"), "{near}");
+    let outside = bench.fails("read_file", json!({ "path": "../secret.md" })).await;
+    assert!(outside.contains(".."), "{outside}");
+}
+
+#[tokio::test]
+async fn changes_that_wait_are_read_found_and_searched_as_if_applied() {
+    let mut bench = house();
+    bench.policy = Policy::Wait;
+    bench.works("append_file", json!({ "path": "Groceries", "content": "- xylophone" })).await;
+    bench.works("write_file", json!({ "path": "Music/Band", "content": "xylophone\n" })).await;
+    let read = bench.works("read_file", json!({ "path": "Groceries" })).await.text;
+    assert!(read.contains("wait for the user's review") && read.contains("5| - xylophone"));
+    let by_title = bench.works("read_file", json!({ "path": "band" })).await.text;
+    assert!(by_title.starts_with("`Music/Band.md`"), "{by_title}");
+    let search = bench.works("search_files", json!({ "pattern": "xylo" })).await.text;
+    assert!(search.contains("2 matching lines in 2 notes"), "{search}");
+    let find = bench.works("find_notes", json!({ "query": "xylophone" })).await.text;
+    assert!(find.contains("in 2 notes"), "{find}");
+    assert!(!bench.file("Music/Band.md").exists());
+    assert!(!bench.text("Groceries.md").contains("xylophone"));
+}
+
+#[tokio::test]
+async fn listing_is_by_pattern_and_tells_the_true_total() {
+    let mut bench = house();
+    let all = bench.works("list_files", json!({ "pattern": "**/*.md" })).await;
+    assert!(all.text.starts_with("6 entries match `**/*.md`, newest first:"), "{}", all.text);
+    let cut = bench.works("list_files", json!({ "pattern": "**/*.md", "max_results": 2 })).await;
+    assert!(cut.text.starts_with("6 entries match"), "{}", cut.text);
+    assert!(cut.text.contains("4 more are not shown"), "{}", cut.text);
+    let folder = bench.works("list_files", json!({ "path": "/House/" })).await.text;
+    assert!(folder.starts_with("2 entries match `House/*`"), "{folder}");
+    let none = bench.works("list_files", json!({ "pattern": "*.txt" })).await.text;
+    assert!(none.starts_with("Nothing matches `*.txt`"), "{none}");
+}
+
+#[tokio::test]
+async fn searching_shows_hits_with_their_lines_and_explains_a_bad_pattern() {
+    let mut bench = house();
+    let hit = bench.works("search_files", json!({ "pattern": "BROWN", "context_lines": 1 })).await;
+    assert!(hit.text.contains("`Groceries.md`\n  3| - milk\n> 4| - brown bread"), "{}", hit.text);
+    assert_eq!(hit.reactions, [Reaction::Searched { query: "BROWN".to_owned(), hits: 1 }]);
+    let cased = json!({ "pattern": "BROWN", "case_sensitive": true });
+    assert!(bench.works("search_files", cased).await.text.starts_with("No line matches"));
+    let bad = bench.fails("search_files", json!({ "pattern": "(milk" })).await;
+    assert!(bad.contains(r"\(milk"), "{bad}");
+}
+
+#[tokio::test]
+async fn finding_returns_passages_for_the_window_and_words_for_the_model() {
+    let mut bench = house();
+    let found = bench.works("find_notes", json!({ "query": "boiler pressure" })).await;
+    assert!(found.text.contains("`House/Boiler.md`"), "{}", found.text);
+    let [Reaction::Passages { query, passages, .. }] = found.reactions.as_slice() else {
+        panic!("{:?}", found.reactions)
+    };
+    assert_eq!((query.as_str(), passages[0].path.as_str()), ("boiler pressure", "House/Boiler.md"));
+    let none = bench.works("find_notes", json!({ "query": "zeppelin" })).await.text;
+    assert!(none.starts_with("No passage matches “zeppelin”."), "{none}");
+}
+
+#[tokio::test]
+async fn the_open_note_and_the_clock_come_from_the_desk() {
+    let mut bench = house();
+    let none = bench.works("get_active_note", json!({})).await.text;
+    assert!(none.starts_with("No note is open."), "{none}");
+    let path = NotePath::parse("House/Boiler.md").unwrap();
+    *bench.desk.0.lock().unwrap() = Some(ActiveNote { path, source: Source::Window });
+    let open = bench.works("get_active_note", json!({})).await.text;
+    assert!(open.starts_with("`House/Boiler.md` · open beside the chat · hash "), "{open}");
+    let now = bench.works("get_current_time", json!({})).await.text;
+    assert_eq!(now, "Saturday, 2026-11-21 09:30:00 +01:00 (Europe/Ljubljana)");
+}

@@ -1,0 +1,8 @@
+//! Every tool on a real vault in a temporary folder, through the registry as the turn calls it.
+
+mod bench;
+mod catalog;
+mod changing;
+mod chat;
+mod looking;
+mod talking;

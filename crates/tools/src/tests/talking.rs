@@ -1,0 +1,54 @@
+//! Saying, asking, ending, and what was said before.
+
+use llm::tool::Control;
+use serde_json::json;
+
+use super::bench::Bench;
+
+#[tokio::test]
+async fn a_message_is_said_and_a_question_is_asked() {
+    let mut bench = Bench::with(&[]);
+    let said = bench.works("send_message", json!({ "message": " Working on it. " })).await;
+    assert_eq!(said.control, Some(Control::Say("Working on it.".to_owned())));
+    let question =
+        json!({ "message": "Which?", "is_question": true, "options": ["a", " a ", "", "b"] });
+    let asked = bench.works("send_message", question).await;
+    let options = vec!["a".to_owned(), "b".to_owned()];
+    assert_eq!(asked.control, Some(Control::Ask { message: "Which?".to_owned(), options }));
+}
+
+#[tokio::test]
+async fn a_message_that_cannot_be_delivered_says_why() {
+    let mut bench = Bench::with(&[]);
+    let empty = bench.fails("send_message", json!({ "message": " " })).await;
+    assert!(empty.starts_with("message is empty."), "{empty}");
+    let aimless = json!({ "message": "Well", "options": ["a"] });
+    assert!(bench.fails("send_message", aimless).await.contains("Set is_question to true"));
+    let many: Vec<String> = (0..9).map(|number| number.to_string()).collect();
+    let many = json!({ "message": "?", "is_question": true, "options": many });
+    assert!(bench.fails("send_message", many).await.contains("at most 8"));
+}
+
+#[tokio::test]
+async fn a_conversation_ends_with_a_reason_or_without() {
+    let mut bench = Bench::with(&[]);
+    let ended = bench.works("end_conversation", json!({ "reason": " done " })).await;
+    assert_eq!(ended.control, Some(Control::End { reason: Some("done".to_owned()) }));
+    let silent = bench.works("end_conversation", json!({})).await;
+    assert_eq!(silent.control, Some(Control::End { reason: None }));
+}
+
+#[tokio::test]
+async fn ended_conversations_are_listed_searched_and_shown_by_their_end() {
+    let mut bench = Bench::with(&[]);
+    let line = "- The boiler (id `c-1`, 2025-11-21 09:00)\n  Bruno comes on Monday.";
+    assert_eq!(bench.works("get_conversation", json!({})).await.text, line);
+    assert_eq!(bench.works("get_conversation", json!({ "query": "boiler" })).await.text, line);
+    let none = bench.works("get_conversation", json!({ "query": "zeppelin" })).await.text;
+    assert!(none.starts_with("No ended conversation mentions “zeppelin”."), "{none}");
+    let whole = bench.works("get_conversation", json!({ "conversation_id": "c-1" })).await.text;
+    assert!(whole.starts_with("The first message is left out.\n\nAssistant: yyy"), "{whole:.60}");
+    assert!(whole.ends_with("User: Thanks."));
+    let unknown = bench.fails("get_conversation", json!({ "conversation_id": "c-2" })).await;
+    assert!(unknown.contains("No ended conversation has the id `c-2`"), "{unknown}");
+}

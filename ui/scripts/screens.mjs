@@ -1,0 +1,116 @@
+/**
+ * Pictures of every story, light and dark, wide and narrow: `npm run screens -- DIR [NAME…]`.
+ * Needs a Chromium; `CHROMIUM` names it when it is not at /usr/bin/chromium.
+ */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { chromium } from 'playwright-core';
+import { createServer } from 'vite';
+
+const wide = { width: 1180, height: 760 };
+const narrow = { width: 760, height: 900 };
+const small = { width: 480, height: 760 };
+
+/** What is pictured: a story, what is done in it first, in which sizes. */
+const screens = [
+  { name: 'chat', story: 'chat', sizes: { wide, narrow } },
+  { name: 'chat-open', story: 'chat', prepare: openTools, sizes: { wide } },
+  { name: 'chat-note', story: 'chat', prepare: openNote, sizes: { wide, narrow } },
+  { name: 'chat-menu', story: 'chat', prepare: openMenu, sizes: { wide } },
+  { name: 'chat-drawer', story: 'question', prepare: openDrawer, sizes: { narrow } },
+  { name: 'long', story: 'long-chat', prepare: openFailure, sizes: { wide, small } },
+  { name: 'link', story: 'long-chat', prepare: openLink, sizes: { wide } },
+  { name: 'question', story: 'question', sizes: { wide, small } },
+  { name: 'review-card', story: 'review', sizes: { wide } },
+  { name: 'review', story: 'review', prepare: openReview, sizes: { wide, narrow, small } },
+  { name: 'review-decided', story: 'review', prepare: decide, sizes: { wide } },
+  { name: 'commands', story: 'commands', sizes: { wide, small } },
+  { name: 'failed', story: 'failed', sizes: { wide } },
+  { name: 'interrupted', story: 'interrupted', sizes: { wide } },
+  { name: 'limited', story: 'limited', sizes: { wide } },
+  { name: 'empty', story: 'empty-vault', sizes: { wide } },
+  { name: 'trouble', story: 'trouble', sizes: { wide, narrow } },
+  { name: 'settings', story: 'trouble', prepare: openSettings, sizes: { wide, small } },
+  { name: 'first-run', story: 'first-run', sizes: { wide } },
+  { name: 'first-run-2', story: 'first-run', prepare: openSample, sizes: { wide, small } },
+  { name: 'lost-vault', story: 'lost-vault', sizes: { wide } },
+];
+
+async function openTools(page) {
+  await page.getByText('Read 4 notes').click();
+}
+async function openNote(page) {
+  await page.getByRole('link', { name: 'Pantry' }).click();
+  await page.getByTestId('note-pane').waitFor();
+}
+async function openMenu(page) {
+  await page.getByRole('button', { name: /Review ·/ }).click();
+}
+async function openDrawer(page) {
+  await page.getByRole('button', { name: /^Conversations/ }).click();
+}
+async function openFailure(page) {
+  await page.getByText('Could not change a note').click();
+  await page.getByTestId('chat-log').evaluate((log) => {
+    log.parentElement.scrollTop = 0;
+  });
+}
+async function openLink(page) {
+  await page.getByRole('link', { name: /example.org/ }).click();
+}
+async function openReview(page) {
+  await page.getByTestId('review-open').click();
+}
+async function decide(page) {
+  await openReview(page);
+  await page.keyboard.press('a');
+  await page.keyboard.press('j');
+  await page.keyboard.press('r');
+}
+async function openSettings(page) {
+  await page.keyboard.press('Control+,');
+  await page.getByTestId('settings').waitFor();
+}
+async function openSample(page) {
+  await page.getByRole('button', { name: 'sample' }).click();
+  await page.getByText('Try it').last().waitFor();
+}
+
+async function picture(browser, base, directory, screen, theme) {
+  const failures = [];
+  for (const [size, viewport] of Object.entries(screen.sizes)) {
+    const page = await browser.newPage({ viewport, colorScheme: theme, locale: 'en-GB' });
+    page.on('pageerror', (error) => failures.push(`${screen.name}: ${error.message}`));
+    await page.goto(`${base}?fake=${screen.story}`);
+    await page.getByTestId(/composer|firstrun/).first().waitFor();
+    await screen.prepare?.(page);
+    const overflow = await page.evaluate(
+      () => document.documentElement.scrollWidth > document.documentElement.clientWidth,
+    );
+    if (overflow) failures.push(`${screen.name} ${size}: wider than the window`);
+    await page.screenshot({ path: join(directory, `${screen.name}-${size}-${theme}.png`) });
+    await page.close();
+  }
+  return failures;
+}
+
+const [directory = 'screens', ...names] = process.argv.slice(2);
+await mkdir(directory, { recursive: true });
+const server = await createServer({ logLevel: 'error' });
+await server.listen();
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  args: ['--no-sandbox', '--disable-gpu'],
+});
+const failures = [];
+for (const screen of screens.filter(({ name }) => !names.length || names.includes(name))) {
+  for (const theme of ['light', 'dark']) {
+    failures.push(...(await picture(browser, server.resolvedUrls.local[0], directory, screen, theme)));
+  }
+}
+await browser.close();
+await server.close();
+for (const failure of failures) console.error(failure);
+console.log(`screens=${screens.length} failed=${failures.length}`);
+process.exitCode = failures.length ? 1 : 0;

@@ -1,0 +1,24 @@
+/** The stories that the fake application can play, by name. */
+import { chat, longChat } from './stories/chat';
+import { commands } from './stories/commands';
+import { failed, interrupted, limited } from './stories/ended';
+import { emptyVault, firstRun, lostVault } from './stories/first-run';
+import { question } from './stories/question';
+import { review } from './stories/review';
+import { trouble } from './stories/trouble';
+import type { Story } from './fake';
+
+export const stories: Readonly<Record<string, () => Story>> = {
+  chat,
+  commands,
+  'empty-vault': emptyVault,
+  failed,
+  'first-run': firstRun,
+  interrupted,
+  limited,
+  'long-chat': longChat,
+  'lost-vault': lostVault,
+  question,
+  review,
+  trouble,
+};

@@ -1,0 +1,86 @@
+/** What most stories begin with: a vault, a model, a list of conversations. */
+import type { Conversation, ConversationView, Item, Snapshot } from '../bindings';
+
+const minute = 60_000;
+const day = 24 * 60 * minute;
+
+/** A moment on some day before now. */
+export function daysAgo(days: number): number {
+  return Date.now() - days * day;
+}
+
+/** A row of the list, updated a little before the row above it. */
+export function row(id: string, title: string, change: Partial<Conversation> = {}): Conversation {
+  return {
+    id,
+    title,
+    state: 'active',
+    fromHub: false,
+    updatedAt: daysAgo(0),
+    waitingQuestion: null,
+    waitingNotes: 0,
+    working: false,
+    ...change,
+  };
+}
+
+/** A conversation with nothing waiting, but for what is given. */
+export function view(
+  conversation: Conversation,
+  items: Item[],
+  waiting: Partial<Pick<ConversationView, 'question' | 'review'>> = {},
+): ConversationView {
+  return { seq: 0, conversation, items, question: null, review: null, ...waiting };
+}
+
+/** Words of the user in the window. */
+export function said(id: string, text: string, at = daysAgo(0)): Item {
+  return { type: 'user', id, text, origin: 'window', at, queued: false };
+}
+
+/** A finished answer. */
+export function answered(id: string, text: string): Item {
+  return { type: 'assistant', id, text, streaming: false, cut: false };
+}
+
+/** A healthy window over a vault, with these conversations on top of the list. */
+export function healthy(first: readonly Conversation[]): Snapshot {
+  return {
+    seq: 0,
+    vault: {
+      name: 'Notebook',
+      folder: '/home/anna/Documents/Notebook',
+      notes: 1284,
+      writable: true,
+      sample: false,
+    },
+    settings: {
+      mode: 'review',
+      provider: 'automatic',
+      model: 'haiku',
+      baseUrl: '',
+      theme: 'system',
+      hub: {
+        enabled: false,
+        address: 'ws://127.0.0.1:9473',
+        name: 'Vaultmate',
+        description: 'Answers questions about the notes and adds to them.',
+      },
+    },
+    provider: { hasModel: true, label: 'Haiku', keySource: 'keyring', trouble: null },
+    hub: { state: 'off', trouble: null },
+    conversations: [...first, ...others],
+    problems: [],
+  };
+}
+
+const others: readonly Conversation[] = [
+  row('boiler', 'Boiler pressure and who to call', { updatedAt: daysAgo(0.01) }),
+  row('tank', 'Water tank for the allotment', { updatedAt: daysAgo(0.02), fromHub: true }),
+  row('minutes', 'Minutes of the reading room meeting with the municipality', {
+    updatedAt: daysAgo(1),
+  }),
+  row('inbox', 'Inbox, Friday', { updatedAt: daysAgo(1), fromHub: true }),
+  row('books', 'Books lent, and to whom', { updatedAt: daysAgo(4) }),
+  row('passport', 'Passport renewal: what is missing', { updatedAt: daysAgo(40) }),
+];

@@ -1,0 +1,94 @@
+/** No model: a command's effect, and passages as the answer. */
+import type { Story } from '../fake';
+import { answered, healthy, row, said, view } from './base';
+
+export function commands(): Story {
+  const conversation = row('boiler-2', 'Boiler pressure and who to call');
+  const snapshot = healthy([conversation]);
+  const query = 'boiler pressure who to call';
+  const mark = (text: string, ...words: string[]): [number, number][] =>
+    words
+      .map((word): [number, number] => [text.indexOf(word), text.indexOf(word) + word.length])
+      .sort(([a], [b]) => a - b);
+  const cold =
+    'Cold, the pressure should stand between 1.2 and 1.5 bar. Below 1 bar top up at the blue tap behind the boiler, slowly, and bleed the radiator in the bathroom.';
+  const contact =
+    'Boiler: Bruno Cossutta, 040 555 0137. Call before nine, he does not answer text messages.';
+  const diary = 'Pressure down to 0.6 again. Bruno says the expansion vessel, not a leak.';
+  return {
+    snapshot: {
+      ...snapshot,
+      provider: { hasModel: false, label: 'Commands', keySource: null, trouble: null },
+    },
+    notes: {},
+    views: [
+      view(conversation, [
+        said('u1', 'append check the boiler on Monday to Tasks'),
+        {
+          type: 'tool',
+          turn: 't1',
+          call: 'cmd-1',
+          tool: 'append_file',
+          arguments: '{\n  "path": "Tasks.md"\n}',
+          output: 'Added 1 line to Tasks.md.',
+          isError: false,
+          reactions: [
+            {
+              type: 'changed',
+              path: 'Tasks.md',
+              created: false,
+              added: 1,
+              removed: 0,
+              waiting: false,
+            },
+          ],
+        },
+        answered('a1', 'Added 1 line to Tasks.'),
+        said('u2', query),
+        {
+          type: 'tool',
+          turn: 't2',
+          call: 'cmd-2',
+          tool: 'find_notes',
+          arguments: JSON.stringify({ query }, null, 2),
+          output: '7 passages',
+          isError: false,
+          reactions: [
+            {
+              type: 'passages',
+              query,
+              total: 7,
+              passages: [
+                {
+                  path: 'House/Heating.md',
+                  heading: 'Boiler',
+                  line: 12,
+                  text: cold,
+                  marks: mark(cold, 'pressure', 'boiler'),
+                  why: 'heading',
+                },
+                {
+                  path: 'People/Household contacts.md',
+                  heading: null,
+                  line: 3,
+                  text: contact,
+                  marks: mark(contact, 'Boiler', 'Call'),
+                  why: 'text',
+                },
+                {
+                  path: 'Diary/2026-02-17.md',
+                  heading: 'Morning',
+                  line: 8,
+                  text: diary,
+                  marks: mark(diary, 'Pressure'),
+                  why: 'text',
+                },
+              ],
+            },
+          ],
+        },
+        answered('a2', 'No model connected. 7 passages match'),
+      ]),
+    ],
+  };
+}

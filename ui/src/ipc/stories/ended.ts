@@ -1,0 +1,35 @@
+/** Turns that did not end well. */
+import type { Item, TurnStatus, UserError } from '../bindings';
+import type { Story } from '../fake';
+import { answered, healthy, row, said, view } from './base';
+import { read } from './chat';
+
+export function interrupted(): Story {
+  return ended('interrupted', null);
+}
+
+export function limited(): Story {
+  return ended('limit', null);
+}
+
+export function failed(): Story {
+  return ended('failed', {
+    code: 'key',
+    message: 'Anthropic does not accept the key. Set another one in the settings.',
+  });
+}
+
+function ended(status: TurnStatus, error: UserError | null): Story {
+  const conversation = row('books-2', 'Books lent, and to whom');
+  const items: Item[] = [
+    said('u1', 'Go through the diary since June and write into each book’s note who has it now.'),
+    read('c1', 'Books/The Leopard.md'),
+    read('c2', 'Books/Austerlitz.md'),
+    answered(
+      'a1',
+      'Seven books are out. I write the name and the day into the property `lent_to` of each note, starting with the oldest loan.',
+    ),
+    { type: 'ended', turn: 't1', status, error },
+  ];
+  return { snapshot: healthy([conversation]), views: [view(conversation, items)], notes: {} };
+}

@@ -1,0 +1,24 @@
+/** Before there is anything: no vault, a vault that is gone, a vault without conversations. */
+import type { Story } from '../fake';
+import { healthy } from './base';
+
+export function firstRun(): Story {
+  const provider = { hasModel: false, label: 'Commands', keySource: null, trouble: null };
+  const snapshot = { ...healthy([]), vault: null, conversations: [], provider };
+  return { snapshot, views: [], notes: {} };
+}
+
+export function lostVault(): Story {
+  const { snapshot } = firstRun();
+  const message =
+    'The folder /media/anna/Backup/Notebook is not there. Connect the disk it lies on, or pick another folder.';
+  return {
+    snapshot: { ...snapshot, problems: [{ code: 'vault', message }] },
+    views: [],
+    notes: {},
+  };
+}
+
+export function emptyVault(): Story {
+  return { snapshot: { ...healthy([]), conversations: [] }, views: [], notes: {} };
+}
