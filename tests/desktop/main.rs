@@ -1,1 +1,23 @@
-//! desktop
+//! Journeys through the real window: the built application, driven as a user drives it.
+//!
+//! They need the programs that `cargo build --workspace` makes; `./dev e2e` makes them first. With
+//! `VAULTMATE_PICTURES` set to a folder, each journey leaves pictures of what it saw there.
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+mod change;
+mod first_run;
+mod hub;
+mod question;
+
+use tokio::sync::{Mutex, MutexGuard};
+
+/// One window at a time: a journey measures what a user would feel on a machine of their own.
+async fn one_at_a_time() -> MutexGuard<'static, ()> {
+    static WINDOW: Mutex<()> = Mutex::const_new(());
+    WINDOW.lock().await
+}

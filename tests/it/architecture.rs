@@ -22,7 +22,7 @@ fn root() -> PathBuf {
 fn metadata(arguments: &[&str]) -> Value {
     let output = Command::new(env!("CARGO"))
         .current_dir(root())
-        .args(["metadata", "--offline", "--locked", "--format-version", "1"])
+        .args(["metadata", "--offline", "--format-version", "1"])
         .args(arguments)
         .output()
         .expect("cargo runs");

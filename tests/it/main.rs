@@ -8,3 +8,4 @@
 )]
 
 mod architecture;
+mod kill_sweep;

@@ -6,7 +6,7 @@ use tempfile::TempDir;
 
 use crate::scripted_model::{KEY, ScriptedModel};
 use crate::web_driver::{Launch, WebDriver};
-use crate::{Display, TempVault, TestHub};
+use crate::{Display, TempVault};
 
 /// What stays when the application ends: its data folder, the settings, the screen. Starting again
 /// on the same home is what a user does after a crash.
@@ -56,14 +56,10 @@ impl DesktopHome {
         self
     }
 
-    /// The same home with the link to this hub switched on.
+    /// The same home with the link to the hub at `url` switched on.
     #[must_use]
-    pub fn with_hub(mut self, hub: &TestHub) -> Self {
-        self.set("VAULTMATE_HUB_URL", hub.url());
-        let settings = format!("[hub]\nenabled = true\naddress = \"{}\"\n", hub.url());
-        let file = self.data_dir().join("config.toml");
-        std::fs::create_dir_all(self.data_dir()).expect("the data folder");
-        std::fs::write(file, settings).expect("the settings");
+    pub fn with_hub(mut self, url: &str) -> Self {
+        self.set("VAULTMATE_HUB_URL", url.into());
         self
     }
 
@@ -111,6 +107,15 @@ impl DesktopApp {
         let frames = "window.__painted ??= (requestAnimationFrame(() => requestAnimationFrame(
             () => (window.__painted = true))), 'soon'); return window.__painted === true";
         self.window.wait_until("two frames", frames).await;
+    }
+
+    /// Saves what the window shows as `NAME.png` in the folder `VAULTMATE_PICTURES`, if one is set:
+    /// for people who want to see a journey.
+    pub async fn picture(&self, name: &str) {
+        if let Some(folder) = std::env::var_os("VAULTMATE_PICTURES") {
+            let file = Path::new(&folder).join(name).with_extension("png");
+            self.window.screenshot(&file).await;
+        }
     }
 
     /// Ends it as a power cut would; resolves when it is gone.

@@ -15,6 +15,7 @@ pub mod desktop_app;
 pub mod display;
 mod http;
 pub mod scripted_model;
+pub mod story;
 pub mod temp_vault;
 pub mod test_hub;
 mod wait;

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
+use crate::wait::until;
+
 /// All files of a folder: path below it (with `/`) to bytes.
 pub type Files = BTreeMap<String, Vec<u8>>;
 
@@ -60,6 +62,15 @@ impl TempVault {
     #[must_use]
     pub fn try_read(&self, path: &str) -> Option<String> {
         fs::read_to_string(self.root().join(path)).ok()
+    }
+
+    /// Resolves with a note's text once it contains `needle`.
+    pub async fn wait_for(&self, path: &str, needle: &str) -> String {
+        until(&format!("`{needle}` in {path}"), async || {
+            let text = self.try_read(path).unwrap_or_default();
+            if text.contains(needle) { Ok(text) } else { Err(format!("it holds {text:?}")) }
+        })
+        .await
     }
 
     /// Every file, byte by byte, for a comparison later.

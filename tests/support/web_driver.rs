@@ -182,6 +182,26 @@ impl WebDriver {
         self.execute(script, &json!([])).await.as_str().unwrap_or_default().to_owned()
     }
 
+    /// Resolves once what has the `data-testid` has the focus.
+    pub async fn wait_for_focus(&self, testid: &str) {
+        until(&format!("the focus on {testid}"), async || match self.focus().await {
+            focus if focus == testid => Ok(()),
+            focus => Err(format!("it is on `{focus}`")),
+        })
+        .await;
+    }
+
+    /// Presses Tab until what has the `data-testid` has the focus; gives up after a whole round.
+    pub async fn tab_to(&self, testid: &str) {
+        for _ in 0..100 {
+            if self.focus().await == testid {
+                return;
+            }
+            self.press(&[Key::Tab]).await;
+        }
+        panic!("Tab never comes to {testid}");
+    }
+
     /// Saves what the window shows as a PNG.
     pub async fn screenshot(&self, file: &Path) {
         let picture = self.ask(Method::GET, "/screenshot", None).await.expect("a screenshot");

@@ -83,7 +83,10 @@ async function picture(browser, base, directory, screen, theme) {
     const page = await browser.newPage({ viewport, colorScheme: theme, locale: 'en-GB' });
     page.on('pageerror', (error) => failures.push(`${screen.name}: ${error.message}`));
     await page.goto(`${base}?fake=${screen.story}`);
-    await page.getByTestId(/composer|firstrun/).first().waitFor();
+    await page
+      .getByTestId(/composer|firstrun/)
+      .first()
+      .waitFor();
     await screen.prepare?.(page);
     const overflow = await page.evaluate(
       () => document.documentElement.scrollWidth > document.documentElement.clientWidth,
@@ -106,7 +109,9 @@ const browser = await chromium.launch({
 const failures = [];
 for (const screen of screens.filter(({ name }) => !names.length || names.includes(name))) {
   for (const theme of ['light', 'dark']) {
-    failures.push(...(await picture(browser, server.resolvedUrls.local[0], directory, screen, theme)));
+    failures.push(
+      ...(await picture(browser, server.resolvedUrls.local[0], directory, screen, theme)),
+    );
   }
 }
 await browser.close();

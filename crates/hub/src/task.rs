@@ -96,7 +96,8 @@ impl Driver {
         loop {
             match self.next(&cancel).await {
                 Next::Stop => break,
-                Next::EventTaken => {}
+                // Until now nothing was read, so silence up to now means nothing.
+                Next::EventTaken => self.step(Input::Heard).await,
                 Next::Command(command) => self.obey(command).await,
                 Next::Socket(happened) => self.notice(happened).await,
                 Next::Time => self.time_passed().await,

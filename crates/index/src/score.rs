@@ -62,7 +62,7 @@ impl Match {
                 }
             }
         }
-        let marked: usize = reading.title.iter().map(|mark| mark.end - mark.start).sum();
+        let marked: usize = reading.title.iter().map(|mark| mark.matched).sum();
         Some(Self {
             path: path.clone(),
             passages,
@@ -75,7 +75,7 @@ impl Match {
     /// Higher is better. `weights` has one weight for each word.
     pub(crate) fn score(&self, weights: &[f64]) -> f64 {
         let word = |(tally, weight): (&Tally, &f64)| {
-            let title = if tally.in_title { 3.0 + 3.0 * self.title_share } else { 0.0 };
+            let title = if tally.in_title { 2.0 + 5.0 * self.title_share.powi(2) } else { 0.0 };
             let heading = if tally.in_heading { 1.5 } else { 0.0 };
             let often = f64::from(tally.in_text);
             weight * (title + heading + often / (often + 1.5))

@@ -3,6 +3,7 @@
 use std::io;
 use std::time::{Duration, Instant};
 
+use grep_matcher::LineTerminator;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkMatch};
 use protocol::{ChangeSet, NotePath};
@@ -117,7 +118,6 @@ impl Sink for Places {
 fn matcher(query: &Query) -> Result<RegexMatcher, SearchError> {
     RegexMatcherBuilder::new()
         .case_insensitive(!query.case_sensitive)
-        .line_terminator(Some(b'\n'))
         .crlf(true)
         .build(&query.pattern)
         .map_err(|error| SearchError::BadPattern {
@@ -137,11 +137,14 @@ fn places(matcher: &RegexMatcher, text: &[u8]) -> Places {
     let mut places = Places::default();
     let mut searcher = SearcherBuilder::new()
         .line_number(true)
+        .line_terminator(LineTerminator::crlf())
         .bom_sniffing(false)
         .binary_detection(BinaryDetection::quit(0))
         .build();
-    // The sink never fails, and a slice cannot: what was found until then stands in any case.
-    let _ = searcher.search_slice(matcher, text, &mut places);
+    if let Err(error) = searcher.search_slice(matcher, text, &mut places) {
+        // Neither a slice nor the sink fails; what was found until then stands in any case.
+        tracing::error!(%error, "a note could not be searched to its end");
+    }
     places
 }
 

@@ -33,6 +33,8 @@ pub(crate) struct Mark {
     pub(crate) end: usize,
     /// Which word of the query it begins with.
     pub(crate) term: usize,
+    /// How many bytes of it are that word.
+    pub(crate) matched: usize,
 }
 
 impl Words {
@@ -79,7 +81,7 @@ impl Words {
         let rest = text.get(found.end()..)?;
         let tail =
             if is_spaced(first) { rest.find(|c| !is_spaced(c)).unwrap_or(rest.len()) } else { 0 };
-        Some(Mark { start: found.start(), end: found.end() + tail, term })
+        Some(Mark { start: found.start(), end: found.end() + tail, term, matched: found.len() })
     }
 }
 

@@ -54,6 +54,7 @@ pub trait Host: Send + Sync {
 /// What happens in a turn, in order. Everything but `Delta` and `Called` is durable before it is
 /// told.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "told a few times a turn, and at once taken apart")]
 pub enum TurnEvent {
     /// It runs now.
     Began,

@@ -5,11 +5,7 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
 use futures_util::StreamExt;
-use protocol::fault::point;
-use protocol::{
-    CallResult, Ending, Message, MessageId, OpenTurn, Part, Question, QuestionId, Role, Step,
-    Timestamp, TurnStatus, Usage, UserError,
-};
+use protocol::{MessageId, OpenTurn, Role, UserError};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -18,14 +14,15 @@ use crate::host::{TurnEvent, TurnSetup};
 use crate::model::{Block, ModelEvent, ModelMessage, ModelRequest};
 use crate::provider::ModelStream;
 use crate::service::ServiceParts;
-use crate::tool::Effect;
-use crate::turn::{Finish, How, Kind, Rules, Turn, TurnEffect, TurnInput};
+use crate::turn::{Finish, How, Turn, TurnEffect, TurnInput};
 use crate::wording;
 
 mod calls;
 mod halt;
+mod place;
 
 use halt::{Halt, Halted};
+use place::Place;
 
 /// How driving a turn ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -174,118 +171,6 @@ impl Run<'_> {
     }
 }
 
-/// Where a turn is kept and told.
-struct Place<'a> {
-    parts: &'a ServiceParts,
-    turn: &'a OpenTurn,
-    /// The id of the question, should the turn end with one.
-    question: QuestionId,
-}
-
-impl Place<'_> {
-    fn tell(&self, event: TurnEvent) {
-        self.parts.host.tell(self.turn, event);
-    }
-
-    fn rules(&self, setup: &TurnSetup) -> Rules {
-        let registry = &self.parts.registry;
-        let kind = |name: &str| match registry.effect(name) {
-            _ if registry.changes_notes(name) => Kind::Change,
-            Some(Effect::Read) | None => Kind::Read,
-            Some(_) => Kind::Talk,
-        };
-        Rules {
-            limits: setup.limits,
-            kinds: setup.tools.iter().map(|name| (name.clone(), kind(name))).collect(),
-            question: self.question.clone(),
-            spread: fastrand::u8(..),
-        }
-    }
-
-    async fn store_step(&self, id: MessageId, parts: Vec<Part>, usage: Usage) -> TurnInput {
-        let step = Step { message: self.message(id, parts), usage };
-        point("llm.step.before");
-        let stored = self.parts.transcript.step(&self.turn.turn, &step).await;
-        point("llm.step.after");
-        match stored {
-            Ok(()) => {
-                self.tell(TurnEvent::Stepped(step.message));
-                TurnInput::Stored
-            }
-            Err(error) => TurnInput::Broke(error),
-        }
-    }
-
-    async fn store_results(&self, results: Vec<CallResult>) -> TurnInput {
-        point("llm.results.before");
-        let stored = self.parts.transcript.results(&self.turn.turn, &results).await;
-        point("llm.results.after");
-        match stored {
-            Ok(()) => {
-                self.tell(TurnEvent::Answered(results));
-                TurnInput::Stored
-            }
-            Err(error) => TurnInput::Broke(error),
-        }
-    }
-
-    async fn end(&self, answer: MessageId, finish: Finish) -> Ran {
-        let ending = self.ending(answer, finish);
-        point("llm.finish.before");
-        let stored = self.parts.transcript.finish(&self.turn.turn, &ending).await;
-        point("llm.finish.after");
-        match stored {
-            Ok(()) => {
-                self.tell(TurnEvent::Ended(ending));
-                Ran::Ended
-            }
-            Err(error) => {
-                let (status, error) = (TurnStatus::Failed, Some(error));
-                self.tell(TurnEvent::Ended(Ending { status, error, question: None, ..ending }));
-                Ran::Unstored
-            }
-        }
-    }
-
-    fn ending(&self, answer: MessageId, finish: Finish) -> Ending {
-        let at = now();
-        let text = |text| self.message(answer, vec![Part::Text { text }]);
-        let question = finish.question.map(|asked| Question {
-            id: self.question.clone(),
-            conversation: self.turn.conversation.clone(),
-            turn: self.turn.turn.clone(),
-            call: asked.call,
-            original_message: self.turn.message.clone(),
-            text: asked.message,
-            options: asked.options,
-            tool_calls_completed: asked.calls_before,
-            asked_at: at,
-        });
-        Ending {
-            status: finish.status,
-            results: finish.results,
-            message: finish.text.map(text),
-            cut: finish.cut,
-            question,
-            ends_conversation: finish.ends_conversation,
-            error: finish.error,
-            usage: finish.usage,
-            at,
-        }
-    }
-
-    fn message(&self, id: MessageId, parts: Vec<Part>) -> Message {
-        Message {
-            id,
-            conversation: self.turn.conversation.clone(),
-            turn: self.turn.turn.clone(),
-            role: Role::Assistant,
-            parts,
-            at: now(),
-        }
-    }
-}
-
 fn one(input: TurnInput) -> Flow {
     ControlFlow::Continue(vec![input])
 }
@@ -301,8 +186,4 @@ fn add_note(messages: &mut Vec<ModelMessage>, note: &str) {
 
 fn new_answer() -> MessageId {
     Uuid::now_v7().into()
-}
-
-fn now() -> Timestamp {
-    Timestamp(jiff::Timestamp::now().as_millisecond())
 }

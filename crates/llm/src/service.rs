@@ -15,8 +15,8 @@ use crate::registry::ToolRegistry;
 use crate::session;
 use crate::transcript::Transcript;
 
-/// How many turns run at once; more wait their turn.
-const TURNS_AT_ONCE: usize = 4;
+/// How many conversations work at once; the turns of more wait.
+const AT_ONCE: usize = 4;
 
 /// How long a wait before a retry really takes. Tests shorten it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +65,7 @@ pub struct LlmService {
 
 pub(crate) struct Inner {
     pub(crate) parts: ServiceParts,
-    pub(crate) slots: Semaphore,
+    pub(crate) room: Semaphore,
     sessions: Mutex<HashMap<ConversationId, Session>>,
 }
 
@@ -83,8 +83,8 @@ impl LlmService {
     /// A service that runs nothing yet: [`wake`](Self::wake) conversations that have queued turns.
     #[must_use]
     pub fn new(parts: ServiceParts) -> Self {
-        let slots = Semaphore::new(TURNS_AT_ONCE);
-        Self { inner: Arc::new(Inner { parts, slots, sessions: Mutex::default() }) }
+        let room = Semaphore::new(AT_ONCE);
+        Self { inner: Arc::new(Inner { parts, room, sessions: Mutex::default() }) }
     }
 
     /// The tools there are.

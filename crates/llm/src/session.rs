@@ -8,13 +8,16 @@ use tokio::sync::SemaphorePermit;
 use crate::run::{self, Ran};
 use crate::service::{Inner, Quiet};
 
-/// Runs turns until none is queued, the transcript fails or the service ends.
+/// Waits for room, then runs turns until none is queued, the transcript fails or the service
+/// ends.
 pub(crate) async fn work(service: Arc<Inner>, conversation: ConversationId) {
-    while let Some(slot) = slot(&service).await {
-        match next(&service, &conversation).await {
-            Next::Again => drop(slot),
-            Next::Left => return,
-            Next::Leave => break,
+    if let Some(_room) = room(&service).await {
+        loop {
+            match next(&service, &conversation).await {
+                Next::Again => {}
+                Next::Left => return,
+                Next::Leave => break,
+            }
         }
     }
     service.leave(&conversation);
@@ -30,6 +33,9 @@ enum Next {
 }
 
 async fn next(service: &Inner, conversation: &ConversationId) -> Next {
+    if service.parts.cancel.is_cancelled() {
+        return Next::Leave;
+    }
     let stop = service.next_turn(conversation);
     match service.parts.transcript.begin(conversation).await {
         Ok(Some(turn)) => {
@@ -46,11 +52,11 @@ async fn next(service: &Inner, conversation: &ConversationId) -> Next {
     }
 }
 
-/// Room to run a turn; `None` when the service ends.
-async fn slot(service: &Inner) -> Option<SemaphorePermit<'_>> {
+/// Room to work; `None` when the service ends.
+async fn room(service: &Inner) -> Option<SemaphorePermit<'_>> {
     tokio::select! {
         biased;
         () = service.parts.cancel.cancelled() => None,
-        slot = service.slots.acquire() => slot.ok(),
+        room = service.room.acquire() => room.ok(),
     }
 }

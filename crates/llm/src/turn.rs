@@ -12,13 +12,14 @@ use protocol::{CallId, CallResult, Part, QuestionId, Usage, UserError};
 
 use crate::changes::Verdict;
 use crate::host::Limits;
-use crate::model::{ModelError, ModelEvent, StopReason, ToolCall};
-use crate::retry;
-use crate::tool::{Control, ToolOutcome};
+use crate::model::{ModelError, ModelEvent, ToolCall};
+use crate::tool::ToolOutcome;
 use crate::wording;
 
 mod answer;
+mod asking;
 mod batch;
+mod calling;
 mod finish;
 mod guard;
 #[cfg(test)]
@@ -27,7 +28,7 @@ mod law;
 mod tests;
 
 use answer::Answer;
-use batch::{Batch, Segment};
+use batch::Batch;
 pub use finish::{Asked, Finish};
 use guard::Guard;
 
@@ -217,169 +218,6 @@ impl Turn {
                 self.call_next(batch)
             }
             (state, _) => (state, Vec::new()),
-        }
-    }
-
-    fn hear(&mut self, how: How, attempt: u32, mut answer: Answer, input: TurnInput) -> Next {
-        match input {
-            TurnInput::Event(ModelEvent::Stopped { reason, usage }) => {
-                self.answered(how, &answer, reason, usage)
-            }
-            TurnInput::Event(event) => {
-                let shown = answer.hear(event).map(TurnEffect::Show);
-                (State::Asking { how, attempt, answer }, shown.into_iter().collect())
-            }
-            TurnInput::Failed(error) => self.failed(how, attempt, &answer, error),
-            TurnInput::Severed => {
-                let error = ModelError::Network(
-                    "The answer broke off before its end: check the network, then try again."
-                        .into(),
-                );
-                self.failed(how, attempt, &answer, error)
-            }
-            _ => (State::Asking { how, attempt, answer }, Vec::new()),
-        }
-    }
-
-    fn failed(&self, how: How, attempt: u32, answer: &Answer, error: ModelError) -> Next {
-        if !answer.is_shown()
-            && let Some(wait) = retry::decide(&error, attempt, self.spread)
-        {
-            return (State::Waiting { how, attempt }, vec![TurnEffect::Wait(wait)]);
-        }
-        let finish = Finish::failed(error.into()).saying_cut(answer.text());
-        over(if how == How::Closing { finish.at_limit() } else { finish })
-    }
-
-    fn answered(&mut self, how: How, answer: &Answer, reason: StopReason, usage: Usage) -> Next {
-        if how == How::Closing {
-            let finish = Finish::done().at_limit().costing(usage);
-            return over(match reason {
-                StopReason::EndTurn | StopReason::StopSequence => finish.saying(answer.text()),
-                _ => finish.saying_cut(answer.text()),
-            });
-        }
-        match reason {
-            StopReason::ToolUse if answer.has_calls() => self.call(answer, usage),
-            StopReason::EndTurn | StopReason::StopSequence | StopReason::ToolUse => {
-                self.done(answer, usage)
-            }
-            StopReason::MaxTokens if answer.has_calls() => self.cut_in_calls(answer, usage),
-            StopReason::MaxTokens if answer.text().is_some() => {
-                over(Finish::done().saying_cut(answer.text()).costing(usage))
-            }
-            StopReason::PauseTurn => self.pause(answer, usage),
-            StopReason::MaxTokens
-            | StopReason::Refusal
-            | StopReason::ContextExceeded
-            | StopReason::Unknown => {
-                let finish = Finish::failed(finish::stopped_by(reason));
-                over(finish.saying_cut(answer.text()).costing(usage))
-            }
-        }
-    }
-
-    /// The answer is whole and calls nothing.
-    fn done(&mut self, answer: &Answer, usage: Usage) -> Next {
-        let text = answer.text();
-        if text.is_some() || self.said {
-            return over(Finish::done().saying(text).costing(usage));
-        }
-        if std::mem::replace(&mut self.nudged, true) {
-            return over(Finish::failed(finish::empty_twice()).costing(usage));
-        }
-        ask(How::Nudged, 1)
-    }
-
-    fn pause(&mut self, answer: &Answer, usage: Usage) -> Next {
-        self.pauses += 1;
-        if self.pauses > PAUSES {
-            let finish = Finish::failed(finish::paused_too_often());
-            return over(finish.saying_cut(answer.text()).costing(usage));
-        }
-        let Some(text) = answer.text() else { return ask(How::Plain, 1) };
-        self.said = true;
-        store_step(Batch::default(), vec![Part::Text { text }], None, usage, Then::AskAgain)
-    }
-
-    fn call(&mut self, answer: &Answer, usage: Usage) -> Next {
-        self.trips += 1;
-        let (batch, parts) = self.batch(answer);
-        store_step(batch, parts, answer.text(), usage, Then::Call)
-    }
-
-    /// Its calls are stored, because the user saw the turn work towards them, and none runs.
-    fn cut_in_calls(&mut self, answer: &Answer, usage: Usage) -> Next {
-        let (batch, parts) = self.batch(answer);
-        store_step(batch, parts, answer.text(), usage, Then::Fail(finish::cut_in_calls()))
-    }
-
-    fn batch(&mut self, answer: &Answer) -> (Batch, Vec<Part>) {
-        answer.batch(&self.kinds, self.limits.calls_per_message, &mut self.ids)
-    }
-
-    fn step_stored(&mut self, batch: Batch, then: Then) -> Next {
-        match then {
-            Then::Fail(error) => {
-                let results = batch.close(|_| wording::CUT_CALL);
-                over(Finish { cut: true, ..Finish::failed(error) }.with_results(results))
-            }
-            Then::Call => self.call_next(batch),
-            Then::AskAgain if self.stopped => over(Finish::cancelled()),
-            Then::AskAgain => ask(How::Plain, 1),
-        }
-    }
-
-    fn call_next(&mut self, mut batch: Batch) -> Next {
-        if self.stopped {
-            let results = batch.close(|_| wording::CANCELLED);
-            return over(Finish::cancelled().with_results(results));
-        }
-        match batch.advance(&mut self.guard) {
-            Segment::Side(calls) => (State::Calling(batch), vec![TurnEffect::Run(calls)]),
-            Segment::Alone(call, Kind::Change) => {
-                (State::Calling(batch), vec![TurnEffect::Plan(call)])
-            }
-            Segment::Alone(call, Kind::Read | Kind::Talk) => {
-                (State::Calling(batch), vec![TurnEffect::Run(vec![call])])
-            }
-            Segment::Refused => store_results(batch),
-            Segment::Over if self.trips >= self.limits.round_trips || self.guard.is_used_up() => {
-                ask(How::Closing, 1)
-            }
-            Segment::Over => ask(How::Plain, 1),
-        }
-    }
-
-    fn ran(&mut self, mut batch: Batch, call: &CallId, mut outcome: ToolOutcome) -> Next {
-        let control = outcome.control.take();
-        if let (Some(Control::Ask { .. }), Some(Kind::Talk)) = (&control, batch.open_kind(call)) {
-            outcome.output = wording::delivered(&self.question);
-        }
-        let Some((ran, kind)) = batch.settle(call, outcome) else {
-            return (State::Calling(batch), Vec::new());
-        };
-        self.guard.learn(&ran.call, ran.is_error);
-        match control.filter(|_| kind == Kind::Talk) {
-            Some(Control::Ask { message, options }) => {
-                let before = self.guard.ran().saturating_sub(1);
-                let asked = Asked { call: call.clone(), message, options, calls_before: before };
-                let results = batch.close(|kind| match kind {
-                    Kind::Talk => wording::SECOND_QUESTION,
-                    Kind::Read | Kind::Change => wording::WAITING_FOR_USER,
-                });
-                over(Finish::asked(asked).with_results(results))
-            }
-            Some(Control::End { .. }) => {
-                let results = batch.close(|_| wording::CONVERSATION_ENDED);
-                over(Finish::done().with_results(results).ending_the_conversation())
-            }
-            Some(Control::Say(_)) => {
-                self.said = true;
-                store_results(batch)
-            }
-            None if batch.is_settled() => store_results(batch),
-            None => (State::Calling(batch), Vec::new()),
         }
     }
 

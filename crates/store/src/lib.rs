@@ -2,7 +2,7 @@
 //! change sets, the ledger of effects, the hub's inbox and outbox, usage. All durable SQL is here.
 //!
 //! A table is a module. [`Store`]'s methods stand in the module of the table they are about; what
-//! a turn stores, over several tables, stands in [`transcript`]; what the chat shows is put
+//! a turn stores, over several tables, stands in `transcript`; what the chat shows is put
 //! together in [`view`]. Each writing method is one commit that is durable when it returns and
 //! that leaves nothing behind when it fails or is dropped. Times are handed in.
 

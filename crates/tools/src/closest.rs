@@ -15,6 +15,7 @@ const ENOUGH: f64 = 0.4;
 /// and what differs where that can be told.
 pub(crate) fn near_miss(text: &str, old: &str) -> String {
     if let Some(bare) = without_numbers(old)
+        && !bare.is_empty()
         && text.contains(&bare)
     {
         return "Leave out the line numbers (`12| `) that read_file prints before each line."

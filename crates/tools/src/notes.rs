@@ -75,12 +75,16 @@ impl Notes {
         }
     }
 
-    /// The existing note that `asked` means, else the free place of that path.
+    /// The existing note that `asked` means, else the free place of that path. With a folder in
+    /// it, `asked` is a path and means itself.
     pub(crate) async fn named_or_free(
         &self,
         asked: &str,
         context: &ToolContext,
     ) -> Result<Place, ToolFailure> {
+        if asked.contains('/') {
+            return self.place(asked, context).await;
+        }
         match self.named(asked, context).await {
             Ok(current) => Ok(Place::Taken(current)),
             Err(missing) => match candidates::read(&missing.0) {

@@ -123,8 +123,8 @@ mod tests {
     fn text_under_a_heading_ends_before_the_next_one_of_any_level() {
         let text = "# A\none\n\ntwo\n\n## B\n\n# C";
         let ends: Vec<_> = headings(text).iter().map(|h| h.end).collect();
-        assert_eq!(ends, [12, 18, 22]);
-        assert_eq!(&text[..12], "# A\none\n\ntwo\n");
-        assert_eq!(&text[..18], "# A\none\n\ntwo\n\n## B\n");
+        assert_eq!(ends, [13, 19, 23]);
+        assert_eq!(&text[..13], "# A\none\n\ntwo\n");
+        assert_eq!(&text[..19], "# A\none\n\ntwo\n\n## B\n");
     }
 }

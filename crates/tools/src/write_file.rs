@@ -47,7 +47,7 @@ impl ChangingTool for WriteFile {
             }
             Place::Taken(note) => {
                 may_overwrite(&note, &input, context).map_err(ToolFailure)?;
-                let before = note.bytes.split(|byte| *byte == b'\n').count();
+                let before = String::from_utf8_lossy(&note.bytes).lines().count();
                 let summary =
                     format!("Replaced all of `{}`: {lines} instead of {before}", note.path);
                 let after = input.content.into_bytes();

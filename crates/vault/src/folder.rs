@@ -92,3 +92,33 @@ fn retried(open: impl Fn() -> Result<OwnedFd, Errno>) -> Result<OwnedFd, Errno> 
         .find(|opened| opened.as_ref().err() != Some(&Errno::AGAIN))
         .unwrap_or_else(open)
 }
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests make the files of the vault")]
+mod tests {
+    use super::*;
+
+    /// Without `openat2` the parts are walked one by one; both ways must refuse the same.
+    #[test]
+    fn the_walk_refuses_what_the_kernel_refuses() {
+        let all = tempfile::tempdir().unwrap();
+        let (root, out) = (all.path().join("vault"), all.path().join("out"));
+        std::fs::create_dir_all(root.join("a/b")).unwrap();
+        std::fs::create_dir(&out).unwrap();
+        std::fs::write(out.join("secret.md"), "canary").unwrap();
+        std::fs::write(root.join("a/b/note.md"), "note").unwrap();
+        std::os::unix::fs::symlink(&out, root.join("a/link")).unwrap();
+        std::os::unix::fs::symlink(out.join("secret.md"), root.join("a/link.md")).unwrap();
+        let folder = Folder::root(std::fs::File::open(&root).unwrap().into());
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW;
+        for (path, is_inside) in [
+            ("a/b/note.md", true),
+            ("a/link/secret.md", false),
+            ("a/link.md", false),
+            ("a/gone.md", false),
+        ] {
+            assert_eq!(folder.walk(path, flags, Mode::empty()).is_ok(), is_inside, "{path}");
+            assert_eq!(folder.open(path, flags, Mode::empty()).is_ok(), is_inside, "{path}");
+        }
+    }
+}

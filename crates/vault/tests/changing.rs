@@ -1,6 +1,13 @@
 //! Applying changes: what is on disk afterwards, and what a refusal leaves.
 
-#![allow(clippy::disallowed_methods, reason = "tests look at the files beside the vault")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test makes its own files and fails where it cannot go on"
+)]
 
 mod support;
 
@@ -120,14 +127,6 @@ async fn an_empty_order_intends_nothing() {
     let folder = Folder::new();
     let (applied, states) = apply(&folder, []).await;
     assert!(applied.done.is_empty() && applied.problems.is_empty() && states.is_empty());
-}
-
-#[tokio::test]
-async fn more_notes_than_handles_change_in_one_order() {
-    let folder = Folder::new();
-    let changes = (0..1200).map(|n| create(&format!("{n}/note.md"), "x"));
-    let (applied, _) = apply(&folder, changes).await;
-    assert_eq!((applied.done.len(), applied.problems.len()), (1200, 0));
 }
 
 #[tokio::test]

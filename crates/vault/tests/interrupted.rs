@@ -2,11 +2,20 @@
 //!
 //! A stop is a panic at a fault point: nothing after it runs, as if the process had ended there.
 
-#![allow(clippy::disallowed_methods, reason = "tests look at the files beside the vault")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test makes its own files and fails where it cannot go on"
+)]
 
 mod support;
 
+use std::fs;
 use std::panic;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::thread;
@@ -14,14 +23,25 @@ use std::thread;
 use protocol::fault;
 use protocol::{Change, IntentState};
 use support::{Folder, MemoryLedger, create, order, path, replace};
-use vault::{Recovery, Vault, VaultError};
+use vault::{Applied, Recovery, Vault, VaultError};
 
 /// Points still to pass before the stop; `usize::MAX` means none.
 static LEFT: AtomicUsize = AtomicUsize::new(usize::MAX);
-static PASSED: AtomicUsize = AtomicUsize::new(0);
 
-fn stop_at_zero(_: &'static str) {
-    PASSED.fetch_add(1, Ordering::SeqCst);
+/// The points that were passed.
+static NAMES: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
+
+/// Where another program saves a note, and what, each time once.
+static SAVES: Mutex<Option<(&'static str, PathBuf, Vec<&'static str>)>> = Mutex::new(None);
+
+fn pass(name: &'static str) {
+    NAMES.lock().unwrap().push(name);
+    if let Some((point, note, saves)) = &mut *SAVES.lock().unwrap()
+        && *point == name
+        && !saves.is_empty()
+    {
+        fs::write(note, saves.remove(0)).unwrap();
+    }
     let left = LEFT.load(Ordering::SeqCst);
     if left == usize::MAX {
         return;
@@ -35,7 +55,7 @@ fn faults() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     static QUIET: Once = Once::new();
     QUIET.call_once(|| {
-        fault::install(stop_at_zero);
+        fault::install(pass);
         let loud = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
             if info.payload_as_str() != Some("stopped here") {
@@ -207,27 +227,55 @@ fn a_file_of_another_content_under_the_temporary_name_is_not_swept() {
     assert_eq!(folder.names().len(), 4);
 }
 
+/// Applies one change while another program writes `saves[n]` at the n-th time `point` is passed.
+fn applied_while(point: &'static str, saves: &[&'static str]) -> (Folder, MemoryLedger, Applied) {
+    let (folder, ledger) = (before(), MemoryLedger::default());
+    let note = folder.root.join("notes/a.md");
+    *SAVES.lock().unwrap() = Some((point, note, saves.to_vec()));
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let change = order([changes().remove(0)]);
+    let applied = runtime.block_on(folder.vault().apply(change, &ledger)).unwrap();
+    *SAVES.lock().unwrap() = None;
+    (folder, ledger, applied)
+}
+
 #[test]
-fn a_note_written_in_the_moment_of_the_exchange_is_stale_and_kept() {
+fn a_note_saved_just_before_the_exchange_is_put_back_whole() {
     let _one = faults();
-    // Counts the points of an apply that nobody disturbs, to find those around the exchange.
-    let mut kept = 0;
-    for stop in 0..40 {
-        let (folder, ledger) = (before(), MemoryLedger::default());
-        run_until(stop, async || {
-            drop(folder.vault().apply(order([changes().remove(0)]), &ledger).await);
-        });
-        let temp = folder.names().into_iter().find(|name| name.contains(".vaultmate-"));
-        let is_staged = temp.is_some_and(|temp| folder.read(&temp).unwrap() == b"old and new");
-        if !is_staged || folder.read("notes/a.md").unwrap() != b"old" {
-            continue;
-        }
-        folder.write("notes/a.md", "saved just now");
-        recover(&folder.vault(), &ledger);
-        assert_eq!(folder.read("notes/a.md").unwrap(), b"saved just now");
-        kept += 1;
-    }
-    assert!(kept > 0, "no stop lay between writing and exchanging");
+    let (folder, ledger, applied) = applied_while("vault.exchange.before", &["saved"]);
+    assert!(matches!(applied.problems[0].1, VaultError::Stale { .. }), "{applied:?}");
+    assert_eq!(ledger.states(), [IntentState::Stale]);
+    assert_eq!(folder.read("notes/a.md").unwrap(), b"saved");
+    assert_eq!(folder.names(), before().names());
+}
+
+#[test]
+fn a_note_saved_twice_around_the_exchange_keeps_the_newest_and_loses_neither() {
+    let _one = faults();
+    let (folder, ledger, applied) = applied_while("vault.exchange.before", &["first", "second"]);
+    assert!(matches!(applied.problems[0].1, VaultError::Parked { .. }), "{applied:?}");
+    assert_eq!(ledger.states(), [IntentState::Parked]);
+    assert_eq!(folder.read("notes/a.md").unwrap(), b"second");
+    let beside = folder.names().into_iter().find(|name| name.contains(".vaultmate-")).unwrap();
+    assert_eq!(folder.read(&beside).unwrap(), b"first");
+}
+
+#[test]
+fn a_note_costs_one_file_sync_and_one_folder_sync() {
+    let _one = faults();
+    NAMES.lock().unwrap().clear();
+    let (folder, ledger) = (before(), MemoryLedger::default());
+    folder.write("notes/b.md", "b");
+    let changes = [changes().remove(0), replace("notes/b.md", "b", "c"), create("notes/c.md", "c")];
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(folder.vault().apply(order(changes), &ledger)).unwrap();
+    let names = NAMES.lock().unwrap().clone();
+    let count = |name: &str| names.iter().filter(|passed| **passed == name).count();
+    assert_eq!(count("vault.intend.before"), 1);
+    assert_eq!((count("vault.fsync.before"), count("vault.folder_fsync.before")), (3, 3));
+    let last_staged = names.iter().rposition(|name| *name == "vault.fsync.after");
+    let first_changed = names.iter().position(|name| *name == "vault.exchange.before");
+    assert!(last_staged < first_changed, "every temporary file is durable before a note changes");
 }
 
 #[test]

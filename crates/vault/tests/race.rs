@@ -1,6 +1,13 @@
 //! Another program swaps folders for links while notes are read and made. Nothing leaks.
 
-#![allow(clippy::disallowed_methods, reason = "the control reads as a program without a handle")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test makes its own files and fails where it cannot go on"
+)]
 
 mod support;
 

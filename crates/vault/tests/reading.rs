@@ -1,7 +1,14 @@
 //! Opening a vault, reading, listing and finding notes by name, with everything that may stand in
 //! the way.
 
-#![allow(clippy::disallowed_methods, reason = "tests look at the files beside the vault")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test makes its own files and fails where it cannot go on"
+)]
 
 mod support;
 
@@ -156,16 +163,6 @@ fn a_listing_has_everything_but_protected_names_and_follows_nothing() {
     );
     assert_eq!(listing.problems.len(), 1);
     assert_eq!(listing.problems[0].name, "bad\u{FFFD}.md");
-}
-
-#[test]
-fn a_folder_with_more_folders_than_handles_is_listed() {
-    let folder = Folder::new();
-    for n in 0..1500 {
-        fs::create_dir(folder.root.join(format!("notes/{n}"))).unwrap();
-    }
-    let listing = folder.vault().list().unwrap();
-    assert_eq!((listing.entries.len(), listing.problems.len()), (1501, 0));
 }
 
 #[track_caller]

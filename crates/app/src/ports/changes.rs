@@ -125,11 +125,7 @@ impl VaultChanges {
             self.feed.tell(AppEvent::ReviewChanged { conversation, review });
         }
         let mut verdict = self.verdict(plan, true, |_| true);
-        verdict.output = format!(
-            "Planned, not yet done: {}. The user will review it; your later reads see the note as \
-             if it were applied.",
-            plan.summary
-        );
+        verdict.output = tools::verdict::waiting(&plan.summary);
         Ok(verdict)
     }
 

@@ -169,6 +169,34 @@ fn another_config_ends_the_old_socket_before_it_dials() {
     assert_eq!(online().step(at(secs(1)), Input::TurnOn), expected);
 }
 
+/// How often a link dials in 40 minutes, a wake every second, when each socket ends as `end` says.
+fn dials_of_a_restless_link(end: &[Input]) -> Vec<Duration> {
+    let mut link = after(&[Input::TurnOn]);
+    let mut dials = vec![Duration::ZERO];
+    for now in (0..2400).map(secs) {
+        for input in end.iter().chain([&Input::Wake]) {
+            if link.step(at(now), input.clone()).contains(&Effect::Dial) {
+                dials.push(now);
+            }
+        }
+    }
+    dials
+}
+
+#[test]
+fn however_often_it_wakes_a_link_dials_twenty_times_in_ten_minutes() {
+    let refused = vec![Input::Lost(Trouble::NoAnswer)];
+    let flapping = vec![Input::Opened, Input::Registered, Input::Lost(Trouble::Lost)];
+    for end in [refused, flapping] {
+        let dials = dials_of_a_restless_link(&end);
+        let in_window = |from: Duration| {
+            dials.iter().filter(|dial| (from..from + secs(600)).contains(*dial)).count()
+        };
+        assert_eq!(in_window(Duration::ZERO), 20);
+        assert!(dials.iter().all(|from| in_window(*from) <= 20), "{dials:?}");
+    }
+}
+
 fn any_trouble() -> impl Strategy<Value = Trouble> {
     prop_oneof![
         4 => Just(Trouble::NoAnswer),
@@ -245,6 +273,8 @@ impl Watcher {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
     #[test]
     fn in_any_story_there_is_one_socket_and_nothing_goes_out_before_online(story in any_story()) {
         let mut link = Link::new(Timing::default());

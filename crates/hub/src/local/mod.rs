@@ -1,6 +1,6 @@
 //! A small hub for people without one, and for every test: it speaks the same protocol.
 //!
-//! One task owns the [`board::Board`], which knows who is registered and what was delivered to
+//! One task owns the board, which knows who is registered and what was delivered to
 //! whom; each socket is a line with a task of its own, in a set that [`LocalHub::run`] joins.
 
 mod board;

@@ -106,7 +106,7 @@ async fn rubbish_is_counted_and_the_link_stays() {
 }
 
 /// Raw bytes of a server after the registration, and the code we leave with, if we still can.
-const BROKEN: [(&str, &[u8]); 12] = [
+const BROKEN: [(&str, &[u8]); 13] = [
     ("a reserved bit", b"\xc1\x02hi"),
     ("another reserved bit", b"\x91\x02hi"),
     ("a reserved opcode", b"\x83\x02hi"),
@@ -115,6 +115,7 @@ const BROKEN: [(&str, &[u8]); 12] = [
     ("a message inside a message", b"\x01\x02hi\x81\x02hi"),
     ("a control frame that is too long", b"\x89\x7e\x00\x7e"),
     ("a ping in pieces", b"\x09\x01p"),
+    ("a close frame with half a code", b"\x88\x01\x03"),
     ("text that is not UTF-8", b"\x81\x03\xff\xfe\xfd"),
     ("a masked frame", b"\x81\x82\x00\x00\x00\x00hi"),
     ("a length without end", b"\x81\x7f\x7f\xff\xff\xff\xff\xff\xff\xff"),

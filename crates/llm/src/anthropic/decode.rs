@@ -119,8 +119,8 @@ impl Decoder {
             (None | Some(OpenBlock::Closed), _) => {
                 Err(DecodeError::Unreadable("it goes on with a part that is not open"))
             }
-            (Some(OpenBlock::Text), Delta::TextDelta { text }) => self.say(text),
-            (Some(OpenBlock::Call { json, .. }), Delta::InputJsonDelta { partial_json }) => {
+            (Some(OpenBlock::Text), Delta::Text { text }) => self.say(text),
+            (Some(OpenBlock::Call { json, .. }), Delta::Json { partial_json }) => {
                 self.arguments += partial_json.len();
                 if self.arguments > LARGEST {
                     return Err(DecodeError::TooLarge(

@@ -40,16 +40,16 @@ impl Failures {
             (401, _) => self.bad_key(),
             (403, _) => self.forbidden(&trouble),
             (404, _) => self.no_model(),
-            (407, _) => {
-                self.final_error("The proxy wants a login: check the system's proxy settings.")
-            }
+            (407, _) => self.final_error(
+                "is behind a proxy that wants a login: check the system's proxy settings.",
+            ),
             (408, _) => self.network("took too long to answer"),
             (413, _) => self.too_long(),
             (429, _) => self.busy(&trouble, retry_after),
             (503 | 529, _) => self.overloaded(retry_after),
-            (511, _) => {
-                self.final_error("This network wants you to sign in first: open a browser.")
-            }
+            (511, _) => self.final_error(
+                "is behind a network that wants you to sign in first: open a browser.",
+            ),
             (300..=399, _) => self.final_error(
                 "redirects elsewhere, which is not followed: check the address in Settings.",
             ),
@@ -171,10 +171,9 @@ impl Failures {
         ModelError::Unknown { message, retryable: true }
     }
 
+    /// `what` is a predicate of the host.
     fn final_error(&self, what: &str) -> ModelError {
-        let whole = what.starts_with(char::is_uppercase);
-        let message = if whole { what.to_owned() } else { format!("{} {what}", self.host) };
-        ModelError::Unknown { message, retryable: false }
+        ModelError::Unknown { message: format!("{} {what}", self.host), retryable: false }
     }
 
     /// The server's own words in brackets, short, on one line and without the key.

@@ -2,6 +2,8 @@ use protocol::{ErrorCode, TurnStatus};
 use serde_json::{Value, json};
 
 use super::*;
+use crate::model::StopReason;
+use crate::tool::Control;
 
 pub(super) fn rules() -> Rules {
     let kinds = [("read", Kind::Read), ("edit", Kind::Change), ("say", Kind::Talk)];

@@ -45,7 +45,7 @@ impl Find {
 impl Command for Find {
     fn next(&self, scene: &Scene<'_>) -> Move {
         match scene.done.first() {
-            None => Move::call(ENTRY.tool.unwrap_or_default(), json!({ "query": self.words })),
+            None => Move::call("find_notes", json!({ "query": self.words })),
             Some(done) if done.is_error => {
                 Move::Say(format!("{}{}", self.opening, reply::first_line(done.output)))
             }

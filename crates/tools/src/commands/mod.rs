@@ -1,8 +1,8 @@
 //! Answers without a model: typed commands, and passages from the notes for everything else.
 //!
 //! It is not a model and never poses as one. It stands behind the same [`Provider`] trait, so its
-//! calls run through the same loop, tools, change sets and questions. [`story`] reads the request,
-//! [`typed`] reads the words, and each command decides its next move from what was done so far.
+//! calls run through the same loop, tools, change sets and questions. `story` reads the request,
+//! `typed` reads the words, and each command decides its next move from what was done so far.
 //! Nothing is kept between requests: the same request gives the same answer.
 
 use std::sync::Arc;

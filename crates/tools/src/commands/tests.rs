@@ -1,9 +1,11 @@
 //! The table of typed lines, and what the provider refuses to do.
 
 use llm::model::{Block, ModelMessage, ToolSpec};
+use proptest::prelude::*;
 use protocol::Role;
 
 use super::*;
+use crate::tests::bench::StillDesk;
 
 fn scene() -> Scene<'static> {
     Scene { done: Vec::new(), tools: Vec::new(), today: jiff::civil::date(2026, 11, 21) }
@@ -64,18 +66,7 @@ fn everything_else_is_looked_for_in_the_notes() {
 
 #[test]
 fn a_tool_that_is_not_on_offer_is_not_called_and_its_command_is_not_in_the_help() {
-    #[derive(Default)]
-    struct NoDesk;
-    impl Desk for NoDesk {
-        fn active_note(&self) -> Option<crate::desk::ActiveNote> {
-            None
-        }
-
-        fn now(&self) -> jiff::Zoned {
-            jiff::Zoned::default()
-        }
-    }
-    let commands = Commands::new(Arc::new(NoDesk));
+    let commands = Commands::new(Arc::new(StillDesk::default()));
     let decide = |line: &str| {
         let tool = ToolSpec {
             name: "find_notes".to_owned(),
@@ -97,4 +88,33 @@ fn a_tool_that_is_not_on_offer_is_not_called_and_its_command_is_not_in_the_help(
     let Move::Say(help) = decide("help") else { panic!("help calls nothing") };
     assert!(help.contains("`find WORDS`") && !help.contains("`new NOTE"), "{help}");
     assert!(matches!(decide("milk"), Move::Call { tool: "find_notes", .. }));
+}
+
+proptest! {
+    #[test]
+    fn any_line_leads_to_a_call_or_to_words(
+        line in "(find|open|list|new|append|replace|today|help|x)?[ \"“”:a-zé]{0,20}( to | with | in )?.{0,12}",
+    ) {
+        prop_assume!(!line.trim().is_empty());
+        let said = match typed::read(&line).next(&scene()) {
+            Move::Say(text) => text,
+            Move::Call { tool, .. } => tool.to_owned(),
+        };
+        prop_assert!(!said.is_empty());
+    }
+
+    #[test]
+    fn any_output_of_a_tool_is_answered(line in 0..7_usize, output in ".{0,40}", is_error: bool) {
+        let lines =
+            ["find a", "open a", "list", "new a", "append a to b", "replace a with b in c", "today"];
+        let tool = if line == 4 { "read_file" } else { "" };
+        let done = vec![Done { tool, output: &output, is_error }];
+        let next = match typed::read(lines[line]).next(&Scene { done, ..scene() }) {
+            Move::Say(_) => "words",
+            Move::Call { tool, .. } => tool,
+        };
+        // After a result only `append` goes on with a call, and a name may have to be asked about.
+        let goes_on = ["words", "send_message", "read_file", "append_file"];
+        prop_assert!(goes_on.contains(&next), "{}", next);
+    }
 }

@@ -1,6 +1,6 @@
 //! A vault, a catalog over it, and what a conversation has seen and planned so far.
 
-#![allow(clippy::disallowed_methods, reason = "the tests make the notes and look at them")]
+#![expect(clippy::disallowed_methods, reason = "the tests make the notes and look at them")]
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -148,6 +148,17 @@ async fn appending_creates_what_is_missing_and_knows_the_note_of_the_day() {
 }
 
 #[tokio::test]
+async fn a_bare_name_means_the_note_of_that_name_and_a_path_means_itself() {
+    let mut bench =
+        Bench::with(&[("Deep/inbox/Inbox.md", b"deep\n"), ("Diary/2026-11-21.md", b"rain\n")]);
+    bench.works("append_file", json!({ "path": "inbox/Inbox.md", "content": "milk" })).await;
+    assert_eq!(bench.text("Deep/inbox/Inbox.md"), "deep\n");
+    assert_eq!(bench.text("inbox/Inbox.md"), "milk\n");
+    let daily = bench.works("append_file", json!({ "path": "daily", "content": "sun" })).await;
+    assert_eq!(daily.text, "Appended 1 line to `Diary/2026-11-21.md`");
+}
+
+#[tokio::test]
 async fn a_note_is_written_once_and_replaced_only_when_it_was_read() {
     let mut bench = Bench::with(&[]);
     let new = bench.works("write_file", json!({ "path": "A/Note", "content": "one\n" })).await;

@@ -1,6 +1,6 @@
 //! Every tool on a real vault in a temporary folder, through the registry as the turn calls it.
 
-mod bench;
+pub(crate) mod bench;
 mod catalog;
 mod changing;
 mod chat;

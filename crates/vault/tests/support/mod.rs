@@ -1,8 +1,12 @@
 //! A real folder of notes and a ledger in memory.
 
-#![allow(unreachable_pub, reason = "shared by the test binaries")]
-#![allow(dead_code, reason = "each test binary uses its own part")]
-#![allow(clippy::disallowed_methods, reason = "tests look at the files beside the vault")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    dead_code,
+    unreachable_pub,
+    reason = "each test binary uses its own part, and fails where it cannot go on"
+)]
 
 use std::fs;
 use std::path::{Path, PathBuf};

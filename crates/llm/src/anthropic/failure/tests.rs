@@ -25,7 +25,7 @@ fn each_status_says_what_to_do() {
         (401, String::new(), "does not accept the key: check it in Settings"),
         (403, body("permission_error", "no"), "The key may not do this (no)"),
         (404, String::new(), "does not know the model `claude-x`: pick another one in Settings"),
-        (407, String::new(), "proxy wants a login"),
+        (407, String::new(), "proxy that wants a login"),
         (302, String::new(), "redirects elsewhere"),
         (418, String::new(), "answered with status 418"),
         (429, body("rate_limit_error", "slow"), "Too many requests for this key (slow)"),

@@ -1,0 +1,325 @@
+//! Search, ranked finding and listing over small vaults, planned changes included.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test makes its own files and fails where it cannot go on"
+)]
+
+use std::fs;
+use std::time::Duration;
+
+use index::{Cut, Found, Query, Ranked, SearchError, find, glob, search};
+use protocol::reaction::Why;
+use protocol::{Change, ChangeSet, NotePath};
+use tempfile::TempDir;
+use vault::{Vault, VaultError};
+
+const AMPLE: Duration = Duration::from_secs(60);
+
+fn vault(notes: &[(&str, &str)]) -> (TempDir, Vault) {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, text) in notes {
+        let file = folder.path().join(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+    let vault = Vault::open(folder.path()).unwrap();
+    (folder, vault)
+}
+
+fn planned(changes: &[(&str, Option<&str>, &str)]) -> ChangeSet {
+    let change = |(path, before, after): &(&str, Option<&str>, &str)| Change {
+        path: NotePath::parse(path).unwrap(),
+        before: before.map(|before| before.as_bytes().to_vec()),
+        after: after.as_bytes().to_vec(),
+    };
+    changes.iter().map(change).collect()
+}
+
+fn query(pattern: &str) -> Query {
+    Query {
+        pattern: pattern.into(),
+        file_pattern: None,
+        context_lines: 1,
+        max_results: 10,
+        case_sensitive: false,
+    }
+}
+
+fn searched(notes: &[(&str, &str)], query: &Query) -> Found {
+    let (_folder, vault) = vault(notes);
+    search(&vault, &ChangeSet::default(), query, AMPLE).unwrap()
+}
+
+fn lines(found: &Found) -> Vec<(&str, u32, &str)> {
+    found.hits.iter().map(|hit| (hit.path.as_str(), hit.line, hit.text.as_str())).collect()
+}
+
+#[test]
+fn hits_have_their_line_and_the_lines_around() {
+    let found = searched(
+        &[("a.md", "one\r\ntwo milk\r\nthree\r\nfour"), ("b.md", "Milk")],
+        &query("milk$"),
+    );
+    assert_eq!(lines(&found), [("a.md", 2, "two milk"), ("b.md", 1, "Milk")]);
+    assert_eq!(
+        (&found.hits[0].before, &found.hits[0].after),
+        (&vec!["one".into()], &vec!["three".into()])
+    );
+    assert_eq!((found.hits[1].before.len(), found.hits[1].after.len()), (0, 0));
+    assert_eq!((found.total, found.files, found.cut), (2, 2, None));
+}
+
+#[test]
+fn context_keeps_empty_lines_and_their_order() {
+    let found =
+        searched(&[("a.md", "1\n\n3\nhit\n5\n\n7\n")], &Query { context_lines: 2, ..query("hit") });
+    assert_eq!(found.hits[0].before, ["", "3"]);
+    assert_eq!(found.hits[0].after, ["5", ""]);
+}
+
+#[test]
+fn only_notes_are_searched() {
+    let found = searched(
+        &[
+            ("a.md", "milk"),
+            ("b.canvas", "milk"),
+            ("c.txt", "milk"),
+            (".obsidian/d.md", "milk"),
+            (".trash/e.md", "milk"),
+            ("F.MD", "milk"),
+        ],
+        &query("milk"),
+    );
+    assert_eq!(lines(&found), [("F.MD", 1, "milk"), ("a.md", 1, "milk")]);
+}
+
+#[test]
+fn a_file_pattern_narrows_and_case_can_matter() {
+    let notes = [("A/a.md", "milk"), ("A/b.md", "Milk"), ("B/a.md", "milk")];
+    let in_folder = Query { file_pattern: Some("a/*.md".into()), ..query("milk") };
+    assert_eq!(
+        lines(&searched(&notes, &in_folder)),
+        [("A/a.md", 1, "milk"), ("A/b.md", 1, "Milk")]
+    );
+    let by_name = Query { file_pattern: Some("A.md".into()), ..query("milk") };
+    assert_eq!(lines(&searched(&notes, &by_name)), [("A/a.md", 1, "milk"), ("B/a.md", 1, "milk")]);
+    let by_case = Query { case_sensitive: true, ..query("Milk") };
+    assert_eq!(lines(&searched(&notes, &by_case)), [("A/b.md", 1, "Milk")]);
+}
+
+#[test]
+fn a_cut_result_says_how_many_there_are() {
+    let many = "milk\n".repeat(8);
+    let found = searched(&[("a.md", &many), ("b.md", "milk")], &query("milk"));
+    assert_eq!(
+        (found.hits.len(), found.total, found.files, found.cut),
+        (6, 9, 2, Some(Cut::Results))
+    );
+    let found =
+        searched(&[("a.md", &many), ("b.md", "milk")], &Query { max_results: 2, ..query("milk") });
+    assert_eq!((found.hits.len(), found.total, found.cut), (2, 9, Some(Cut::Results)));
+}
+
+#[test]
+fn a_search_without_time_says_that_it_was_cut() {
+    let (_folder, vault) = vault(&[("a.md", "milk")]);
+    let found = search(&vault, &ChangeSet::default(), &query("milk"), Duration::ZERO).unwrap();
+    assert_eq!((found.hits.len(), found.cut), (0, Some(Cut::Time)));
+    let ranked = find(&vault, &ChangeSet::default(), "milk", 5, Duration::ZERO).unwrap();
+    assert_eq!((ranked.passages.len(), ranked.cut), (0, Some(Cut::Time)));
+}
+
+#[test]
+fn a_pattern_that_is_not_a_regex_brings_the_literal_one() {
+    let (_folder, vault) = vault(&[("a.md", "f(x")]);
+    let none = ChangeSet::default();
+    match search(&vault, &none, &query("f(x"), AMPLE) {
+        Err(SearchError::BadPattern { why, literal, .. }) => {
+            assert_eq!((why.as_str(), literal.as_str()), ("unclosed group", r"f\(x"));
+            assert_eq!(search(&vault, &none, &query(&literal), AMPLE).unwrap().total, 1);
+        }
+        other => panic!("{other:?}"),
+    }
+    let bad_glob = Query { file_pattern: Some("[a".into()), ..query("x") };
+    assert!(matches!(search(&vault, &none, &bad_glob, AMPLE), Err(SearchError::BadGlob { .. })));
+}
+
+#[test]
+fn an_endless_line_is_shown_cut_and_a_slow_pattern_ends() {
+    let found = searched(&[("a.md", &"a".repeat(100_000))], &query("(a+)+$"));
+    assert_eq!((found.total, found.hits[0].text.chars().count()), (1, 1001));
+}
+
+#[test]
+fn planned_changes_are_searched_as_if_applied() {
+    let (_folder, vault) = vault(&[("a.md", "old milk"), ("b.md", "milk")]);
+    let overlay = planned(&[("a.md", Some("old milk"), "tea"), ("c.md", None, "new milk")]);
+    let found = search(&vault, &overlay, &query("milk"), AMPLE).unwrap();
+    assert_eq!(lines(&found), [("b.md", 1, "milk"), ("c.md", 1, "new milk")]);
+    let ranked = find(&vault, &overlay, "tea", 5, AMPLE).unwrap();
+    assert_eq!(order(&ranked), ["a.md"]);
+    let listed = glob(&vault, &overlay, "*", None, 10).unwrap();
+    assert_eq!((listed.total, listed.entries[2].path.as_str()), (3, "b.md"));
+}
+
+fn ranked(notes: &[(&str, &str)], query: &str) -> Ranked {
+    let (_folder, vault) = vault(notes);
+    find(&vault, &ChangeSet::default(), query, 10, AMPLE).unwrap()
+}
+
+fn order(ranked: &Ranked) -> Vec<&str> {
+    ranked.passages.iter().map(|passage| passage.path.as_str()).collect()
+}
+
+#[test]
+fn a_title_counts_more_than_a_heading_and_a_heading_more_than_text() {
+    let found = ranked(
+        &[
+            ("a.md", "About tea."),
+            ("b.md", "# Tea\n\nGreen."),
+            ("Tea.md", "Hot."),
+            ("d.md", "coffee"),
+        ],
+        "tea",
+    );
+    assert_eq!(order(&found), ["Tea.md", "b.md", "a.md"]);
+    let whys: Vec<Why> = found.passages.iter().map(|passage| passage.why).collect();
+    assert_eq!(whys, [Why::Title, Why::Heading, Why::Text]);
+    assert_eq!((found.total, found.notes, found.cut), (3, 3, None));
+}
+
+#[test]
+fn the_exact_title_comes_before_longer_ones() {
+    let found = ranked(
+        &[("Tea garden plans.md", ""), ("Tea gardeners.md", ""), ("Tea garden.md", "")],
+        "tea garden",
+    );
+    assert_eq!(order(&found)[0], "Tea garden.md");
+}
+
+#[test]
+fn a_rare_word_all_words_and_neighbours_count_more() {
+    let filler: Vec<(String, &str)> = (0..9).map(|n| (format!("n{n}.md"), "common word")).collect();
+    let mut notes: Vec<(&str, &str)> =
+        filler.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+    notes.extend([
+        ("rare.md", "zygote word"),
+        ("both.md", "zygote, and a common thing"),
+        ("near.md", "a common zygote"),
+    ]);
+    let found = ranked(&notes, "common zygote");
+    assert_eq!(order(&found)[..3], ["near.md", "both.md", "rare.md"]);
+}
+
+#[test]
+fn case_diacritics_plurals_and_endings_do_not_matter() {
+    for query in ["creme brulee", "CRÈME", "cre\u{300}mes"] {
+        assert_eq!(
+            order(&ranked(&[("a.md", "Crème brûlée"), ("b.md", "x")], query)),
+            ["a.md"],
+            "{query}"
+        );
+    }
+    assert_eq!(order(&ranked(&[("a.md", "my recipe"), ("b.md", "precipes")], "recipes")), ["a.md"]);
+    assert_eq!(order(&ranked(&[("a.md", "今日は日本語を学ぶ")], "日本語")), ["a.md"]);
+    assert_eq!(order(&ranked(&[("Straße.md", "")], "straße")), ["Straße.md"]);
+}
+
+#[test]
+fn a_passage_is_the_best_paragraph_under_its_heading_with_utf16_marks() {
+    let text = "---\ntags: tea\n---\n# Drinks\n\nNothing here.\n\n## Hot\n\n🍵 green tea\nand black tea.\n";
+    let found = ranked(&[("a.md", text)], "black tea");
+    let passage = &found.passages[0];
+    assert_eq!((passage.heading.as_deref(), passage.line), (Some("Hot"), 10));
+    assert_eq!(passage.text, "🍵 green tea\nand black tea.");
+    let units: Vec<u16> = passage.text.encode_utf16().collect();
+    let marked: Vec<String> = passage
+        .marks
+        .iter()
+        .map(|(start, end)| String::from_utf16(&units[*start as usize..*end as usize]).unwrap())
+        .collect();
+    assert_eq!(marked, ["tea", "black", "tea"]);
+}
+
+#[test]
+fn a_long_paragraph_is_cut_around_the_first_word_found() {
+    let text = format!("{}needle {}", "é straw\n".repeat(100), "straw ".repeat(100));
+    let found = ranked(&[("a.md", &text)], "needle");
+    let passage = &found.passages[0];
+    assert_eq!(passage.text.chars().count(), 300);
+    let (start, end) = passage.marks[0];
+    let units: Vec<u16> = passage.text.encode_utf16().collect();
+    assert_eq!(String::from_utf16(&units[start as usize..end as usize]).unwrap(), "needle");
+    assert!(passage.line > 80 && passage.line < 101, "{}", passage.line);
+}
+
+#[test]
+fn a_hash_in_code_is_not_a_heading() {
+    let found = ranked(&[("a.md", "# Real\n```sh\n# install\nnpm tea\n```\n")], "tea");
+    assert_eq!(found.passages[0].heading.as_deref(), Some("Real"));
+}
+
+#[test]
+fn a_query_without_words_is_refused_and_user_text_is_never_a_pattern() {
+    let (_folder, vault) = vault(&[("a.md", "a(b")]);
+    let none = ChangeSet::default();
+    assert!(matches!(find(&vault, &none, " -- \"\" ", 5, AMPLE), Err(SearchError::NoWords { .. })));
+    assert_eq!(find(&vault, &none, "a(b .* [", 5, AMPLE).unwrap().notes, 1);
+    assert_eq!(find(&vault, &none, "zzz", 5, AMPLE).unwrap(), Ranked::default());
+}
+
+fn listed(pattern: &str, base: Option<&str>) -> Vec<String> {
+    let (folder, vault) = vault(&[
+        ("a.md", "1"),
+        ("Projects/B.md", "2"),
+        ("Projects/Deep/c.MD", "3"),
+        ("Projects/pic.png", "4"),
+        ("CAFE\u{301}.md", "5"),
+    ]);
+    for (age, name) in
+        ["CAFE\u{301}.md", "Projects/pic.png", "Projects/Deep/c.MD", "Projects/B.md", "a.md"]
+            .iter()
+            .enumerate()
+    {
+        let time = std::time::SystemTime::now() - Duration::from_secs(60 * age as u64);
+        fs::File::options()
+            .write(true)
+            .open(folder.path().join(name))
+            .unwrap()
+            .set_modified(time)
+            .unwrap();
+    }
+    let found = glob(&vault, &ChangeSet::default(), pattern, base, 10).unwrap();
+    found.entries.iter().map(|entry| entry.path.to_string()).collect()
+}
+
+#[test]
+fn a_glob_stays_in_its_folder_unless_told_otherwise_and_brings_the_newest_first() {
+    assert_eq!(listed("*.md", None), ["CAFE\u{301}.md", "a.md"]);
+    assert_eq!(
+        listed("**/*.md", None),
+        ["CAFE\u{301}.md", "Projects/Deep/c.MD", "Projects/B.md", "a.md"]
+    );
+    assert_eq!(listed("*.md", Some("projects")), ["Projects/B.md"]);
+    assert_eq!(listed("**/*.MD", Some("Projects/")), ["Projects/Deep/c.MD", "Projects/B.md"]);
+    assert_eq!(listed("caf\u{e9}*", Some(".")), ["CAFE\u{301}.md"]);
+    assert_eq!(listed("projects/*.png", None), ["Projects/pic.png"]);
+}
+
+#[test]
+fn a_glob_counts_what_it_does_not_return_and_refuses_folders_that_are_not_there() {
+    let (_folder, vault) = vault(&[("a.md", ""), ("b.md", ""), ("c.md", "")]);
+    let none = ChangeSet::default();
+    let found = glob(&vault, &none, "*.md", None, 2).unwrap();
+    assert_eq!((found.entries.len(), found.total), (2, 3));
+    let missing = glob(&vault, &none, "*", Some("gone"), 2);
+    assert!(matches!(missing, Err(SearchError::Vault(VaultError::NotFound { .. }))), "{missing:?}");
+    let outside = glob(&vault, &none, "*", Some("../out"), 2);
+    assert!(matches!(outside, Err(SearchError::Vault(VaultError::Path(_)))), "{outside:?}");
+    assert!(matches!(glob(&vault, &none, "[", None, 2), Err(SearchError::BadGlob { .. })));
+}

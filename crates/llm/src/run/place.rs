@@ -1,0 +1,134 @@
+//! Where a turn is kept and told: each thing is stored first and told then.
+
+use protocol::fault::point;
+use protocol::{
+    CallResult, Ending, Message, MessageId, OpenTurn, Part, Question, QuestionId, Role, Step,
+    Timestamp, TurnStatus, Usage,
+};
+
+use super::Ran;
+use crate::host::{TurnEvent, TurnSetup};
+use crate::service::ServiceParts;
+use crate::tool::Effect;
+use crate::turn::{Finish, Kind, Rules, TurnInput};
+
+/// Where a turn is kept and told.
+pub(super) struct Place<'a> {
+    pub(super) parts: &'a ServiceParts,
+    pub(super) turn: &'a OpenTurn,
+    /// The id of the question, should the turn end with one.
+    pub(super) question: QuestionId,
+}
+
+impl Place<'_> {
+    pub(super) fn tell(&self, event: TurnEvent) {
+        self.parts.host.tell(self.turn, event);
+    }
+
+    pub(super) fn rules(&self, setup: &TurnSetup) -> Rules {
+        let registry = &self.parts.registry;
+        let kind = |name: &str| match registry.effect(name) {
+            _ if registry.changes_notes(name) => Kind::Change,
+            Some(Effect::Read) | None => Kind::Read,
+            Some(_) => Kind::Talk,
+        };
+        Rules {
+            limits: setup.limits,
+            kinds: setup.tools.iter().map(|name| (name.clone(), kind(name))).collect(),
+            question: self.question.clone(),
+            spread: fastrand::u8(..),
+        }
+    }
+
+    pub(super) async fn store_step(
+        &self,
+        id: MessageId,
+        parts: Vec<Part>,
+        usage: Usage,
+    ) -> TurnInput {
+        let step = Step { message: self.message(id, parts), usage };
+        point("llm.step.before");
+        let stored = self.parts.transcript.step(&self.turn.turn, &step).await;
+        point("llm.step.after");
+        match stored {
+            Ok(()) => {
+                self.tell(TurnEvent::Stepped(step.message));
+                TurnInput::Stored
+            }
+            Err(error) => TurnInput::Broke(error),
+        }
+    }
+
+    pub(super) async fn store_results(&self, results: Vec<CallResult>) -> TurnInput {
+        point("llm.results.before");
+        let stored = self.parts.transcript.results(&self.turn.turn, &results).await;
+        point("llm.results.after");
+        match stored {
+            Ok(()) => {
+                self.tell(TurnEvent::Answered(results));
+                TurnInput::Stored
+            }
+            Err(error) => TurnInput::Broke(error),
+        }
+    }
+
+    pub(super) async fn end(&self, answer: MessageId, finish: Finish) -> Ran {
+        let ending = self.ending(answer, finish);
+        point("llm.finish.before");
+        let stored = self.parts.transcript.finish(&self.turn.turn, &ending).await;
+        point("llm.finish.after");
+        match stored {
+            Ok(()) => {
+                self.tell(TurnEvent::Ended(ending));
+                Ran::Ended
+            }
+            Err(error) => {
+                let (status, error) = (TurnStatus::Failed, Some(error));
+                self.tell(TurnEvent::Ended(Ending { status, error, question: None, ..ending }));
+                Ran::Unstored
+            }
+        }
+    }
+
+    fn ending(&self, answer: MessageId, finish: Finish) -> Ending {
+        let at = now();
+        let text = |text| self.message(answer, vec![Part::Text { text }]);
+        let question = finish.question.map(|asked| Question {
+            id: self.question.clone(),
+            conversation: self.turn.conversation.clone(),
+            turn: self.turn.turn.clone(),
+            call: asked.call,
+            original_message: self.turn.message.clone(),
+            text: asked.message,
+            options: asked.options,
+            tool_calls_completed: asked.calls_before,
+            asked_at: at,
+        });
+        Ending {
+            status: finish.status,
+            results: finish.results,
+            message: finish.text.map(text),
+            cut: finish.cut,
+            question,
+            ends_conversation: finish.ends_conversation,
+            error: finish.error,
+            usage: finish.usage,
+            at,
+        }
+    }
+
+    fn message(&self, id: MessageId, parts: Vec<Part>) -> Message {
+        Message {
+            id,
+            conversation: self.turn.conversation.clone(),
+            turn: self.turn.turn.clone(),
+            role: Role::Assistant,
+            parts,
+            at: now(),
+        }
+    }
+}
+
+fn now() -> Timestamp {
+    Timestamp(jiff::Timestamp::now().as_millisecond())
+}

@@ -1,0 +1,16 @@
+//! The service and the Anthropic provider, as the application uses them.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on shall fail"
+)]
+
+mod anthropic;
+mod memory;
+mod model;
+mod server;
+mod service;
+mod tools;
+mod world;

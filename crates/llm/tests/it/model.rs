@@ -1,0 +1,112 @@
+//! A model that says what a test wrote down, and checks what it is asked.
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+use futures_util::{StreamExt, stream};
+use llm::{
+    Block, ModelError, ModelEvent, ModelMessage, ModelRequest, ModelStream, Provider, StopReason,
+    ToolCall,
+};
+use protocol::{CallId, Role, Usage};
+use serde_json::Value;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+/// One answer.
+pub(crate) enum Script {
+    /// These events, and then the stream ends.
+    Says(Vec<Result<ModelEvent, ModelError>>),
+    /// These events, and then nothing more comes; the token is cancelled when nobody listens.
+    SaysAndHolds(Vec<ModelEvent>, CancellationToken),
+    /// No answer.
+    Refuses(ModelError),
+}
+
+/// Answers each request with the next script.
+#[derive(Default)]
+pub(crate) struct ScriptedModel {
+    scripts: Mutex<VecDeque<Script>>,
+    requests: Mutex<Vec<ModelRequest>>,
+}
+
+impl ScriptedModel {
+    pub(crate) fn will(&self, script: Script) -> &Self {
+        self.scripts.lock().unwrap().push_back(script);
+        self
+    }
+
+    pub(crate) fn requests(&self) -> Vec<ModelRequest> {
+        self.requests.lock().unwrap().clone()
+    }
+}
+
+#[async_trait]
+impl Provider for ScriptedModel {
+    async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
+        self.requests.lock().unwrap().push(request);
+        match self.scripts.lock().unwrap().pop_front() {
+            Some(Script::Says(events)) => Ok(stream::iter(events).boxed()),
+            Some(Script::SaysAndHolds(events, dropped)) => Ok(hold(events, dropped.drop_guard())),
+            Some(Script::Refuses(error)) => Err(error),
+            None => Err(ModelError::InvalidRequest("the script is over".into())),
+        }
+    }
+}
+
+fn hold(events: Vec<ModelEvent>, guard: DropGuard) -> ModelStream {
+    let held = stream::pending().inspect(move |_| {
+        let _ = &guard;
+    });
+    stream::iter(events.into_iter().map(Ok)).chain(held).boxed()
+}
+
+pub(crate) fn text(words: &str) -> ModelEvent {
+    ModelEvent::Text(words.into())
+}
+
+pub(crate) fn call(id: &str, tool: &str, arguments: Value) -> ModelEvent {
+    ModelEvent::Call(ToolCall { id: id.into(), tool: tool.into(), arguments })
+}
+
+pub(crate) fn answers(words: &str) -> Script {
+    says(vec![text(words)], StopReason::EndTurn)
+}
+
+pub(crate) fn calls(events: Vec<ModelEvent>) -> Script {
+    says(events, StopReason::ToolUse)
+}
+
+fn says(events: Vec<ModelEvent>, reason: StopReason) -> Script {
+    let stop = ModelEvent::Stopped { reason, usage: Usage::default() };
+    Script::Says(events.into_iter().chain([stop]).map(Ok).collect())
+}
+
+/// Panics unless the API would take the request: roles alternate, and each call has its result
+/// at the head of the next message.
+pub(crate) fn check_request(request: &ModelRequest) {
+    let mut open: Vec<CallId> = Vec::new();
+    for (n, message) in request.messages.iter().enumerate() {
+        let role = if n % 2 == 0 { Role::User } else { Role::Assistant };
+        assert_eq!(message.role, role, "{request:?}");
+        assert_eq!(results(message), open, "{request:?}");
+        open = calls_of(message);
+    }
+    assert!(open.is_empty(), "{request:?}");
+}
+
+fn results(message: &ModelMessage) -> Vec<CallId> {
+    let result = |block: &Block| match block {
+        Block::Result { call, .. } => Some(call.clone()),
+        _ => None,
+    };
+    message.blocks.iter().map_while(result).collect()
+}
+
+fn calls_of(message: &ModelMessage) -> Vec<CallId> {
+    let call = |block: &Block| match block {
+        Block::Call(call) => Some(call.id.clone()),
+        _ => None,
+    };
+    message.blocks.iter().filter_map(call).collect()
+}

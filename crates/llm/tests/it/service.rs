@@ -1,0 +1,294 @@
+//! What the service promises, whoever answers.
+
+use std::time::{Duration, Instant};
+
+use llm::{Block, Limits, ModelError, TurnEvent};
+use protocol::{ErrorCode, TurnStatus, UserError};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::memory::Write;
+use crate::model::{Script, answers, call, calls, text};
+use crate::world::{World, within};
+
+fn is_delta(event: &TurnEvent) -> bool {
+    matches!(event, TurnEvent::Delta { .. })
+}
+
+fn is_call(event: &TurnEvent) -> bool {
+    matches!(event, TurnEvent::Called(_))
+}
+
+fn is_end(event: &TurnEvent) -> bool {
+    matches!(event, TurnEvent::Ended(_))
+}
+
+fn outputs(world: &World) -> Vec<String> {
+    world.memory.results().into_iter().map(|(call, output)| format!("{call}: {output}")).collect()
+}
+
+#[tokio::test]
+async fn an_answer_is_shown_and_kept() {
+    let mut world = World::new();
+    world.model.will(answers("Hello"));
+    let ending = world.say("hi").await;
+    assert_eq!(ending.status, TurnStatus::Done);
+    let message = ending.message.clone().unwrap();
+    assert_eq!(message.text(), "Hello");
+    let delta = TurnEvent::Delta { message: message.id, text: "Hello".into() };
+    assert_eq!(world.told(), [TurnEvent::Began, delta, TurnEvent::Ended(ending)]);
+    let request = &world.model.requests()[0];
+    assert_eq!(request.system, "Be good.");
+    assert_eq!(request.tools.len(), 4);
+}
+
+#[tokio::test]
+async fn reads_of_one_message_run_side_by_side_and_answer_in_call_order() {
+    let mut world = World::new();
+    let meet = |id, what| call(id, "meet", json!({ "what": what }));
+    world.model.will(calls(vec![meet("1", "a"), meet("2", "b")])).will(answers("met"));
+    assert_eq!(world.say("go").await.status, TurnStatus::Done);
+    assert_eq!(outputs(&world), ["1: a", "2: b"]);
+}
+
+#[tokio::test]
+async fn changes_are_planned_in_order_each_on_top_of_the_one_before() {
+    let mut world = World::new();
+    let make = |id, what| call(id, "make", json!({ "what": what }));
+    let look = call("3", "look", json!({ "what": "all" }));
+    world.model.will(calls(vec![make("1", "a.md"), make("2", "b.md"), look])).will(answers("ok"));
+    world.say("go").await;
+    assert_eq!(outputs(&world), ["1: saw 0", "2: saw 1", "3: all 2"]);
+    let told = world.told();
+    let called: Vec<&TurnEvent> = told.iter().filter(|event| is_call(event)).collect();
+    assert_eq!(called.len(), 3);
+}
+
+#[tokio::test]
+async fn a_question_ends_the_turn_and_its_answer_joins_the_results() {
+    let mut world = World::new();
+    let ask = call("1", "ask", json!({ "what": "Which one?" }));
+    let make = call("2", "make", json!({ "what": "a.md" }));
+    world.model.will(calls(vec![text("Hm."), ask, make])).will(answers("The blue one then."));
+    let ending = world.say("paint it").await;
+    assert_eq!(ending.status, TurnStatus::Asked);
+    let question = ending.question.unwrap();
+    assert_eq!(question.text, "Which one?");
+    assert_eq!(question.original_message.as_str(), "message 0");
+    assert!(outputs(&world)[0].contains(question.id.as_str()));
+    assert!(world.changes.overlay.lock().unwrap().is_empty(), "nothing runs after a question");
+
+    world.say("blue").await;
+    let request = &world.model.requests()[1];
+    let [.., last] = request.messages.as_slice() else { panic!("{request:?}") };
+    assert!(matches!(
+        last.blocks.as_slice(),
+        [Block::Result { .. }, Block::Result { .. }, Block::Text(answer)] if answer == "blue"
+    ));
+}
+
+#[tokio::test]
+async fn stopping_keeps_the_words_and_hangs_up() {
+    let mut world = World::new();
+    let hung_up = CancellationToken::new();
+    world.model.will(Script::SaysAndHolds(vec![text("Once upon")], hung_up.clone()));
+    world.send("c", "tell").await;
+    world.hear(is_delta).await;
+    let stopped = Instant::now();
+    world.service.stop(&"c".into());
+    world.quiet().await;
+    assert!(stopped.elapsed() < Duration::from_millis(300));
+    within(hung_up.cancelled()).await;
+    let ending = world.memory.endings().pop().unwrap();
+    assert_eq!((ending.status, ending.cut), (TurnStatus::Cancelled, true));
+    assert_eq!(ending.message.unwrap().text(), "Once upon");
+}
+
+#[tokio::test]
+async fn stopping_while_a_tool_runs_gives_its_call_a_result() {
+    let mut world = World::new();
+    let lonely = call("1", "meet", json!({ "what": "nobody" }));
+    let make = call("2", "make", json!({ "what": "a.md" }));
+    world.model.will(calls(vec![lonely, make]));
+    world.send("c", "go").await;
+    world.hear(is_call).await;
+    world.service.stop(&"c".into());
+    world.quiet().await;
+    assert_eq!(world.memory.statuses(), [TurnStatus::Cancelled]);
+    assert_eq!(world.memory.results().len(), 2);
+    assert!(world.changes.overlay.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn stopping_while_a_plan_is_applied_lets_it_finish_and_keeps_its_result() {
+    let mut world = World::new();
+    world.changes.gate.forget_permits(100);
+    let make = |id, what| call(id, "make", json!({ "what": what }));
+    world.model.will(calls(vec![make("1", "a.md"), make("2", "b.md")]));
+    world.send("c", "go").await;
+    world.hear(is_call).await;
+    world.service.stop(&"c".into());
+    world.changes.gate.add_permits(1);
+    world.quiet().await;
+    // The stop may come before the judging or within it; never is an applied plan forgotten.
+    let applied = world.changes.overlay.lock().unwrap().changes().len();
+    let kept = outputs(&world).iter().filter(|output| output.contains("saw")).count();
+    assert_eq!(applied, kept);
+    assert_eq!(world.memory.results().len(), 2);
+    assert_eq!(world.memory.statuses(), [TurnStatus::Cancelled]);
+}
+
+#[tokio::test]
+async fn a_request_that_failed_is_sent_again() {
+    let mut world = World::new();
+    let lost = || ModelError::Network("lost".into());
+    world.model.will(Script::Refuses(lost())).will(Script::Says(vec![Err(lost())]));
+    world.model.will(answers("Hello"));
+    assert_eq!(world.say("hi").await.status, TurnStatus::Done);
+    let requests = world.model.requests();
+    assert_eq!(requests.len(), 3);
+    assert_eq!(requests[0], requests[2]);
+}
+
+#[tokio::test]
+async fn an_answer_that_broke_off_is_kept_and_marked_and_not_asked_for_again() {
+    let mut world = World::new();
+    world.model.will(Script::Says(vec![Ok(text("Hel"))])).will(answers("Hello"));
+    let ending = world.say("hi").await;
+    assert_eq!((ending.status, ending.cut), (TurnStatus::Failed, true));
+    assert_eq!(ending.message.unwrap().text(), "Hel");
+    assert_eq!(ending.error.unwrap().code, ErrorCode::Network);
+    assert_eq!(world.model.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn at_the_limit_the_model_closes_without_tools() {
+    let mut world = World::new();
+    world.limit(Limits { round_trips: 1, ..Limits::default() });
+    let look = call("1", "look", json!({ "what": "a" }));
+    world.model.will(calls(vec![look])).will(answers("That is all so far."));
+    let ending = world.say("go").await;
+    assert_eq!(ending.status, TurnStatus::Limit);
+    assert_eq!(ending.message.unwrap().text(), "That is all so far.");
+    let closing = &world.model.requests()[1];
+    assert!(closing.tools.is_empty());
+    let [.., last] = closing.messages.as_slice() else { panic!("{closing:?}") };
+    assert!(matches!(last.blocks.as_slice(), [Block::Result { .. }, Block::Text(_)]));
+}
+
+#[tokio::test]
+async fn a_call_whose_step_was_not_stored_never_runs() {
+    let mut world = World::new();
+    world.memory.break_at(Write::Step);
+    world.model.will(calls(vec![call("1", "make", json!({ "what": "a.md" }))]));
+    let ending = world.say("go").await;
+    assert_eq!(ending.error, Some(UserError::other("disk full")));
+    assert!(world.changes.overlay.lock().unwrap().is_empty());
+    assert!(!world.told().iter().any(is_call));
+}
+
+#[tokio::test]
+async fn results_that_were_not_stored_are_stored_with_the_end() {
+    let mut world = World::new();
+    world.memory.break_at(Write::Results);
+    world.model.will(calls(vec![call("1", "make", json!({ "what": "a.md" }))]));
+    let ending = world.say("go").await;
+    assert_eq!(ending.status, TurnStatus::Failed);
+    assert_eq!(outputs(&world), ["1: saw 0"]);
+}
+
+#[tokio::test]
+async fn an_end_that_was_not_stored_is_told_as_a_failure_and_left_to_recovery() {
+    let mut world = World::new();
+    world.memory.break_at(Write::Finish);
+    world.model.will(answers("Hello"));
+    world.send("c", "hi").await;
+    let TurnEvent::Ended(ending) = world.hear(is_end).await else { panic!("not the end") };
+    world.quiet().await;
+    assert_eq!(ending.error, Some(UserError::other("disk full")));
+    assert_eq!(world.memory.statuses(), [TurnStatus::Running]);
+}
+
+#[tokio::test]
+async fn nobody_to_ask_ends_the_turn_with_the_reason() {
+    let mut world = World::new();
+    world.refuse_setup(UserError::new(ErrorCode::Key, "no key"));
+    let ending = world.say("hi").await;
+    assert_eq!(ending.error, Some(UserError::new(ErrorCode::Key, "no key")));
+    assert_eq!(ending.status, TurnStatus::Failed);
+}
+
+#[tokio::test]
+async fn a_tool_that_panics_fails_alone() {
+    let mut world = World::new();
+    let look = |id, what| call(id, "look", json!({ "what": what }));
+    world.model.will(calls(vec![look("1", "void"), look("2", "sky")])).will(answers("ok"));
+    assert_eq!(world.say("go").await.status, TurnStatus::Done);
+    assert!(outputs(&world)[0].contains("failed unexpectedly"));
+    assert_eq!(outputs(&world)[1], "2: sky 0");
+}
+
+#[tokio::test]
+async fn a_tool_that_was_not_offered_is_refused_with_the_nearest_name() {
+    let mut world = World::new();
+    let lok = call("1", "lok", json!({ "what": "a" }));
+    world.model.will(calls(vec![lok])).will(answers("sorry"));
+    world.say("go").await;
+    assert_eq!(outputs(&world), ["1: There is no tool `lok`. Did you mean `look`?"]);
+}
+
+#[tokio::test]
+async fn messages_sent_while_it_works_run_in_order() {
+    let mut world = World::new();
+    let hung_up = CancellationToken::new();
+    world.model.will(Script::SaysAndHolds(vec![text("One")], hung_up)).will(answers("Two"));
+    world.send("c", "first").await;
+    world.hear(is_delta).await;
+    world.send("c", "second").await;
+    assert!(world.service.is_working(&"c".into()));
+    assert_eq!(world.memory.statuses(), [TurnStatus::Running, TurnStatus::Queued]);
+    world.service.stop(&"c".into());
+    world.quiet().await;
+    assert!(!world.service.is_working(&"c".into()));
+    assert_eq!(world.memory.statuses(), [TurnStatus::Cancelled, TurnStatus::Done]);
+}
+
+#[tokio::test]
+async fn at_most_four_conversations_work_at_once_and_the_fifth_follows() {
+    let mut world = World::new();
+    let conversations = ["c1", "c2", "c3", "c4", "c5"];
+    for conversation in conversations {
+        let hold = Script::SaysAndHolds(vec![text("…")], CancellationToken::new());
+        world.model.will(hold);
+        world.send(conversation, "hi").await;
+    }
+    for _ in 0..4 {
+        world.hear(is_delta).await;
+    }
+    let running = |world: &World| {
+        let statuses = world.memory.statuses();
+        statuses.iter().filter(|status| **status == TurnStatus::Running).count()
+    };
+    assert_eq!(running(&world), 4);
+    world.service.stop(&"c1".into());
+    within(world.service.idle(&"c1".into())).await;
+    world.hear(is_delta).await;
+    assert_eq!(running(&world), 4);
+}
+
+#[tokio::test]
+async fn shutting_down_leaves_the_turn_as_it_stands_and_every_task_comes_home() {
+    let mut world = World::new();
+    let hung_up = CancellationToken::new();
+    world.model.will(Script::SaysAndHolds(vec![text("Once")], hung_up.clone()));
+    world.send("c", "tell").await;
+    world.hear(is_delta).await;
+    world.cancel.cancel();
+    world.tasks.close();
+    within(world.tasks.wait()).await;
+    within(hung_up.cancelled()).await;
+    assert_eq!(world.memory.statuses(), [TurnStatus::Running]);
+    assert!(!world.service.is_working(&"c".into()));
+    world.send("c", "later").await;
+    assert!(!world.service.is_working(&"c".into()), "nothing begins after the end");
+}

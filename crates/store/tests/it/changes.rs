@@ -1,0 +1,159 @@
+//! Change sets: what waits for the user, and what the user decided.
+
+use protocol::{Change, ChangeSetId, NotePath, Timestamp, TurnStatus};
+use store::{OpenChangeSet, StoreError};
+
+use crate::story::{Story, conversation, edit, ending, path};
+
+/// Turn `t1` runs, for the words "Rename it".
+async fn running() -> Story {
+    let story = Story::begin().await;
+    story.says("t1", "Rename it", 1).await;
+    story.begins().await;
+    story
+}
+
+async fn plan(story: &Story, set: &str, call: &str, changes: &[Change]) -> ChangeSetId {
+    let (turn, call) = ("t1".into(), call.into());
+    story
+        .store
+        .add_planned(&conversation(), &set.into(), changes, &turn, &call, Timestamp(10))
+        .await
+        .expect("planned")
+}
+
+async fn open(story: &Story) -> Option<OpenChangeSet> {
+    story.store.open_change_set(&conversation()).await.expect("read")
+}
+
+async fn waiting(story: &Story) -> Vec<Change> {
+    let set = open(story).await;
+    set.into_iter().flat_map(|set| set.planned).map(|row| row.change).collect()
+}
+
+async fn decide(story: &Story, applied: &[NotePath], rejected: &[NotePath], at: i64) -> bool {
+    story.store.decide(&"s".into(), applied, rejected, &[], Timestamp(at)).await.expect("decided")
+}
+
+#[tokio::test]
+async fn waiting_changes_survive_a_restart_byte_for_byte() {
+    let story = running().await;
+    let raw = Change { path: path("raw.md"), before: None, after: vec![0, 159, 13, 10, 255] };
+    let changes = [edit("a.md", "a\r\n", "b"), raw];
+    assert_eq!(plan(&story, "s", "c1", &changes).await, "s".into());
+    let story = story.restart().await;
+    let set = open(&story).await.expect("one waits");
+    assert_eq!((set.id, set.request.as_str()), ("s".into(), "Rename it"));
+    assert_eq!(waiting(&story).await, changes);
+    let found = story.store.conversation_of_change_set(&"s".into()).await.expect("read");
+    assert_eq!(found, Some(conversation()));
+    assert_eq!(open(&story).await.expect("one waits").planned[0].problem, None);
+}
+
+#[tokio::test]
+async fn a_later_plan_extends_the_set_and_keeps_the_first_bytes_of_a_path() {
+    let story = running().await;
+    plan(&story, "s", "c1", &[edit("Über.md", "one", "two")]).await;
+    let later = [edit("U\u{308}ber.md", "two", "three"), edit("b.md", "x", "y")];
+    assert_eq!(plan(&story, "other", "c2", &later).await, "s".into());
+    assert_eq!(waiting(&story).await, [edit("Über.md", "one", "three"), edit("b.md", "x", "y")]);
+    let set = open(&story).await.expect("one waits");
+    let calls: Vec<&str> = set.planned.iter().map(|row| row.call.as_str()).collect();
+    assert_eq!(calls, ["c2", "c2"]);
+    let changed = story.store.turn_changed_paths(&"t1".into()).await.expect("read");
+    assert_eq!(changed, [path("b.md"), path("Über.md")]);
+}
+
+#[tokio::test]
+async fn a_path_that_is_back_at_its_first_bytes_drops_out() {
+    let story = running().await;
+    plan(&story, "s", "c1", &[edit("a.md", "one", "two"), edit("b.md", "x", "y")]).await;
+    plan(&story, "s", "c2", &[edit("a.md", "two", "one")]).await;
+    assert_eq!(waiting(&story).await, [edit("b.md", "x", "y")]);
+    plan(&story, "s", "c3", &[edit("b.md", "y", "x")]).await;
+    assert_eq!(open(&story).await, None);
+    plan(&story, "s2", "c4", &[edit("b.md", "x", "z")]).await;
+    assert_eq!(open(&story).await.map(|set| set.id), Some("s2".into()));
+    assert_eq!(story.store.verdicts(&conversation()).await.expect("read"), []);
+}
+
+#[tokio::test]
+async fn a_set_closes_when_nothing_waits_in_it() {
+    let story = running().await;
+    plan(&story, "s", "c1", &[edit("a.md", "1", "2"), edit("b.md", "1", "2")]).await;
+    assert!(!decide(&story, &[path("a.md")], &[], 20).await);
+    assert_eq!(waiting(&story).await, [edit("b.md", "1", "2")]);
+    assert!(decide(&story, &[], &[path("b.md")], 21).await);
+    assert_eq!(open(&story).await, None);
+    let row = story.store.conversation(&conversation()).await.expect("read").expect("there");
+    assert_eq!((row.waiting_notes, row.updated_at), (0, Timestamp(21)));
+}
+
+#[tokio::test]
+async fn a_change_with_a_problem_keeps_waiting_until_it_is_planned_again() {
+    let story = running().await;
+    plan(&story, "s", "c1", &[edit("a.md", "1", "2"), edit("b.md", "1", "2")]).await;
+    let problems = [(path("a.md"), "It changed on disk.".to_owned())];
+    let applied = [path("a.md"), path("b.md")];
+    let closed = story.store.decide(&"s".into(), &applied, &[], &problems, Timestamp(20)).await;
+    assert!(!closed.expect("decided"));
+    let problem = async || open(&story).await.expect("one waits").planned[0].problem.clone();
+    assert_eq!(problem().await.as_deref(), Some("It changed on disk."));
+    plan(&story, "s", "c2", &[edit("a.md", "2", "3")]).await;
+    assert_eq!(problem().await, None);
+    assert!(decide(&story, &[path("a.md")], &[], 21).await);
+}
+
+#[tokio::test]
+async fn a_verdict_is_kept_told_once_and_shown() {
+    let story = running().await;
+    plan(&story, "s", "c1", &[edit("a.md", "1", "2"), edit("b.md", "1", "2")]).await;
+    story.ends("t1", &ending(TurnStatus::Done, 15)).await;
+    decide(&story, &[path("a.md")], &[path("b.md")], 20).await;
+    let untold = story.store.untold_verdicts(&conversation()).await.expect("read");
+    assert_eq!(untold.len(), 1);
+    assert_eq!(
+        (untold[0].id.as_str(), &untold[0].change_set, untold[0].at),
+        ("s@20", &"s".into(), Timestamp(20))
+    );
+    assert_eq!(
+        (&untold[0].applied[..], &untold[0].rejected[..]),
+        (&[path("a.md")][..], &[path("b.md")][..])
+    );
+    story.store.mark_told(&conversation()).await.expect("told");
+    assert_eq!(story.store.untold_verdicts(&conversation()).await.expect("read"), []);
+    assert_eq!(story.store.verdicts(&conversation()).await.expect("read"), untold);
+    let items = story.store.items(&conversation()).await.expect("read");
+    assert!(
+        matches!(items.last(), Some(protocol::conversation::Item::Verdict { id, .. }) if *id == untold[0].id),
+        "{items:?}"
+    );
+}
+
+#[tokio::test]
+async fn verdicts_at_two_times_are_two_and_a_path_may_come_again() {
+    let story = running().await;
+    plan(&story, "s", "c1", &[edit("a.md", "1", "2"), edit("b.md", "1", "2")]).await;
+    decide(&story, &[], &[path("a.md")], 20).await;
+    plan(&story, "s", "c2", &[edit("a.md", "1", "3")]).await;
+    decide(&story, &[path("a.md"), path("b.md")], &[], 21).await;
+    let verdicts = story.store.verdicts(&conversation()).await.expect("read");
+    let shown: Vec<(&[NotePath], &[NotePath])> =
+        verdicts.iter().map(|verdict| (&verdict.applied[..], &verdict.rejected[..])).collect();
+    assert_eq!(
+        shown,
+        [(&[][..], &[path("a.md")][..]), (&[path("b.md"), path("a.md")][..], &[][..])]
+    );
+}
+
+#[tokio::test]
+async fn a_verdict_on_an_unknown_set_is_refused_and_one_on_a_decided_set_changes_nothing() {
+    let story = running().await;
+    let lost = story.store.decide(&"no".into(), &[], &[], &[], Timestamp(1)).await;
+    assert!(matches!(lost, Err(StoreError::NotFound { what: "change set", .. })));
+    plan(&story, "s", "c1", &[edit("a.md", "1", "2")]).await;
+    decide(&story, &[path("a.md")], &[], 20).await;
+    let before = story.store.verdicts(&conversation()).await.expect("read");
+    assert!(decide(&story, &[], &[path("a.md")], 21).await);
+    assert_eq!(story.store.verdicts(&conversation()).await.expect("read"), before);
+}

@@ -1,0 +1,188 @@
+//! The list of conversations, and the archive of ended ones.
+
+use protocol::{Conversation, ConversationId, ConversationState, Timestamp};
+use serde_json::json;
+
+use crate::story::{Story, answered, conversation, edit, ending, new_turn, result};
+
+fn ids(rows: &[Conversation]) -> Vec<&str> {
+    rows.iter().map(|row| row.id.as_str()).collect()
+}
+
+async fn said(story: &Story, query: &str) -> Vec<(String, String)> {
+    let found = story.store.ended_conversations(10, Some(query)).await.expect("read");
+    found.into_iter().map(|(row, words)| (row.id.to_string(), words)).collect()
+}
+
+/// A conversation that has ended with one question and one answer.
+async fn ended(story: &Story, id: &str, title: &str, asks: &str, answers: &str, at: i64) {
+    let conversation = ConversationId::from(id);
+    story.store.create_conversation(&conversation, title, None, Timestamp(at)).await.expect("made");
+    let turn = format!("{id}-turn");
+    let mut new = new_turn(&turn, asks, at);
+    new.message.conversation = conversation.clone();
+    story.store.submit_turn(&new).await.expect("stored");
+    story.store.begin_turn(&conversation).await.expect("begun");
+    let mut end = answered(&turn, answers, at);
+    end.ends_conversation = true;
+    if let Some(message) = &mut end.message {
+        message.conversation = conversation;
+    }
+    story.ends(&turn, &end).await;
+}
+
+#[tokio::test]
+async fn the_list_is_newest_first_and_cut_at_the_limit() {
+    let story = Story::begin().await;
+    for (id, at) in [("d", 5), ("e", 3)] {
+        story
+            .store
+            .create_conversation(&id.into(), "More", None, Timestamp(at))
+            .await
+            .expect("made");
+    }
+    assert_eq!(ids(&story.store.conversations(10).await.expect("read")), ["d", "e", "c"]);
+    story.says("t1", "Hello", 9).await;
+    assert_eq!(ids(&story.store.conversations(2).await.expect("read")), ["c", "d"]);
+}
+
+#[tokio::test]
+async fn a_row_says_what_waits_and_whether_it_works() {
+    let story = Story::begin().await;
+    story.says("t1", "Hello", 4).await;
+    let row = Conversation {
+        id: conversation(),
+        title: "Words".into(),
+        state: ConversationState::Active,
+        from_hub: false,
+        updated_at: Timestamp(4),
+        waiting_question: None,
+        waiting_notes: 0,
+        working: true,
+    };
+    let found = story.store.conversation(&conversation()).await.expect("read");
+    assert_eq!(found.as_ref(), Some(&row));
+    assert_eq!(story.store.conversations(10).await.expect("read"), Vec::from_iter(found));
+    story.begins().await;
+    let changes = [edit("a.md", "a", "b"), edit("b.md", "a", "b")];
+    let (turn, call) = ("t1".into(), "c1".into());
+    story
+        .store
+        .add_planned(&row.id, &"s".into(), &changes, &turn, &call, Timestamp(5))
+        .await
+        .expect("planned");
+    story.asks("t1", "Which one?", 6).await;
+    let asked = Conversation {
+        updated_at: Timestamp(6),
+        waiting_question: Some("Which one?".into()),
+        waiting_notes: 2,
+        working: false,
+        ..row
+    };
+    assert_eq!(story.store.conversation(&conversation()).await.expect("read"), Some(asked));
+}
+
+#[tokio::test]
+async fn a_hub_has_one_conversation_a_day() {
+    let story = Story::begin().await;
+    let (store, day) = (&story.store, "2026-11-21");
+    assert_eq!(store.hub_conversation(day).await.expect("read"), None);
+    store.create_conversation(&"h".into(), "Inbox", Some(day), Timestamp(1)).await.expect("made");
+    assert_eq!(store.hub_conversation(day).await.expect("read"), Some("h".into()));
+    let row = store.conversation(&"h".into()).await.expect("read").expect("there");
+    assert!(row.from_hub);
+    let second = store.create_conversation(&"i".into(), "Inbox", Some(day), Timestamp(2)).await;
+    assert!(second.is_err());
+}
+
+#[tokio::test]
+async fn an_unlisted_conversation_works_and_is_never_listed() {
+    let story = Story::begin().await;
+    let id = ConversationId::from("ask");
+    story.store.create_unlisted_conversation(&id, "Once", Timestamp(1)).await.expect("made");
+    let mut new = new_turn("t1", "Hello", 2);
+    new.message.conversation = id.clone();
+    story.store.submit_turn(&new).await.expect("stored");
+    story.store.set_state(&id, ConversationState::Ended).await.expect("ended");
+    assert_eq!(story.store.items(&id).await.expect("read").len(), 1);
+    assert_eq!(ids(&story.store.conversations(10).await.expect("read")), ["c"]);
+    assert_eq!(story.store.ended_conversations(10, None).await.expect("read"), []);
+}
+
+#[tokio::test]
+async fn it_can_be_renamed_ended_and_reopened_by_writing_in_it() {
+    let story = Story::begin().await;
+    let id = conversation();
+    story.store.rename(&id, "Shopping").await.expect("renamed");
+    story.store.set_state(&id, ConversationState::Ended).await.expect("ended");
+    let row = story.store.conversation(&id).await.expect("read").expect("there");
+    assert_eq!((row.title.as_str(), row.state), ("Shopping", ConversationState::Ended));
+    story.says("t1", "One more thing", 1).await;
+    let row = story.store.conversation(&id).await.expect("read").expect("there");
+    assert_eq!(row.state, ConversationState::Active);
+    assert!(story.store.rename(&"nowhere".into(), "X").await.is_err());
+}
+
+#[tokio::test]
+async fn a_turn_that_was_queued_when_the_conversation_ended_reopens_it() {
+    let story = Story::begin().await;
+    story.says("t1", "Goodbye", 1).await;
+    story.begins().await;
+    story.says("t2", "One more thing", 2).await;
+    let mut end = answered("t1", "Goodbye.", 3);
+    end.ends_conversation = true;
+    story.ends("t1", &end).await;
+    let state = async || {
+        let row = story.store.conversation(&conversation()).await.expect("read");
+        row.map(|row| row.state)
+    };
+    assert_eq!(state().await, Some(ConversationState::Ended));
+    story.begins().await;
+    assert_eq!(state().await, Some(ConversationState::Active));
+}
+
+#[tokio::test]
+async fn ended_conversations_show_their_last_words_else_their_first() {
+    let story = Story::begin().await;
+    ended(&story, "milk", "Groceries", "Buy milk", &"Bought. ".repeat(100), 5).await;
+    story.says("t1", "Hello?", 6).await;
+    story.ends("t1", &ending(protocol::TurnStatus::Cancelled, 7)).await;
+    story.store.set_state(&conversation(), ConversationState::Ended).await.expect("ended");
+    let found = story.store.ended_conversations(10, None).await.expect("read");
+    let words: Vec<(&str, usize)> =
+        found.iter().map(|(_, words)| (&words[..6], words.chars().count())).collect();
+    assert_eq!(words, [("Hello?", 6), ("Bought", 300)]);
+    assert_eq!(story.store.ended_conversations(1, None).await.expect("read").len(), 1);
+}
+
+#[tokio::test]
+async fn words_that_a_call_said_count_as_words() {
+    let story = Story::begin().await;
+    story.says("t1", "Where is it?", 1).await;
+    story.begins().await;
+    story.steps("t1", "m1", &[("c1", "send_message", json!({"message": "In the attic."}))]).await;
+    let mut end = ending(protocol::TurnStatus::Done, 2);
+    end.results = vec![result("c1", "Delivered.")];
+    end.ends_conversation = true;
+    story.ends("t1", &end).await;
+    assert_eq!(said(&story, "attic").await, [("c".to_owned(), "In the attic.".to_owned())]);
+}
+
+#[tokio::test]
+async fn a_search_finds_where_every_word_was_said_and_takes_signs_as_they_are() {
+    let story = Story::begin().await;
+    ended(&story, "milk", "Groceries", "Buy 100% milk", "Bought.", 5).await;
+    ended(&story, "boat", "The boat", "Paint the boat", "Painted it milk_white.", 6).await;
+    let hits = async |query: &str| -> Vec<String> {
+        said(&story, query).await.into_iter().map(|(id, _)| id).collect()
+    };
+    assert_eq!(hits("MILK").await, ["boat", "milk"]);
+    assert_eq!(hits("milk boat").await, ["boat"]);
+    assert_eq!(hits("milk groceries").await, ["milk"]);
+    assert_eq!(hits("100%").await, ["milk"]);
+    assert_eq!(hits("milk_").await, ["boat"]);
+    assert_eq!(hits("'; DROP").await, Vec::<String>::new());
+    // The context block and JSON's own words were not said.
+    assert_eq!(hits("Saturday").await, Vec::<String>::new());
+    assert_eq!(hits("\"type\"").await, Vec::<String>::new());
+}

@@ -1,0 +1,174 @@
+//! The inbox and the outbox: nothing lost, nothing twice.
+
+use protocol::{Origin, Timestamp, TurnStatus};
+use store::{InboxRow, OutboxPush, StoreError};
+
+use crate::story::{Story, answered, conversation, ending, new_turn};
+
+async fn arrives(story: &Story, id: &str, text: &str, at: i64) -> bool {
+    story
+        .store
+        .inbox_insert("hub", id, text, Origin::HubVoice, Timestamp(at))
+        .await
+        .expect("stored")
+}
+
+fn row(id: &str, text: &str, at: i64) -> InboxRow {
+    InboxRow {
+        hub: "hub".into(),
+        id: id.into(),
+        text: text.into(),
+        origin: Origin::HubVoice,
+        received_at: Timestamp(at),
+        conversation: None,
+        turn: None,
+        attempts: 0,
+    }
+}
+
+fn push(body: &str, at: i64) -> OutboxPush {
+    OutboxPush {
+        hub: "hub".into(),
+        message_id: "m1".into(),
+        title: Some("Saved".into()),
+        body: body.into(),
+        priority: "normal".into(),
+        at: Timestamp(at),
+    }
+}
+
+async fn next_body(story: &Story) -> Option<String> {
+    story.store.outbox_next().await.expect("read").map(|row| row.push.body)
+}
+
+#[tokio::test]
+async fn a_message_is_new_once_and_survives_a_restart() {
+    let story = Story::begin().await;
+    assert!(arrives(&story, "m1", "Buy milk", 1).await);
+    assert!(!arrives(&story, "m1", "Buy something else", 2).await);
+    assert!(arrives(&story, "m2", "Call Ada", 3).await);
+    let other_hub = story.store.inbox_insert("attic", "m1", "Hi", Origin::HubText, Timestamp(4));
+    assert!(other_hub.await.expect("stored"));
+    let story = story.restart().await;
+    let found = story.store.inbox_unfinished().await.expect("read");
+    assert_eq!(found[..2], [row("m1", "Buy milk", 1), row("m2", "Call Ada", 3)]);
+    assert_eq!(story.store.inbox_count_open().await.expect("read"), 3);
+}
+
+#[tokio::test]
+async fn a_message_knows_its_turn_even_before_that_turn_is_stored() {
+    let story = Story::begin().await;
+    arrives(&story, "m1", "Buy milk", 1).await;
+    let (id, turn) = (conversation(), "t1".into());
+    assert_eq!(story.store.inbox_of_turn(&turn).await.expect("read"), None);
+    story.store.inbox_assign("hub", "m1", &id, &turn).await.expect("assigned");
+    let assigned =
+        InboxRow { conversation: Some(id), turn: Some(turn.clone()), ..row("m1", "Buy milk", 1) };
+    assert_eq!(story.store.inbox_of_turn(&turn).await.expect("read"), Some(assigned));
+    assert_eq!(story.store.turn_status(&turn).await.expect("read"), None);
+}
+
+#[tokio::test]
+async fn done_and_parked_messages_are_not_open() {
+    let story = Story::begin().await;
+    for id in ["m1", "m2", "m3"] {
+        arrives(&story, id, "Words", 1).await;
+    }
+    story.store.inbox_done("hub", "m1").await.expect("done");
+    story.store.inbox_park("hub", "m2").await.expect("parked");
+    let open = story.store.inbox_unfinished().await.expect("read");
+    assert_eq!(open, [row("m3", "Words", 1)]);
+    assert_eq!(story.store.inbox_count_open().await.expect("read"), 1);
+    // A message that is done is still known.
+    assert!(!arrives(&story, "m1", "Words", 9).await);
+}
+
+#[tokio::test]
+async fn failures_are_counted() {
+    let story = Story::begin().await;
+    arrives(&story, "m1", "Words", 1).await;
+    for attempts in 1..=3 {
+        let counted = story.store.inbox_attempt_failed("hub", "m1", "No network").await;
+        assert_eq!(counted.expect("counted"), attempts);
+    }
+    assert_eq!(story.store.inbox_unfinished().await.expect("read")[0].attempts, 3);
+}
+
+#[tokio::test]
+async fn what_is_not_in_the_inbox_is_said_to_be_missing() {
+    let story = Story::begin().await;
+    let store = &story.store;
+    let outcomes = [
+        store.inbox_done("hub", "m1").await.err(),
+        store.inbox_park("hub", "m1").await.err(),
+        store.inbox_assign("hub", "m1", &conversation(), &"t1".into()).await.err(),
+        store.inbox_attempt_failed("hub", "m1", "why").await.err(),
+        store.outbox_sent(1).await.err(),
+    ];
+    for outcome in outcomes {
+        assert!(matches!(outcome, Some(StoreError::NotFound { .. })), "{outcome:?}");
+    }
+}
+
+#[tokio::test]
+async fn notifications_leave_in_order_and_stay_until_they_were_sent() {
+    let story = Story::begin().await;
+    assert_eq!(next_body(&story).await, None);
+    story.store.outbox_push(&push("First", 1)).await.expect("pushed");
+    story
+        .store
+        .outbox_push(&OutboxPush { title: None, ..push("Second", 2) })
+        .await
+        .expect("pushed");
+    let story = story.restart().await;
+    let first = story.store.outbox_next().await.expect("read").expect("one");
+    assert_eq!(first.push, push("First", 1));
+    assert_eq!(story.store.outbox_next().await.expect("read"), Some(first.clone()));
+    story.store.outbox_sent(first.id).await.expect("sent");
+    assert_eq!(next_body(&story).await.as_deref(), Some("Second"));
+}
+
+#[tokio::test]
+async fn old_notifications_are_dropped_and_named() {
+    let story = Story::begin().await;
+    for (body, at) in [("Sent", 1), ("Old", 2), ("Older", 1), ("New", 10)] {
+        story.store.outbox_push(&push(body, at)).await.expect("pushed");
+    }
+    let sent = story.store.outbox_next().await.expect("read").expect("one");
+    story.store.outbox_sent(sent.id).await.expect("sent");
+    let dropped = story.store.outbox_drop_older(Timestamp(10)).await.expect("dropped");
+    let bodies: Vec<&str> = dropped.iter().map(|row| row.push.body.as_str()).collect();
+    assert_eq!(bodies, ["Old", "Older"]);
+    assert_eq!(next_body(&story).await.as_deref(), Some("New"));
+}
+
+#[tokio::test]
+async fn a_hub_turn_ends_with_its_message_done_and_its_words_in_the_outbox() {
+    let story = Story::begin().await;
+    arrives(&story, "m1", "Buy milk", 1).await;
+    let turn = "t1".into();
+    story.store.inbox_assign("hub", "m1", &conversation(), &turn).await.expect("assigned");
+    let mut new = new_turn("t1", "Buy milk", 2);
+    new.origin = Origin::HubVoice;
+    story.store.submit_turn(&new).await.expect("stored");
+    story.begins().await;
+    let said = [push("On the list.", 3), push("Anything else?", 3)];
+    story
+        .store
+        .finish_hub_turn(&turn, &answered("t1", "On the list.", 3), &said)
+        .await
+        .expect("ended");
+
+    let story = story.restart().await;
+    assert_eq!(story.store.turn_status(&turn).await.expect("read"), Some(TurnStatus::Done));
+    assert_eq!(story.store.inbox_count_open().await.expect("read"), 0);
+    assert_eq!(next_body(&story).await.as_deref(), Some("On the list."));
+
+    let again = story.store.finish_hub_turn(&turn, &ending(TurnStatus::Failed, 4), &said).await;
+    assert!(matches!(again, Err(StoreError::NotFound { what: "open turn", .. })));
+    for _ in 0..2 {
+        let row = story.store.outbox_next().await.expect("read").expect("one");
+        story.store.outbox_sent(row.id).await.expect("sent");
+    }
+    assert_eq!(next_body(&story).await, None);
+}

@@ -1,0 +1,11 @@
+//! The store's methods against real SQLite with the real migrations, by what they are about.
+
+#![expect(clippy::expect_used, reason = "a test that cannot go on has failed")]
+
+mod changes;
+mod conversations;
+mod hub;
+mod ledger;
+mod questions;
+mod story;
+mod turns;

@@ -1,0 +1,144 @@
+//! Questions: they wait for as long as it takes, and have one answer.
+
+use protocol::conversation::Item;
+use protocol::{Message, Origin, TurnStatus};
+use store::StoreError;
+
+use crate::story::{Story, answer, answered, asked, conversation, new_turn, question_of};
+
+/// Turn `t1` has asked "Which one?".
+async fn waiting() -> Story {
+    let story = Story::begin().await;
+    story.says("t1", "Delete the list", 1).await;
+    story.begins().await;
+    story.asks("t1", "Which one?", 5).await;
+    story
+}
+
+async fn texts(story: &Story, turn: &str) -> Vec<String> {
+    let history = story.store.history(&conversation(), &turn.into()).await.expect("read");
+    history.iter().map(Message::text).filter(|text| !text.is_empty()).collect()
+}
+
+#[tokio::test]
+async fn a_question_survives_a_restart_as_it_was() {
+    let story = waiting().await.restart().await;
+    let question = story.store.question(&conversation()).await.expect("read");
+    assert_eq!(question, Some(asked("t1", "Which one?", 5)));
+    assert_eq!(story.store.answer_of(&question_of("t1")).await.expect("read"), None);
+    let row = story.store.conversation(&conversation()).await.expect("read").expect("there");
+    assert_eq!(row.waiting_question.as_deref(), Some("Which one?"));
+    assert!(!row.working);
+}
+
+#[tokio::test]
+async fn an_answer_closes_the_question_and_is_heard_after_it() {
+    let story = waiting().await;
+    story.store.submit_turn(&answer("t2", "t1", "The old one", 6)).await.expect("stored");
+    assert_eq!(story.store.question(&conversation()).await.expect("read"), None);
+    let words = story.store.answer_of(&question_of("t1")).await.expect("read");
+    assert_eq!(words.as_deref(), Some("The old one"));
+    assert_eq!(story.begins().await, Some("t2".into()));
+    assert_eq!(texts(&story, "t2").await, ["Delete the list", "One moment.", "The old one"]);
+}
+
+#[tokio::test]
+async fn a_second_answer_is_refused_with_the_first_and_stores_nothing() {
+    let story = waiting().await;
+    story.store.submit_turn(&answer("t2", "t1", "The old one", 6)).await.expect("stored");
+    let late = story.store.submit_turn(&answer("t3", "t1", "The new one", 7)).await;
+    let late = late.expect_err("refused");
+    assert!(matches!(&late, StoreError::AlreadyAnswered { answer } if answer == "The old one"));
+    assert_eq!(late.to_string(), "this question was already answered with “The old one”");
+    assert_eq!(story.store.turn_status(&"t3".into()).await.expect("read"), None);
+    let row = story.store.conversation(&conversation()).await.expect("read").expect("there");
+    assert_eq!(row.updated_at.0, 6);
+}
+
+#[tokio::test]
+async fn of_two_answers_at_once_one_stands() {
+    let story = waiting().await;
+    let (first, second) = (answer("t2", "t1", "Left", 6), answer("t3", "t1", "Right", 6));
+    let twin = story.store.clone();
+    let outcomes = tokio::join!(story.store.submit_turn(&first), twin.submit_turn(&second));
+    let words = story.store.answer_of(&question_of("t1")).await.expect("read").expect("one");
+    let refused = match outcomes {
+        (Ok(()), Err(StoreError::AlreadyAnswered { answer })) if words == "Left" => answer,
+        (Err(StoreError::AlreadyAnswered { answer }), Ok(())) if words == "Right" => answer,
+        other => panic!("{other:?} with the answer {words}"),
+    };
+    assert_eq!(refused, words);
+    assert_eq!(story.store.open_turns().await.expect("read").len(), 1);
+}
+
+#[tokio::test]
+async fn a_new_request_from_the_window_withdraws_the_question() {
+    let story = waiting().await;
+    story.says("t2", "Something else", 6).await;
+    assert_eq!(story.store.question(&conversation()).await.expect("read"), None);
+    assert_eq!(story.store.answer_of(&question_of("t1")).await.expect("read"), None);
+    let late = story.store.submit_turn(&answer("t3", "t1", "The old one", 7)).await;
+    assert!(matches!(late, Err(StoreError::Withdrawn)));
+    let items = story.store.items(&conversation()).await.expect("read");
+    let withdrawn = Item::Asked {
+        id: question_of("t1").as_str().into(),
+        text: "Which one?".into(),
+        answer: None,
+        withdrawn: true,
+    };
+    assert!(items.contains(&withdrawn), "{items:?}");
+}
+
+#[tokio::test]
+async fn a_hub_message_neither_answers_nor_withdraws_and_is_not_held() {
+    let story = waiting().await;
+    let mut over_the_hub = new_turn("t2", "Buy milk", 6);
+    over_the_hub.origin = Origin::HubVoice;
+    story.store.submit_turn(&over_the_hub).await.expect("stored");
+    let question = story.store.question(&conversation()).await.expect("read");
+    assert_eq!(question.map(|question| question.id), Some(question_of("t1")));
+    assert_eq!(story.begins().await, Some("t2".into()));
+}
+
+#[tokio::test]
+async fn words_typed_before_the_question_wait_for_its_answer() {
+    let story = Story::begin().await;
+    story.says("t1", "Delete the list", 1).await;
+    story.begins().await;
+    story.says("t2", "And buy milk", 2).await;
+    story.asks("t1", "Which one?", 5).await;
+    assert_eq!(story.begins().await, None);
+    story.store.submit_turn(&answer("t3", "t1", "The old one", 6)).await.expect("stored");
+    assert_eq!(story.begins().await, Some("t3".into()));
+    assert_eq!(texts(&story, "t3").await, ["Delete the list", "One moment.", "The old one"]);
+    story.ends("t3", &answered("t3", "Deleted.", 7)).await;
+    assert_eq!(story.begins().await, Some("t2".into()));
+    assert_eq!(
+        texts(&story, "t2").await,
+        ["Delete the list", "One moment.", "The old one", "Deleted.", "And buy milk"]
+    );
+}
+
+#[tokio::test]
+async fn a_later_question_withdraws_the_older_one() {
+    let story = waiting().await;
+    let mut over_the_hub = new_turn("t2", "Buy milk", 6);
+    over_the_hub.origin = Origin::HubText;
+    story.store.submit_turn(&over_the_hub).await.expect("stored");
+    story.begins().await;
+    story.asks("t2", "How much?", 7).await;
+    let question = story.store.question(&conversation()).await.expect("read");
+    assert_eq!(question, Some(asked("t2", "How much?", 7)));
+    let late = story.store.submit_turn(&answer("t3", "t1", "The old one", 8)).await;
+    assert!(matches!(late, Err(StoreError::Withdrawn)));
+    let status = story.store.turn_status(&"t2".into()).await.expect("read");
+    assert_eq!(status, Some(TurnStatus::Asked));
+}
+
+#[tokio::test]
+async fn an_answer_to_no_question_is_refused() {
+    let story = Story::begin().await;
+    let lost = story.store.submit_turn(&answer("t1", "nobody", "Yes", 1)).await;
+    assert!(lost.is_err(), "{lost:?}");
+    assert_eq!(story.store.turn_status(&"t1".into()).await.expect("read"), None);
+}

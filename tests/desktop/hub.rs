@@ -1,0 +1,79 @@
+//! A message comes over the hub, from the hub's own command line, while the window is open.
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use testkit::desktop_app::headless_host;
+use testkit::{DesktopHome, TempVault};
+use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
+use tokio::process::{Child, ChildStdout, Command};
+
+use super::one_at_a_time;
+
+/// A running command and what it prints.
+struct Printing {
+    lines: Lines<BufReader<ChildStdout>>,
+    _command: Child,
+}
+
+impl Printing {
+    fn start(arguments: &[&str]) -> Self {
+        let mut command = Command::new(headless_host());
+        command.args(arguments).stdout(Stdio::piped()).kill_on_drop(true);
+        let mut command = command.spawn().expect("the headless host starts");
+        let output = command.stdout.take().expect("its output is piped");
+        Self { lines: BufReader::new(output).lines(), _command: command }
+    }
+
+    /// Resolves with the next line that contains `needle`.
+    async fn says(&mut self, needle: &str) -> String {
+        let mut heard = Vec::new();
+        let next = async {
+            while let Ok(Some(line)) = self.lines.next_line().await {
+                if line.contains(needle) {
+                    return Some(line);
+                }
+                heard.push(line);
+            }
+            None
+        };
+        let found = tokio::time::timeout(Duration::from_secs(30), next).await;
+        found.ok().flatten().unwrap_or_else(|| panic!("no `{needle}` in {heard:?}"))
+    }
+}
+
+fn free_port() -> String {
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
+    listener.local_addr().expect("its address").port().to_string()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hub_message_is_taken_within_a_second_shown_kept_and_answered() {
+    let _turn = one_at_a_time().await;
+    let vault = TempVault::from_fixture("sample");
+    let port = free_port();
+    let mut hub = Printing::start(&["hub", "--port", &port]);
+    let home = DesktopHome::fresh().with_vault(&vault).with_hub(&format!("ws://127.0.0.1:{port}"));
+    let app = home.start().await;
+    hub.says("Notes is here").await;
+
+    let mut sender = Printing::start(&["hub", "send", "--port", &port, "--wait", "remember milk"]);
+    sender.says("delivered to Notes").await;
+    let delivered = Instant::now();
+    sender.says("Notes has it").await;
+    let taken = delivered.elapsed();
+    assert!(taken < Duration::from_secs(1), "taken after {taken:?}");
+
+    sender.says("Saved").await;
+    hub.says("shown: ").await;
+    let before = TempVault::from_fixture("sample").read("inbox/Inbox.md");
+    let inbox = vault.wait_for("inbox/Inbox.md", "remember milk").await;
+    assert_eq!(inbox, format!("{before}- remember milk\n"));
+
+    let row = app.window.find("[data-testid=conversation-list] button").await;
+    app.window.click_element(&row).await;
+    app.window.find_text("[data-testid=chat-log]", "remember milk").await;
+    app.window.find_text("[data-testid=chat-log]", "over the hub").await;
+    app.picture("hub-message").await;
+    app.quit().await;
+}

@@ -1,0 +1,61 @@
+//! A question outlives the program: asked, killed, started again, answered.
+
+use serde_json::{Value, json};
+use testkit::{DesktopHome, Reply, ScriptedModel, TempVault};
+
+use super::one_at_a_time;
+
+const QUESTION: &str = "On which list shall I put the turmeric?";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_survives_a_kill_and_its_answer_reaches_the_model() {
+    let _turn = one_at_a_time().await;
+    let vault = TempVault::from_fixture("sample");
+    let options = json!(["Groceries", "Pantry"]);
+    let asks = json!({ "message": QUESTION, "is_question": true, "options": options });
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![("send_message", asks)]),
+        Reply::text("On the Pantry list, then."),
+    ])
+    .await;
+    let home = DesktopHome::fresh().with_vault(&vault).with_model(&model);
+
+    let app = home.start().await;
+    app.window.type_into("[data-testid=composer]", "Write down turmeric").await;
+    app.window.click("[data-testid=send]").await;
+    app.window.find_text("[data-testid=question-card]", QUESTION).await;
+    app.kill_dash_9().await;
+
+    let app = home.start().await;
+    let row = app.window.find_text("[data-testid=conversation-list] button", QUESTION).await;
+    app.window.click_element(&row).await;
+    app.window.find_text("[data-testid=question-card]", QUESTION).await;
+    app.picture("question-after-restart").await;
+    let option = app.window.find_text("[data-testid=question-option]", "Pantry").await;
+    app.window.click_element(&option).await;
+    app.window.find_text("[data-testid=chat-log]", "On the Pantry list, then.").await;
+    app.window.wait_until_gone("[data-testid=question-card]").await;
+
+    holds_call_result_and_answer(&model.request(2).await);
+    app.quit().await;
+    model.finish();
+}
+
+fn holds_call_result_and_answer(request: &Value) {
+    let messages = request["messages"].as_array().expect("messages");
+    let [.., asked, answered] = messages.as_slice() else { panic!("too short: {messages:?}") };
+    let block = |message: &Value, kind: &str| {
+        let blocks = message["content"].as_array().cloned().unwrap_or_default();
+        blocks.into_iter().filter(|block| block["type"] == kind).collect::<Vec<_>>()
+    };
+    let calls = block(asked, "tool_use");
+    assert_eq!(calls.len(), 1);
+    assert_eq!(calls[0]["name"], "send_message");
+    assert_eq!(calls[0]["input"]["message"], QUESTION);
+    let results = block(answered, "tool_result");
+    assert_eq!(results.len(), 1);
+    assert_eq!(results[0]["tool_use_id"], calls[0]["id"]);
+    let texts = block(answered, "text");
+    let last = texts.last().expect("the answer");
+    assert_eq!(last["text"], "Pantry");
+}

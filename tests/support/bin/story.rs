@@ -1,0 +1,120 @@
+//! A host for the crash tests: the real application, one story, and a hand on the plug.
+//!
+//! `story DATA VAULT NAME` plays a story; `story DATA VAULT go-on` is the start after a crash.
+//! With `STORY_KILL_AT=n` the process kills itself (SIGKILL) at its n-th fault point; at the end
+//! it prints how many it passed. `naive` is the control: it edits in place, without a ledger.
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a test's tool fails the test by panicking; the control edits in place on purpose"
+)]
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use app::{App, DataDir};
+use protocol::request::{DecideReview, SendMessage};
+use protocol::{ConversationId, Mode, QuestionId, Settings};
+use testkit::story::{EDITED, NOTES};
+
+static PASSED: AtomicUsize = AtomicUsize::new(0);
+static KILL_AT: AtomicUsize = AtomicUsize::new(usize::MAX);
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let mut next = |what: &str| arguments.next().unwrap_or_else(|| panic!("{what} is missing"));
+    let (data, vault, name) = (next("DATA"), next("VAULT"), next("NAME"));
+    if let Ok(at) = std::env::var("STORY_KILL_AT") {
+        KILL_AT.store(at.parse().expect("a number"), Ordering::SeqCst);
+    }
+    protocol::fault::install(count);
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    runtime.block_on(play(PathBuf::from(data), Path::new(&vault), &name));
+    println!("{}", PASSED.load(Ordering::SeqCst));
+}
+
+fn count(_name: &'static str) {
+    if PASSED.fetch_add(1, Ordering::SeqCst) + 1 == KILL_AT.load(Ordering::SeqCst) {
+        let me = rustix::process::getpid();
+        rustix::process::kill_process(me, rustix::process::Signal::KILL).expect("a signal");
+        loop {
+            std::thread::park();
+        }
+    }
+}
+
+async fn play(data: PathBuf, vault: &Path, name: &str) {
+    if name == "naive" {
+        return edit_in_place(vault);
+    }
+    let app = App::start(DataDir::at(data).expect("a data directory"));
+    let mode = if name == "auto" { Mode::Auto } else { Mode::Review };
+    app.save_settings(Settings { mode, ..Settings::default() }).await.expect("saved");
+    app.open_vault(vault).await.expect("the vault opens");
+    let last = conversations(&app).await.into_iter().next();
+    if name == "go-on" {
+        go_on(&app, last).await;
+    } else {
+        let request = SendMessage { conversation: None, text: format!("play {name}"), answers: None };
+        let conversation = app.send(request).await.expect("sent");
+        app.idle(&conversation).await.expect("idle");
+        decide(&app, &conversation).await;
+        answer(&app, &conversation).await;
+    }
+    app.shutdown().await;
+}
+
+async fn conversations(app: &App) -> Vec<ConversationId> {
+    let snapshot = app.subscribe(Box::new(|_| true)).await.expect("a snapshot");
+    snapshot.conversations.into_iter().map(|conversation| conversation.id).collect()
+}
+
+/// What a user does after a crash: decides what waits, answers what was asked, and asks on.
+async fn go_on(app: &App, last: Option<ConversationId>) {
+    if let Some(conversation) = &last {
+        app.idle(conversation).await.expect("idle");
+        decide(app, conversation).await;
+        answer(app, conversation).await;
+    }
+    let request = SendMessage { conversation: last, text: "go on".to_owned(), answers: None };
+    let conversation = app.send(request).await.expect("sent");
+    app.idle(&conversation).await.expect("idle");
+}
+
+/// Accepts everything that waits.
+async fn decide(app: &App, conversation: &ConversationId) {
+    let view = app.conversation(conversation).await.expect("a view");
+    if let Some(review) = view.review {
+        let accepted = review.notes.into_iter().map(|note| note.path).collect();
+        let request = DecideReview { review: review.id, accepted, rejected: Vec::new() };
+        app.decide_review(&request).await.expect("applied");
+    }
+}
+
+/// Answers the question that waits.
+async fn answer(app: &App, conversation: &ConversationId) {
+    let view = app.conversation(conversation).await.expect("a view");
+    if let Some(question) = view.question {
+        let answers: Option<QuestionId> = Some(question.id);
+        let text = "the first".to_owned();
+        let request = SendMessage { conversation: Some(conversation.clone()), text, answers };
+        app.send(request).await.expect("answered");
+        app.idle(conversation).await.expect("idle");
+    }
+}
+
+/// What a program without a ledger does: opens the note for writing and writes it in two halves.
+fn edit_in_place(vault: &Path) {
+    for (path, _) in NOTES {
+        let after = EDITED.iter().find(|(edited, _)| *edited == path);
+        let Some((path, text)) = after else { continue };
+        let (first, second) = text.split_at(text.len() / 2);
+        let file = vault.join(path);
+        protocol::fault::point("naive.open.before");
+        std::fs::write(&file, first).expect("written");
+        protocol::fault::point("naive.half");
+        std::fs::write(&file, format!("{first}{second}")).expect("written");
+        protocol::fault::point("naive.whole");
+    }
+}
