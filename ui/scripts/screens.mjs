@@ -3,11 +3,13 @@
  * Needs a Chromium; `CHROMIUM` names it when it is not at /usr/bin/chromium.
  */
 import { mkdir } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
 import { chromium } from 'playwright-core';
 import { createServer } from 'vite';
 
+const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const wide = { width: 1180, height: 760 };
 const narrow = { width: 760, height: 900 };
 const small = { width: 480, height: 760 };
@@ -77,6 +79,15 @@ async function openSample(page) {
   await page.getByText('Try it').last().waitFor();
 }
 
+/** What would keep somebody out, by axe's rules; contrast in the theme at hand included. */
+async function barriers(page) {
+  await page.addScriptTag({ path: axe });
+  const { violations } = await page.evaluate(() => globalThis.axe.run());
+  return violations.map(
+    ({ id, nodes }) => `${id} at ${nodes.map((node) => node.target).join(' · ')}`,
+  );
+}
+
 async function picture(browser, base, directory, screen, theme) {
   const failures = [];
   for (const [size, viewport] of Object.entries(screen.sizes)) {
@@ -92,6 +103,9 @@ async function picture(browser, base, directory, screen, theme) {
       () => document.documentElement.scrollWidth > document.documentElement.clientWidth,
     );
     if (overflow) failures.push(`${screen.name} ${size}: wider than the window`);
+    failures.push(
+      ...(await barriers(page)).map((found) => `${screen.name} ${size} ${theme}: ${found}`),
+    );
     await page.screenshot({ path: join(directory, `${screen.name}-${size}-${theme}.png`) });
     await page.close();
   }

@@ -103,7 +103,6 @@ impl Run<'_> {
                 }
             }
             TurnEffect::Finish(finish) => {
-                self.stream = None;
                 ControlFlow::Break(self.place.end(self.answer.clone(), finish).await)
             }
         }
@@ -148,26 +147,23 @@ impl Run<'_> {
         })
     }
 
-    /// Waits for the next event of the answer.
+    /// Waits for the next event of the answer. The stream is kept only while more may come.
     async fn listen(&mut self) -> Flow {
-        let Some(stream) = &mut self.stream else {
+        let Some(mut stream) = self.stream.take() else {
             let error = UserError::other("The turn came to a halt without an end: try again.");
             return one(TurnInput::Broke(error));
         };
-        let input = match self.halt.or(stream.next()).await {
-            Ok(Some(Ok(event))) => TurnInput::Event(event),
-            Ok(Some(Err(error))) => TurnInput::Failed(error),
-            Ok(None) => TurnInput::Severed,
-            Err(halted) => {
-                self.stream = None;
-                return halted.into();
+        match self.halt.or(stream.next()).await {
+            Ok(Some(Ok(event))) => {
+                if !matches!(event, ModelEvent::Stopped { .. }) {
+                    self.stream = Some(stream);
+                }
+                one(TurnInput::Event(event))
             }
-        };
-        if !matches!(&input, TurnInput::Event(event) if !matches!(event, ModelEvent::Stopped { .. }))
-        {
-            self.stream = None;
+            Ok(Some(Err(error))) => one(TurnInput::Failed(error)),
+            Ok(None) => one(TurnInput::Severed),
+            Err(halted) => halted.into(),
         }
-        one(input)
     }
 }
 

@@ -46,7 +46,7 @@ impl Store {
     }
 
     async fn store_outcome(&self, effect: &EffectId, state: IntentState) -> Result<(), Failure> {
-        // Held, not used: it is the right to write, and without it this would meet a lock.
+        // Held, not used: it is the right to write. Without it SQLite would wait by trying again.
         let _right_to_write = self.writer.acquire().await?;
         fault::point("store.settle.before");
         let settled = sqlx::query("UPDATE effect SET state = ?2 WHERE id = ?1")

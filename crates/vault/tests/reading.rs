@@ -125,7 +125,7 @@ fn a_file_over_the_limit_is_refused_unread() {
 #[test]
 fn an_unreadable_note_says_so() {
     let folder = Folder::with(&[("a.md", "a")]);
-    fs::set_permissions(folder.root.join("a.md"), fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(folder.root.join("a.md"), fs::Permissions::from_mode(0o000)).unwrap();
     match folder.vault().read(&path("a.md")) {
         Err(VaultError::Denied { verb: "read", .. }) => {}
         // Root may read everything.

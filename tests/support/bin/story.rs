@@ -1,8 +1,8 @@
 //! A host for the crash tests: the real application, one story, and a hand on the plug.
 //!
 //! `story DATA VAULT NAME` plays a story; `story DATA VAULT go-on` is the start after a crash.
-//! With `STORY_KILL_AT=n` the process kills itself (SIGKILL) at its n-th fault point; at the end
-//! it prints how many it passed. `naive` is the control: it edits in place, without a ledger.
+//! With `STORY_KILL_AT=n` the process kills itself (SIGKILL) at its n-th fault point, whose name it
+//! prints; at the end it prints how many it passed. `naive` is the control: it edits in place, without a ledger.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -34,8 +34,9 @@ fn main() {
     println!("{}", PASSED.load(Ordering::SeqCst));
 }
 
-fn count(_name: &'static str) {
+fn count(name: &'static str) {
     if PASSED.fetch_add(1, Ordering::SeqCst) + 1 == KILL_AT.load(Ordering::SeqCst) {
+        eprintln!("{name}");
         let me = rustix::process::getpid();
         rustix::process::kill_process(me, rustix::process::Signal::KILL).expect("a signal");
         loop {

@@ -781,3 +781,8 @@ ok: boolean,
  * What it said or what is wrong, in words.
  */
 message: string, };
+
+/**
+ * Where a key is kept.
+ */
+export type KeyPlace = "keyring" | "file";

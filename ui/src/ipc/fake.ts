@@ -24,7 +24,7 @@ export interface Story {
 }
 
 /** Every call, in order, as the window made it. */
-export type Call = readonly [name: keyof Host, argument?: unknown];
+type Call = readonly [name: keyof Host, argument?: unknown];
 
 export class FakeHost implements Host {
   readonly calls: Call[] = [];

@@ -19,7 +19,7 @@ import { userError } from './user-error';
 export type SettingsSection = 'vault' | 'answering' | 'hub' | 'appearance';
 
 /** What fills the main column. */
-export type Place =
+type Place =
   | { readonly name: 'chat' }
   | { readonly name: 'review' }
   | { readonly name: 'settings'; readonly section: SettingsSection };

@@ -1,13 +1,13 @@
 /** What the user has decided about waiting changes, note by note, before it is applied. */
 import { SvelteMap } from 'svelte/reactivity';
 
-import type { NoteDiff, NotePath, Review } from '../ipc/bindings';
+import type { NotePath, Review } from '../ipc/bindings';
 
 export type Verdict = 'accept' | 'reject';
 
 export class Verdicts {
   readonly #byNote = new SvelteMap<NotePath, Verdict>();
-  #seen = new Map<NotePath, string>();
+  #seen: ReadonlyMap<NotePath, string> = fingerprints(null);
 
   /** `null` while undecided, which is how every note begins. */
   of(path: NotePath): Verdict | null {
@@ -37,7 +37,7 @@ export class Verdicts {
 
   /** Another review is before the user: a verdict stays only where its note did not change. */
   follow(review: Review | null): void {
-    const now = new Map((review?.notes ?? []).map((note) => [note.path, fingerprint(note)]));
+    const now = fingerprints(review);
     for (const path of [...this.#byNote.keys()]) {
       if (now.get(path) !== this.#seen.get(path)) this.#byNote.delete(path);
     }
@@ -46,6 +46,7 @@ export class Verdicts {
 }
 
 /** A verdict holds for what the user saw, so it is tied to the diff itself. */
-function fingerprint(note: NoteDiff): string {
-  return JSON.stringify(note);
+function fingerprints(review: Review | null): ReadonlyMap<NotePath, string> {
+  const notes = review?.notes ?? [];
+  return new Map(notes.map((note) => [note.path, JSON.stringify(note)]));
 }

@@ -87,7 +87,7 @@ async fn an_unknown_effect_is_not_settled_in_silence() {
 }
 
 #[tokio::test]
-async fn settling_and_storing_at_once_meet_no_lock() {
+async fn settling_and_storing_at_once_both_succeed() {
     let story = Story::begin().await;
     for round in 0..20_i64 {
         let effect = format!("e{round}");

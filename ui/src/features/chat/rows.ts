@@ -4,7 +4,7 @@ import { itemKey } from '../../state/conversation.svelte';
 
 export type ToolItem = Extract<Item, { type: 'tool' }>;
 
-export type Row =
+type Row =
   | { readonly kind: 'day'; readonly key: string; readonly at: Timestamp }
   | { readonly kind: 'item'; readonly key: string; readonly item: Exclude<Item, ToolItem> }
   | { readonly kind: 'tools'; readonly key: string; readonly calls: readonly ToolItem[] }

@@ -3,7 +3,7 @@ import type { Conversation } from '../../ipc/bindings';
 
 export type GroupName = 'needs' | 'today' | 'yesterday' | 'week' | 'older';
 
-export interface Group {
+interface Group {
   readonly name: GroupName;
   readonly conversations: readonly Conversation[];
 }

@@ -1,5 +1,5 @@
 /** A note's properties and its text. Read for show only: values stay as they are written. */
-export interface NoteParts {
+interface NoteParts {
   readonly properties: readonly (readonly [name: string, value: string])[];
   readonly body: string;
 }

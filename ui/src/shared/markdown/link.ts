@@ -1,5 +1,5 @@
 /** Where a link leads: into the vault, to the web after a question, or nowhere. */
-export type LinkTarget = { readonly kind: 'note' | 'web'; readonly to: string };
+type LinkTarget = { readonly kind: 'note' | 'web'; readonly to: string };
 
 const outside = ['http:', 'https:', 'mailto:'];
 /** Names under which the window reaches the application itself. */

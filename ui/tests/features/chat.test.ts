@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+
+import { rows, type ToolItem } from '../../src/features/chat/rows';
+import { toolLines } from '../../src/features/chat/tool-line';
+import type { Item, Reaction } from '../../src/ipc/bindings';
+import { answered, said } from '../../src/ipc/stories/base';
+
+let calls = 0;
+
+function tool(change: Partial<ToolItem>): ToolItem {
+  calls += 1;
+  return {
+    type: 'tool',
+    turn: 't',
+    call: `c${calls}`,
+    tool: 'read_file',
+    arguments: '{}',
+    output: 'done',
+    isError: false,
+    reactions: [],
+    ...change,
+  };
+}
+
+function read(path: string): ToolItem {
+  return tool({ reactions: [{ type: 'read', path }] });
+}
+
+function changed(change: Partial<Extract<Reaction, { type: 'changed' }>>): ToolItem {
+  const reaction = { path: 'Lists/Groceries.md', created: false, added: 0, removed: 0 };
+  return tool({
+    tool: 'edit_file',
+    reactions: [{ type: 'changed', waiting: false, ...reaction, ...change }],
+  });
+}
+
+/** A line's words, as they are read. */
+function lines(...items: ToolItem[]): string[] {
+  return toolLines(items).map(({ before, note, after }) => before + note + after);
+}
+
+describe('a tool line', () => {
+  it.each<[string, ToolItem]>([
+    ['Read Groceries', read('Lists/Groceries.md')],
+    ['Added 1 line to Groceries', changed({ added: 1 })],
+    ['Added 3 lines to Groceries', changed({ added: 3 })],
+    ['Removed 2 lines from Groceries', changed({ removed: 2 })],
+    ['Changed Groceries', changed({ added: 1, removed: 1 })],
+    ['Created Groceries', changed({ created: true, added: 4 })],
+    ['Prepared changes to Groceries', changed({ added: 1, waiting: true })],
+    ['Prepared the new note Groceries', changed({ created: true, waiting: true })],
+    [
+      'Found 2 places for “pears”',
+      tool({ reactions: [{ type: 'searched', query: 'pears', hits: 2 }] }),
+    ],
+    [
+      'Found nothing for “pears”',
+      tool({ reactions: [{ type: 'searched', query: 'pears', hits: 0 }] }),
+    ],
+    ['Reading a note', tool({ output: null })],
+    ['Could not read a note', tool({ isError: true })],
+    ['Looked at the clock', tool({ tool: 'get_current_time' })],
+    ['brew_coffee', tool({ tool: 'brew_coffee' })],
+    ['brew_coffee failed', tool({ tool: 'brew_coffee', isError: true })],
+  ])('says its effect: %s', (words, item) => {
+    expect(lines(item)).toEqual([words]);
+  });
+
+  it('is shared by reads that follow each other, and only by them', () => {
+    expect(lines(read('a.md'), read('b.md'), changed({ added: 1 }), read('c.md'))).toEqual([
+      'Read 2 notes',
+      'Added 1 line to Groceries',
+      'Read c',
+    ]);
+  });
+
+  it('counts a note that was read twice once', () => {
+    expect(lines(read('a.md'), read('a.md'))).toEqual(['Read a']);
+  });
+
+  it('of a failure stands out and apart', () => {
+    const [, failure] = toolLines([read('a.md'), tool({ isError: true, output: 'no' })]);
+    expect(failure?.tone).toBe('error');
+  });
+});
+
+describe('the rows of a chat', () => {
+  const passages: Reaction = { type: 'passages', query: 'q', passages: [], total: 0 };
+  const kinds = (items: Item[], passagesAreAnswers = false) =>
+    rows(items, { passagesAreAnswers }).map((row) =>
+      row.kind === 'item' ? row.item.type : row.kind,
+    );
+
+  it('begin each day with its name', () => {
+    const yesterday = Date.now() - 86_400_000;
+    expect(kinds([said('1', 'a', yesterday), said('2', 'b', yesterday), said('3', 'c')])).toEqual([
+      'day',
+      'user',
+      'user',
+      'day',
+      'user',
+    ]);
+  });
+
+  it('hold tool calls together that nothing was said between', () => {
+    expect(kinds([read('a.md'), read('b.md'), answered('1', 'x'), read('c.md')])).toEqual([
+      'tools',
+      'assistant',
+      'tools',
+    ]);
+  });
+
+  it('show passages as the answer without a model, under the words that introduce them', () => {
+    const found = tool({ tool: 'find_notes', reactions: [passages] });
+    expect(kinds([found, answered('1', '2 passages match')], true)).toEqual([
+      'assistant',
+      'passages',
+    ]);
+    expect(kinds([found, answered('1', 'Because …')])).toEqual(['tools', 'assistant']);
+  });
+
+  it('leave out what says nothing: a good end, empty words, the open question', () => {
+    expect(
+      kinds([
+        { type: 'ended', turn: 't', status: 'done', error: null },
+        answered('1', ''),
+        { type: 'asked', id: 'q', text: 'Which?', answer: null, withdrawn: false },
+        tool({ tool: 'send_message', arguments: '{"is_question": true}' }),
+      ]),
+    ).toEqual([]);
+  });
+
+  it('keep their keys while an answer grows', () => {
+    const before = rows([read('a.md'), answered('1', 'x')], { passagesAreAnswers: false });
+    const after = rows([read('a.md'), answered('1', 'x and more')], { passagesAreAnswers: false });
+    expect(after.map((row) => row.key)).toEqual(before.map((row) => row.key));
+  });
+});

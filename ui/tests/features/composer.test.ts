@@ -1,0 +1,113 @@
+import { fireEvent, render, screen } from '@testing-library/svelte';
+import { describe, expect, it, vi } from 'vitest';
+
+import Composer from '../../src/features/composer/Composer.svelte';
+
+function show(change: Record<string, unknown> = {}) {
+  const props = {
+    draft: 'Hello',
+    working: false,
+    asked: false,
+    notAnAnswer: false,
+    hasModel: true,
+    answers: 'Haiku',
+    mode: 'review' as const,
+    ondraft: vi.fn(),
+    onsend: vi.fn(),
+    onstop: vi.fn(),
+    onnotananswer: vi.fn(),
+    onmode: vi.fn(),
+    onconnect: vi.fn(),
+    ...change,
+  };
+  render(Composer, props);
+  return { ...props, box: screen.getByTestId('composer') };
+}
+
+describe('Enter', () => {
+  it('sends', async () => {
+    const { box, onsend } = show();
+    await fireEvent.keyDown(box, { key: 'Enter' });
+    expect(onsend).toHaveBeenCalledOnce();
+  });
+
+  it('breaks the line with Shift', async () => {
+    const { box, onsend } = show();
+    expect(await fireEvent.keyDown(box, { key: 'Enter', shiftKey: true })).toBe(true);
+    expect(onsend).not.toHaveBeenCalled();
+  });
+
+  it('belongs to the input method while it composes', async () => {
+    const { box, onsend } = show();
+    await fireEvent.keyDown(box, { key: 'Enter', isComposing: true });
+    await fireEvent.keyDown(box, { key: 'Enter', keyCode: 229 });
+    expect(onsend).not.toHaveBeenCalled();
+  });
+
+  it('does nothing without words', async () => {
+    const { box, onsend } = show({ draft: '  \n' });
+    await fireEvent.keyDown(box, { key: 'Enter' });
+    expect(onsend).not.toHaveBeenCalled();
+    expect(screen.getByTestId('send')).toBeDisabled();
+  });
+});
+
+describe('what it says', () => {
+  it.each([
+    [{}, 'Ask about your notes, or say what to change'],
+    [{ working: true }, 'Write the next message; it waits its turn'],
+    [{ asked: true }, 'Your answer'],
+    [{ asked: true, notAnAnswer: true }, 'Ask about your notes, or say what to change'],
+    [{ hasModel: false }, 'No model connected: type a command or a few words'],
+  ])('is what Enter will do: %o', (state, words) => {
+    expect(show({ draft: '', ...state }).box).toHaveAttribute('placeholder', words);
+  });
+
+  it('offers to stop only while something runs, and keeps the focus', async () => {
+    const { onstop, box } = show({ working: true });
+    await fireEvent.click(screen.getByTestId('stop'));
+    expect(onstop).toHaveBeenCalledOnce();
+    expect(box).toHaveFocus();
+  });
+
+  it('offers no stop when nothing runs', () => {
+    show();
+    expect(screen.queryByTestId('stop')).toBeNull();
+  });
+
+  it('lets an answer become something new', async () => {
+    const { onnotananswer } = show({ asked: true });
+    expect(screen.getByText('Answers the question')).toBeVisible();
+    await fireEvent.click(screen.getByText('Not an answer: ask something new'));
+    expect(onnotananswer).toHaveBeenCalledExactlyOnceWith(true);
+  });
+});
+
+describe('the mode menu', () => {
+  it('is worked with the keyboard and gives the focus back', async () => {
+    const { onmode } = show();
+    const button = screen.getByRole('button', { name: 'Review · Haiku' });
+    await fireEvent.click(button);
+    const [review, auto] = screen.getAllByRole('menuitemradio');
+    expect(review).toHaveFocus();
+    expect(review).toHaveAttribute('aria-checked', 'true');
+    await fireEvent.keyDown(review ?? button, { key: 'ArrowDown' });
+    expect(auto).toHaveFocus();
+    await fireEvent.click(auto ?? button);
+    expect(onmode).toHaveBeenCalledExactlyOnceWith('auto');
+    expect(screen.queryByRole('menu')).toBeNull();
+    expect(button).toHaveFocus();
+  });
+
+  it('is closed by Esc, which then stops nothing', async () => {
+    const { onmode } = show({ working: true });
+    const heard = vi.fn();
+    window.addEventListener('keydown', heard);
+    await fireEvent.click(screen.getByRole('button', { name: 'Review · Haiku' }));
+    await fireEvent.keyDown(screen.getByRole('menu'), { key: 'Escape' });
+    window.removeEventListener('keydown', heard);
+    expect(screen.queryByRole('menu')).toBeNull();
+    expect(heard).not.toHaveBeenCalled();
+    expect(onmode).not.toHaveBeenCalled();
+  });
+});

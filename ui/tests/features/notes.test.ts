@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+
+import { groups } from '../../src/features/list/groups';
+import { frontMatter } from '../../src/features/note/front-matter';
+import { row } from '../../src/ipc/stories/base';
+import { linkedNote, noteFolder, noteLabel, noteName } from '../../src/state/note-path';
+
+describe('a note’s path', () => {
+  it('is read as name, folder and both', () => {
+    expect(noteName('Recipes/Soup.md')).toBe('Soup');
+    expect(noteFolder('Recipes/Winter/Soup.md')).toBe('Recipes/Winter');
+    expect(noteFolder('Soup.md')).toBe('');
+    expect(noteLabel('Recipes/Soup.MD')).toBe('Recipes/Soup');
+    expect(noteName('v1.2 plan.md')).toBe('v1.2 plan');
+  });
+
+  it.each([
+    ['Luca Ferri', 'Luca Ferri.md'],
+    ['Groceries#Sunday', 'Groceries.md'],
+    ['Groceries#^block', 'Groceries.md'],
+    ['Pantry|the pantry', 'Pantry.md'],
+    ['./Recipes/Soup.md', 'Recipes/Soup.md'],
+    ['Pictures/harbour.png', 'Pictures/harbour.png'],
+  ])('is found behind the link %s', (target, path) => {
+    expect(linkedNote(target)).toBe(path);
+  });
+});
+
+describe('front matter', () => {
+  it('is told from the text', () => {
+    expect(frontMatter('---\ntags:\n  - a\n  - b\nstatus: open\n---\n# Note\n')).toEqual({
+      properties: [
+        ['tags', '- a\n- b'],
+        ['status', 'open'],
+      ],
+      body: '# Note\n',
+    });
+  });
+
+  it('survives Windows lines', () => {
+    expect(frontMatter('---\r\na: 1\r\n---\r\nText')).toEqual({
+      properties: [['a', '1']],
+      body: 'Text',
+    });
+  });
+
+  it.each(['No front matter', '---\nnever closed', 'Text\n---\na: 1\n---\n'])(
+    'is not made up: %s',
+    (text) => {
+      expect(frontMatter(text)).toEqual({ properties: [], body: text });
+    },
+  );
+});
+
+describe('the conversation list', () => {
+  const now = new Date(2026, 10, 21, 12);
+  const at = (day: number, hour: number) => new Date(2026, 10, day, hour).getTime();
+
+  it('puts what needs the user on top and the rest by the day', () => {
+    const rows = [
+      row('late', 'now', { updatedAt: at(21, 1) }),
+      row('asks', 'asks', { updatedAt: at(1, 1), waitingQuestion: 'Which?' }),
+      row('before', 'yesterday', { updatedAt: at(20, 23) }),
+      row('week', 'week', { updatedAt: at(16, 12) }),
+      row('old', 'old', { updatedAt: at(1, 12) }),
+      row('waits', 'waits', { updatedAt: at(21, 2), waitingNotes: 2 }),
+    ];
+    expect(
+      groups(rows, now).map(({ name, conversations }) => [name, ...conversations.map((c) => c.id)]),
+    ).toEqual([
+      ['needs', 'asks', 'waits'],
+      ['today', 'late'],
+      ['yesterday', 'before'],
+      ['week', 'week'],
+      ['older', 'old'],
+    ]);
+  });
+
+  it('has no group without a conversation', () => {
+    expect(groups([], now)).toEqual([]);
+  });
+});

@@ -1,0 +1,15 @@
+/** What jsdom lacks of a browser, as far as the window uses it. */
+import '@testing-library/jest-dom/vitest';
+
+globalThis.ResizeObserver ??= class {
+  observe(): void {}
+  unobserve(): void {}
+  disconnect(): void {}
+};
+
+HTMLDialogElement.prototype.showModal ??= function showModal(this: HTMLDialogElement): void {
+  this.open = true;
+};
+HTMLDialogElement.prototype.close ??= function close(this: HTMLDialogElement): void {
+  this.open = false;
+};

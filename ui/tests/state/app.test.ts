@@ -1,0 +1,153 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+
+import type { AppEvent, Item, Numbered } from '../../src/ipc/bindings';
+import { healthy, row, view } from '../../src/ipc/stories/base';
+import { AppState } from '../../src/state/app.svelte';
+
+const conversation = row('c', 'A conversation');
+
+function assistant(text: string, streaming = true): Item {
+  return { type: 'assistant', id: 'a', text, streaming, cut: false };
+}
+
+function changed(item: Item): AppEvent {
+  return { type: 'item_changed', conversation: 'c', item };
+}
+
+function added(text: string): AppEvent {
+  return { type: 'text_added', conversation: 'c', id: 'a', text };
+}
+
+function numbered(first: number, ...events: AppEvent[]): Numbered[] {
+  return events.map((event, index) => ({ seq: first + index, event }));
+}
+
+let app: AppState;
+
+beforeEach(() => {
+  app = new AppState();
+  app.restore({ ...healthy([conversation]), seq: 10 });
+});
+
+/** Puts the conversation in front, as it was at this number. */
+function open(seq: number, items: Item[] = [], meanwhile: Numbered[] = []): void {
+  app.expect('c');
+  app.receive(meanwhile);
+  app.show({ ...view(conversation, items), seq });
+}
+
+describe('the feed', () => {
+  it('drops what the snapshot holds already', () => {
+    const hub = { state: 'online', trouble: null } as const;
+    app.receive([{ seq: 10, event: { type: 'hub_changed', hub } }]);
+    expect(app.hub.state).toBe('off');
+    app.receive([{ seq: 11, event: { type: 'hub_changed', hub } }]);
+    expect(app.hub.state).toBe('online');
+  });
+
+  it('replaces an item that has the same id and keeps the order', () => {
+    open(10);
+    const tool = {
+      type: 'tool',
+      turn: 't',
+      call: 'x',
+      tool: 'read_file',
+      arguments: '{}',
+      output: null,
+      isError: false,
+      reactions: [],
+    } as const;
+    app.receive(numbered(11, changed({ ...tool, reactions: [] }), changed(assistant('Hello'))));
+    app.receive(numbered(13, changed({ ...tool, reactions: [], output: 'done' })));
+    expect(app.chat?.items.map((item) => item.type)).toEqual(['tool', 'assistant']);
+    expect(app.chat?.items[0]).toMatchObject({ output: 'done' });
+  });
+
+  it('tells two calls with the same id in different turns apart', () => {
+    open(10);
+    const call = {
+      type: 'tool',
+      call: 'x',
+      tool: 'read_file',
+      arguments: '{}',
+      output: null,
+      isError: false,
+      reactions: [],
+    } as const;
+    app.receive(
+      numbered(
+        11,
+        changed({ ...call, reactions: [], turn: 't1' }),
+        changed({ ...call, reactions: [], turn: 't2' }),
+      ),
+    );
+    expect(app.chat?.items).toHaveLength(2);
+  });
+
+  it('leaves the chat alone when another conversation changes', () => {
+    open(10, [assistant('Hello')]);
+    app.receive([
+      { seq: 11, event: { type: 'text_added', conversation: 'other', id: 'a', text: '!' } },
+    ]);
+    expect(app.chat?.items).toEqual([assistant('Hello')]);
+  });
+
+  it('moves a conversation up when it is newer, without losing another', () => {
+    const newer = { ...row('tank', 'Water tank'), updatedAt: Date.now() + 1000 };
+    const before = app.conversations.length;
+    app.receive([{ seq: 11, event: { type: 'conversation_changed', conversation: newer } }]);
+    expect(app.conversations[0]?.id).toBe('tank');
+    expect(app.conversations).toHaveLength(before);
+  });
+});
+
+describe('opening a conversation while it is being written', () => {
+  it('applies what came in meanwhile and the view does not hold', () => {
+    open(11, [assistant('One ')], numbered(11, added('One '), added('two ')));
+    app.receive(numbered(13, added('three')));
+    expect(app.chat?.items).toEqual([assistant('One two three')]);
+  });
+
+  it('drops pieces that arrive late and are in the view already', () => {
+    open(12, [assistant('One two ')]);
+    app.receive(numbered(11, added('One '), added('two '), added('three')));
+    expect(app.chat?.items).toEqual([assistant('One two three')]);
+  });
+
+  it('drops a view that was asked for before the user went elsewhere', () => {
+    app.expect('c');
+    app.showNew();
+    app.show(view(conversation, []));
+    expect(app.chat).toBeNull();
+  });
+});
+
+describe('announcements', () => {
+  it('speak when an answer is finished, not while it is written', () => {
+    open(10);
+    app.receive(numbered(11, changed(assistant('')), added('Hello')));
+    expect(app.announcement).toBe('');
+    app.receive(numbered(13, changed(assistant('Hello', false))));
+    expect(app.announcement).toBe('Answer finished');
+  });
+
+  it('differ when the same thing happens twice, so that both are read', () => {
+    open(10);
+    app.receive(numbered(11, changed(assistant('One', false))));
+    const first = app.announcement;
+    app.receive(
+      numbered(
+        12,
+        changed({ type: 'assistant', id: 'b', text: 'Two', streaming: false, cut: false }),
+      ),
+    );
+    expect(app.announcement).not.toBe(first);
+  });
+
+  it('say a problem once, however often it is reported', () => {
+    const error = { code: 'write', message: 'The disk is full.' } as const;
+    app.receive(numbered(11, { type: 'problem', error }, { type: 'problem', error }));
+    expect(app.problems).toHaveLength(1);
+    expect(app.announcement).toBe('The disk is full.');
+  });
+});

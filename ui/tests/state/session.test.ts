@@ -1,0 +1,206 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+
+import { FakeHost, type Story } from '../../src/ipc/fake';
+import { stories } from '../../src/ipc/stories';
+import { chat } from '../../src/ipc/stories/chat';
+import { Session } from '../../src/state/session.svelte';
+
+let host: FakeHost;
+let session: Session;
+
+async function play(story: string, change: (story: Story) => Story = (same) => same) {
+  const tell = stories[story];
+  if (!tell) throw new Error(`no story ${story}`);
+  host = new FakeHost(change(tell()));
+  session = new Session(host);
+  await session.start();
+}
+
+beforeEach(() => play('chat'));
+
+describe('starting', () => {
+  it('opens the newest conversation', () => {
+    expect(session.app.chat?.id).toBe('groceries');
+    expect(session.firstRun).toBe(false);
+  });
+
+  it('leads through the first run without a vault', async () => {
+    await play('first-run');
+    expect(session.firstRun).toBe(true);
+    await session.openSample();
+    expect(session.app.vault?.sample).toBe(true);
+    expect(session.firstRun).toBe(true);
+    await session.begin('help');
+    expect(session.firstRun).toBe(false);
+    expect(host.asked('sendMessage')).toEqual([
+      { conversation: null, text: 'help', answers: null },
+    ]);
+    expect(session.app.chat?.items).toHaveLength(1);
+  });
+
+  it('subscribes again when another vault was opened', async () => {
+    const before = host.asked('subscribe').length;
+    await session.pickVault();
+    expect(host.asked('openVault')).toEqual(['Documents/Notebook']);
+    expect(host.asked('subscribe').length).toBeGreaterThan(before);
+  });
+
+  it('says in words that the application does not answer', async () => {
+    const silent = new FakeHost(chat());
+    silent.refusals.set('subscribe', new Error('no one is there'));
+    const lost = new Session(silent);
+    await lost.start();
+    expect(lost.app.ready).toBe(false);
+    expect(lost.app.problems[0]?.error.message).toBe('no one is there');
+  });
+});
+
+describe('sending', () => {
+  it('goes to the open conversation and clears the draft once it is stored', async () => {
+    session.draft = '  And a dessert?  ';
+    await session.send();
+    expect(host.asked('sendMessage')).toEqual([
+      { conversation: 'groceries', text: 'And a dessert?', answers: null },
+    ]);
+    expect(session.draft).toBe('');
+  });
+
+  it('keeps the words when they could not be stored', async () => {
+    session.draft = 'Do not lose me';
+    host.refusals.set('sendMessage', { code: 'write', message: 'The disk is full.' });
+    await session.send();
+    expect(session.draft).toBe('Do not lose me');
+    expect(session.app.problems[0]?.error).toEqual({ code: 'write', message: 'The disk is full.' });
+  });
+
+  it('keeps what was typed while the words were being stored', async () => {
+    session.draft = 'First';
+    const sending = session.send();
+    session.draft = 'First, and a second thought';
+    await sending;
+    expect(session.draft).toBe('First, and a second thought');
+  });
+
+  it('sends once, however often Enter is pressed', async () => {
+    session.draft = 'Once';
+    await Promise.all([session.send(), session.send()]);
+    expect(host.asked('sendMessage')).toHaveLength(1);
+  });
+
+  it('sends nothing when there are no words', async () => {
+    session.draft = ' \n ';
+    await session.send();
+    expect(host.asked('sendMessage')).toEqual([]);
+  });
+
+  it('opens the conversation that a first message began', async () => {
+    session.openNew();
+    session.draft = 'Something new';
+    await session.send();
+    expect(session.app.chat?.id).toMatch(/^new-/);
+    expect(session.app.current?.title).toBe('Something new');
+  });
+
+  it('keeps a draft for each conversation', async () => {
+    session.draft = 'For this one';
+    session.openNew();
+    expect(session.draft).toBe('');
+    await session.open('groceries');
+    expect(session.draft).toBe('For this one');
+  });
+});
+
+describe('a question', () => {
+  beforeEach(() => play('question'));
+
+  it('is answered by what is sent', async () => {
+    session.draft = 'The later one';
+    await session.send();
+    expect(host.asked('sendMessage')).toEqual([
+      { conversation: 'trieste', text: 'The later one', answers: 'question-1' },
+    ]);
+    expect(session.app.chat?.question).toBeNull();
+  });
+
+  it('is answered by one of its options', async () => {
+    await session.choose('Leave the way there open for now');
+    expect(host.asked('sendMessage')).toEqual([
+      {
+        conversation: 'trieste',
+        text: 'Leave the way there open for now',
+        answers: 'question-1',
+      },
+    ]);
+  });
+
+  it('is not answered by a message that is no answer, and only that one', async () => {
+    session.notAnAnswer = true;
+    session.draft = 'What is the weather?';
+    await session.send();
+    expect(host.asked('sendMessage')).toEqual([
+      { conversation: 'trieste', text: 'What is the weather?', answers: null },
+    ]);
+    expect(session.notAnAnswer).toBe(false);
+  });
+});
+
+describe('a review', () => {
+  beforeEach(() => play('review'));
+
+  it('sends each verdict and leaves the undecided out', async () => {
+    session.openReview();
+    session.app.chat?.verdicts.decide('Projects/Harbour Library.md', 'accept');
+    session.app.chat?.verdicts.decide('Letters/Invitation.md', 'reject');
+    await session.decide();
+    expect(host.asked('decideReview')).toEqual([
+      {
+        review: 'review-1',
+        accepted: ['Projects/Harbour Library.md'],
+        rejected: ['Letters/Invitation.md'],
+      },
+    ]);
+    expect(session.place).toEqual({ name: 'chat' });
+    expect(session.app.chat?.review?.notes.map((note) => note.path)).toEqual([
+      'Projects/Reading room, opening plan.md',
+    ]);
+  });
+
+  it('asks nothing while nothing is decided', async () => {
+    session.openReview();
+    await session.decide();
+    expect(host.asked('decideReview')).toEqual([]);
+    expect(session.place).toEqual({ name: 'review' });
+  });
+
+  it('stays open when it could not be applied', async () => {
+    session.openReview();
+    session.app.chat?.verdicts.decideAll('accept');
+    host.refusals.set('decideReview', { code: 'write', message: 'No space left.' });
+    await session.decide();
+    expect(session.place).toEqual({ name: 'review' });
+    expect(session.app.problems[0]?.error.message).toBe('No space left.');
+  });
+});
+
+describe('a key', () => {
+  it('may lie elsewhere when there is no keyring, and that is not a problem', async () => {
+    host.refusals.set('setKey', { code: 'key', message: 'No keyring.' });
+    expect(await session.setKey('secret', 'keyring')).toBe('elsewhere');
+    expect(session.app.problems).toEqual([]);
+    expect(await session.setKey('secret', 'file')).toBe('kept');
+    expect(session.app.provider.keySource).toBe('file');
+  });
+});
+
+describe('a note', () => {
+  it('is shown for a link with a heading', async () => {
+    await session.showNote('Pantry#Dry');
+    expect(session.note?.path).toBe('Pantry.md');
+  });
+
+  it('that is not there is a problem in words', async () => {
+    await session.showNote('Nowhere');
+    expect(session.note).toBeNull();
+    expect(session.app.problems[0]?.error.message).toContain('Nowhere');
+  });
+});

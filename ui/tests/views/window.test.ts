@@ -1,0 +1,247 @@
+import { render, screen, waitFor, within } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, it } from 'vitest';
+
+import { FakeHost } from '../../src/ipc/fake';
+import { stories } from '../../src/ipc/stories';
+import { Session } from '../../src/state/session.svelte';
+import App from '../../src/views/App.svelte';
+
+/** The whole window over a story, once it is drawn. */
+async function open(story: string) {
+  const tell = stories[story];
+  if (!tell) throw new Error(`no story ${story}`);
+  const host = new FakeHost(tell());
+  const session = new Session(host);
+  render(App, { session });
+  await session.start();
+  return { host, session, keys: userEvent.setup() };
+}
+
+describe('by keyboard only', () => {
+  it('a message is sent, and the focus stays where one writes', async () => {
+    const { host, keys } = await open('empty-vault');
+    const composer = await screen.findByTestId('composer');
+    await waitFor(() => expect(composer).toHaveFocus());
+    await keys.keyboard('What is in the pantry?{Enter}');
+    await screen.findByText('What is in the pantry?', { selector: '.me' });
+    expect(host.asked('sendMessage')).toEqual([
+      { conversation: null, text: 'What is in the pantry?', answers: null },
+    ]);
+    expect(screen.getByTestId('composer')).toHaveFocus();
+    expect(screen.getByTestId('composer')).toHaveValue('');
+  });
+
+  it('changes are reviewed and applied', async () => {
+    const { host, keys } = await open('review');
+    const opener = await screen.findByTestId('review-open');
+    opener.focus();
+    await keys.keyboard('{Enter}');
+    const apply = await screen.findByTestId('review-apply');
+    expect(apply).toBeDisabled();
+    await keys.keyboard('ajr');
+    expect(apply).toHaveTextContent('Change 1 note, reject 1');
+    await keys.keyboard('{Control>}{Enter}{/Control}');
+    await waitFor(() => expect(screen.getByTestId('composer')).toHaveFocus());
+    expect(host.asked('decideReview')).toEqual([
+      {
+        review: 'review-1',
+        accepted: ['Projects/Harbour Library.md'],
+        rejected: ['Projects/Reading room, opening plan.md'],
+      },
+    ]);
+    expect(screen.getByTestId('review-open')).toHaveTextContent('Review 1 note');
+  });
+
+  it('a question is answered with a digit, but not while something is being typed', async () => {
+    const { host, keys } = await open('question');
+    await waitFor(() => expect(screen.getByTestId('composer')).toHaveFocus());
+    await keys.keyboard('at 2');
+    expect(host.asked('sendMessage')).toEqual([]);
+    await keys.clear(screen.getByTestId('composer'));
+    await keys.keyboard('2');
+    await waitFor(() =>
+      expect(host.asked('sendMessage')).toEqual([
+        {
+          conversation: 'trieste',
+          text: 'Friday 17:31, direct, arrives after dinner',
+          answers: 'question-1',
+        },
+      ]),
+    );
+    await waitFor(() => expect(screen.queryByTestId('question-card')).toBeNull());
+    expect(screen.getByTestId('composer')).toHaveFocus();
+  });
+
+  it('Esc stops, Ctrl+N begins anew, Ctrl+, opens the settings and Esc leaves them', async () => {
+    const { host, session, keys } = await open('chat');
+    await screen.findByTestId('stop');
+    await keys.keyboard('{Escape}');
+    await waitFor(() => expect(screen.queryByTestId('stop')).toBeNull());
+    expect(host.asked('stop')).toEqual(['groceries']);
+    await keys.keyboard('{Control>}n{/Control}');
+    expect(session.app.chat).toBeNull();
+    await keys.keyboard('{Control>},{/Control}');
+    await screen.findByTestId('settings');
+    await keys.keyboard('{Escape}');
+    await waitFor(() => expect(screen.getByTestId('composer')).toHaveFocus());
+  });
+});
+
+describe('a review', () => {
+  it('is decided note by note with buttons, and the last button says what it does', async () => {
+    const { keys } = await open('review');
+    await keys.click(await screen.findByTestId('review-open'));
+    const accepts = await screen.findAllByTestId('review-accept');
+    const rejects = screen.getAllByTestId('review-reject');
+    expect(accepts).toHaveLength(3);
+    const apply = screen.getByTestId('review-apply');
+    for (const button of accepts.slice(0, 2)) await keys.click(button);
+    expect(apply).toHaveTextContent('Change 2 notes');
+    for (const button of rejects) await keys.click(button);
+    expect(apply).toHaveTextContent('Reject 3 notes');
+    for (const button of rejects) await keys.click(button);
+    expect(apply).toBeDisabled();
+  });
+
+  it('that is withdrawn elsewhere leads back to the chat', async () => {
+    const { host, keys } = await open('review');
+    await keys.click(await screen.findByTestId('review-open'));
+    await screen.findByTestId('review-apply');
+    host.tell({ type: 'review_changed', conversation: 'harbour', review: null });
+    await waitFor(() => expect(screen.getByTestId('composer')).toHaveFocus());
+  });
+});
+
+describe('a question', () => {
+  it('can be set aside for something new', async () => {
+    const { host, keys } = await open('question');
+    await keys.click(await screen.findByText('Not an answer: ask something new'));
+    expect(screen.getByTestId('composer')).toHaveFocus();
+    await keys.keyboard('2 tickets, please{Enter}');
+    await waitFor(() =>
+      expect(host.asked('sendMessage')).toEqual([
+        { conversation: 'trieste', text: '2 tickets, please', answers: null },
+      ]),
+    );
+  });
+});
+
+describe('what goes wrong', () => {
+  it('is said at the top until it is dismissed', async () => {
+    const { keys } = await open('trouble');
+    const [first] = await screen.findAllByTestId('problem');
+    if (!first) throw new Error('no problem is shown');
+    expect(first).toHaveTextContent('config.toml could not be read');
+    await keys.click(within(first).getByRole('button', { name: 'Dismiss' }));
+    expect(screen.getAllByTestId('problem')).toHaveLength(1);
+    expect(screen.getByTestId('composer')).toHaveFocus();
+  });
+
+  it('with the hub or the provider is a word that leads to its settings', async () => {
+    const { session, keys } = await open('trouble');
+    await keys.click(await screen.findByTestId('status-hub'));
+    expect(session.place).toEqual({ name: 'settings', section: 'hub' });
+    expect(screen.getByTestId('settings')).toHaveTextContent('Nothing answers at');
+    session.backToChat();
+    await keys.click(await screen.findByTestId('status-provider'));
+    expect(session.place).toEqual({ name: 'settings', section: 'answering' });
+  });
+
+  it('is not said where nothing does', async () => {
+    await open('chat');
+    await screen.findByTestId('composer');
+    for (const trouble of ['problem', 'status-hub', 'status-provider']) {
+      expect(screen.queryByTestId(trouble)).toBeNull();
+    }
+  });
+
+  it.each([
+    ['interrupted', 'Continue'],
+    ['limited', 'Continue'],
+    ['failed', 'Try again'],
+  ])('in a turn that was %s has a way on: %s', async (story, word) => {
+    const { host, keys } = await open(story);
+    await keys.click(await screen.findByRole('button', { name: word }));
+    await waitFor(() => expect(screen.queryByRole('button', { name: word })).toBeNull());
+    expect(host.asked('continueTurn')).toEqual(['books-2']);
+  });
+
+  it('with the key leads to the settings', async () => {
+    const { session, keys } = await open('failed');
+    await keys.click(await screen.findByRole('button', { name: 'Open settings' }));
+    expect(session.place).toEqual({ name: 'settings', section: 'answering' });
+  });
+});
+
+describe('the first run', () => {
+  it('leads from a folder over a key to the first message', async () => {
+    const { host, keys } = await open('first-run');
+    await keys.click(await screen.findByRole('button', { name: 'Pick a folder' }));
+    await keys.click(await screen.findByRole('radio', { name: /With a key/ }));
+    await keys.type(screen.getByLabelText('Key'), 'sk-test');
+    await keys.click(screen.getByRole('button', { name: 'Save' }));
+    await screen.findByText('A key is in place');
+    await keys.click(screen.getByRole('button', { name: 'What did I write about this month?' }));
+    await screen.findByTestId('chat-log');
+    expect(host.asked('setKey')).toEqual([{ key: 'sk-test', place: 'keyring' }]);
+    expect(host.asked('sendMessage')).toHaveLength(1);
+    expect(screen.queryByTestId('firstrun')).toBeNull();
+  });
+
+  it('says why the vault is gone and offers another folder', async () => {
+    await open('lost-vault');
+    expect(await screen.findByTestId('problem')).toHaveTextContent('is not there');
+    expect(screen.getByRole('button', { name: 'Pick another folder' })).toBeVisible();
+  });
+});
+
+describe('a note', () => {
+  it('opens beside the chat, leads on to others, and gives the focus back', async () => {
+    const { host, keys } = await open('chat');
+    await keys.click(await screen.findByRole('link', { name: 'Pantry' }));
+    const pane = await screen.findByTestId('note-pane');
+    expect(within(pane).getByText('Rice for risotto')).toBeVisible();
+    expect(within(pane).getByText('2026-11-14')).toBeVisible();
+    await keys.click(within(pane).getByRole('button', { name: 'Close the note' }));
+    expect(screen.queryByTestId('note-pane')).toBeNull();
+    expect(host.asked('closeNote')).toHaveLength(1);
+    expect(screen.getByTestId('composer')).toHaveFocus();
+  });
+});
+
+describe('settings', () => {
+  it('are saved as a whole, each at once', async () => {
+    const { host, session, keys } = await open('chat');
+    session.openSettings();
+    await keys.selectOptions(await screen.findByLabelText('Theme'), 'Dark');
+    expect(host.asked('saveSettings')).toMatchObject([{ theme: 'dark', mode: 'review' }]);
+    expect(document.documentElement.dataset.theme).toBe('dark');
+    await keys.click(screen.getByRole('switch'));
+    expect(host.asked('saveSettings')[1]).toMatchObject({
+      theme: 'dark',
+      hub: { enabled: true, address: 'ws://127.0.0.1:9473' },
+    });
+  });
+
+  it('test who answers and say what came back', async () => {
+    const { session, keys } = await open('chat');
+    session.openSettings('answering');
+    await keys.click(await screen.findByRole('button', { name: 'Test' }));
+    await screen.findByText('Haiku answered in 0.8 s.');
+  });
+
+  it('offer the file for a key where there is no keyring, and only then', async () => {
+    const { host, session, keys } = await open('first-run');
+    await session.openSample();
+    await keys.click(await screen.findByRole('radio', { name: /With a key/ }));
+    host.refusals.set('setKey', { code: 'key', message: 'There is no keyring.' });
+    await keys.type(screen.getByLabelText('Key'), 'sk-test{Enter}');
+    await keys.click(await screen.findByRole('button', { name: 'Keep it in the file' }));
+    await screen.findByText('A key is in place');
+    expect(host.asked('setKey')).toEqual([
+      { key: 'sk-test', place: 'keyring' },
+      { key: 'sk-test', place: 'file' },
+    ]);
+  });
+});
