@@ -1,19 +1,23 @@
-//! The command line of the desktop application: `--vault DIR` and nothing else.
+//! The command line of the desktop application.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use app::Fallback;
+
 /// What the window was started with.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Arguments {
-    /// The folder of notes to open.
+    /// `--vault DIR`: the folder of notes to open.
     pub(crate) vault: Option<PathBuf>,
+    /// `--or-sample`: the sample notes when there is no other folder to open.
+    pub(crate) fallback: Fallback,
 }
 
 impl Arguments {
     /// Reads the arguments, or says in one sentence which one is not understood.
     pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, String> {
-        let mut parsed = Self::default();
+        let mut parsed = Self { vault: None, fallback: Fallback::FirstRun };
         let mut rest = arguments.into_iter();
         while let Some(argument) = rest.next() {
             match argument.to_str() {
@@ -21,9 +25,12 @@ impl Arguments {
                     let folder = rest.next().ok_or("--vault wants a folder: --vault DIR")?;
                     parsed.vault = Some(PathBuf::from(folder));
                 }
+                Some("--or-sample") => parsed.fallback = Fallback::Sample,
                 _ => {
                     let argument = argument.to_string_lossy();
-                    return Err(format!("“{argument}” is not understood. Use: vaultmate [--vault DIR]"));
+                    return Err(format!(
+                        "“{argument}” is not understood. Use: vaultmate [--vault DIR] [--or-sample]"
+                    ));
                 }
             }
         }
@@ -40,9 +47,12 @@ mod tests {
     }
 
     #[test]
-    fn a_vault_is_taken_and_anything_else_is_named() {
+    fn a_vault_and_a_fallback_are_taken_and_anything_else_is_named() {
         let vault = Some(PathBuf::from("/notes"));
-        assert_eq!(parse(&["--vault", "/notes"]), Ok(Arguments { vault }));
+        let first_run = Arguments { vault, fallback: Fallback::FirstRun };
+        assert_eq!(parse(&["--vault", "/notes"]), Ok(first_run));
+        let sample = Arguments { vault: None, fallback: Fallback::Sample };
+        assert_eq!(parse(&["--or-sample"]), Ok(sample));
         assert!(parse(&["--vault"]).is_err_and(|error| error.contains("--vault DIR")));
         assert!(parse(&["--valt"]).is_err_and(|error| error.contains("“--valt”")));
     }

@@ -56,7 +56,7 @@ fn builder<R: Runtime>(
         .setup(move |host| {
             let app = tauri::async_runtime::block_on(async move {
                 let app = App::start(data);
-                app.open_first(arguments.vault);
+                app.open_first(arguments.vault, arguments.fallback);
                 app
             });
             host.manage(app);

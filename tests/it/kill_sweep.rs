@@ -51,7 +51,7 @@ async fn a_kill_at_any_point_leaves_each_note_old_or_new_and_the_next_request_va
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_sweep_finds_torn_notes_where_there_is_no_ledger() {
+async fn a_sweep_finds_torn_notes_where_there_is_no_ledger() {
     let sweep = swept("naive").await;
     assert!(!sweep.torn.is_empty(), "the control was not torn: {sweep:?}");
 }

@@ -30,6 +30,15 @@ use crate::{link, review, sample, secrets};
 /// How many conversations the list shows.
 const LISTED: u32 = 500;
 
+/// What to do when there is no folder to open: none was asked for, and none was open before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fallback {
+    /// Open none; the window asks for one.
+    FirstRun,
+    /// Open a writable copy of the sample vault.
+    Sample,
+}
+
 /// The application. Clones are handles to the same one; [`App::shutdown`] ends it.
 #[derive(Clone)]
 pub struct App {
@@ -74,15 +83,23 @@ impl App {
         app
     }
 
-    /// Begins to open `asked`, else the vault that was open last; the next snapshot waits for it.
+    /// Begins to open `asked`, else the vault that was open last, else what `fallback` says; the
+    /// next snapshot waits for it.
     /// A vault that cannot be opened is told in the snapshot's problems; the application goes on
     /// without one. Must be called inside a tokio runtime.
-    pub fn open_first(&self, asked: Option<PathBuf>) {
-        let Some(folder) = asked.or_else(|| self.inner.around.data.last_vault()) else { return };
+    pub fn open_first(&self, asked: Option<PathBuf>, fallback: Fallback) {
+        let folder = asked.or_else(|| self.inner.around.data.last_vault());
+        if folder.is_none() && fallback == Fallback::FirstRun {
+            return;
+        }
         self.inner.opening.send_replace(true);
         let app = self.clone();
         self.inner.tasks.spawn(async move {
-            if let Err(error) = app.open_vault(&folder).await {
+            let opened = match folder {
+                Some(folder) => app.open_vault(&folder).await,
+                None => app.open_sample().await,
+            };
+            if let Err(error) = opened {
                 app.remember_problem(error);
             }
             app.inner.opening.send_replace(false);

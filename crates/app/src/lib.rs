@@ -27,7 +27,7 @@ mod secrets;
 mod submit;
 mod trouble;
 
-pub use app::App;
+pub use app::{App, Fallback};
 pub use ask::{Asked, Question, ask};
 pub use data_dir::DataDir;
 pub use feed::Listener;

@@ -131,8 +131,10 @@ describe('the rows of a chat', () => {
   });
 
   it('keep their keys while an answer grows', () => {
-    const before = rows([read('a.md'), answered('1', 'x')], { passagesAreAnswers: false });
-    const after = rows([read('a.md'), answered('1', 'x and more')], { passagesAreAnswers: false });
+    const reading = { passagesAreAnswers: false };
+    const call = read('a.md');
+    const before = rows([call, answered('1', 'x')], reading);
+    const after = rows([call, answered('1', 'x and more')], reading);
     expect(after.map((row) => row.key)).toEqual(before.map((row) => row.key));
   });
 });
