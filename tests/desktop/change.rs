@@ -31,7 +31,7 @@ async fn answer_streams(app: &DesktopApp, gate: &Gate) {
     app.window.find_text(log, "Let me look at the list.").await;
     app.window.find_text(log, "Read Groceries").await;
     app.window.find_text(log, "Prepared changes to Groceries").await;
-    gate.reached(2).await;
+    gate.reached(1).await;
     app.window.find_text(log, "The list ask").await;
     app.window.find("[data-testid=stop]").await;
     app.picture("change-streaming").await;

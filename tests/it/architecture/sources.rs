@@ -75,13 +75,19 @@ fn not_introduced(path: &Path, text: &str) -> Option<String> {
 /// A path of this machine in the text works here and nowhere else.
 fn names_this_machine(path: &Path, text: &str, places: &[PathBuf]) -> Option<String> {
     let named = places.iter().find(|place| {
-        let whole = |rest: &str| rest.is_empty() || !rest.starts_with(char::is_alphanumeric);
         let name = place.to_string_lossy();
-        let mut tails = text.split(&*name).skip(1);
         // `/` alone, or a folder of one letter, would be found everywhere.
-        name.len() > 3 && tails.any(whole)
+        name.len() > 3 && text.match_indices(&*name).any(|(at, _)| stands_alone(text, at, &name))
     })?;
     Some(format!("{} names this machine's {}", path.display(), named.display()))
+}
+
+/// Whether what is found at `at` is a whole path, and no part of a longer name.
+fn stands_alone(text: &str, at: usize, name: &str) -> bool {
+    let of_a_name = |letter: char| letter.is_alphanumeric() || "._-".contains(letter);
+    let before = text[..at].chars().next_back();
+    let after = text[at + name.len()..].chars().next();
+    !before.is_some_and(of_a_name) && !after.is_some_and(of_a_name)
 }
 
 fn places_of_this_machine() -> Vec<PathBuf> {
@@ -113,6 +119,7 @@ fn a_long_a_bare_and_a_bound_file_are_complained_about() {
     let places = [PathBuf::from("/home/ines/notes")];
     assert!(names_this_machine(rust, "see /home/ines/notes/dev", &places).is_some());
     assert!(names_this_machine(rust, "see /home/ines/notesbook", &places).is_none());
+    assert!(names_this_machine(rust, "see /mnt/home/ines/notes", &places).is_none());
 }
 
 #[test]

@@ -57,7 +57,8 @@ async fn play(data: PathBuf, vault: &Path, name: &str) {
     if name == "go-on" {
         go_on(&app, last).await;
     } else {
-        let request = SendMessage { conversation: None, text: format!("play {name}"), answers: None };
+        let request =
+            SendMessage { conversation: None, text: format!("play {name}"), answers: None };
         let conversation = app.send(request).await.expect("sent");
         app.idle(&conversation).await.expect("idle");
         decide(&app, &conversation).await;

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use tokio::sync::{Semaphore, watch};
 
+use crate::wait::PATIENCE;
+
 /// Holds an answer back before each piece after the first. Closed when made; cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Gate {
@@ -31,7 +33,10 @@ impl Gate {
     /// Resolves once an answer has stood at the gate `times` times: its earlier pieces are sent.
     pub async fn reached(&self, times: usize) {
         let mut arrivals = self.arrivals.subscribe();
-        arrivals.wait_for(|seen| *seen >= times).await.expect("the gate is held by `self`");
+        let arrived =
+            tokio::time::timeout(PATIENCE, arrivals.wait_for(|seen| *seen >= times)).await;
+        let seen = *self.arrivals.borrow();
+        assert!(arrived.is_ok(), "an answer stood at the gate {seen} times, not {times}");
     }
 
     pub(super) async fn pass(&self) {
