@@ -8,4 +8,12 @@
 )]
 
 mod architecture;
+mod ask;
+mod bad_input;
+mod bare_hub;
+mod inbox;
 mod kill_sweep;
+mod modes;
+mod question;
+mod review;
+mod stage;

@@ -5,55 +5,163 @@ use std::collections::HashMap;
 use llm::host::TurnEvent;
 use protocol::conversation::Item;
 use protocol::{
-    AppEvent, CallId, CallResult, Ending, Message, OpenTurn, Part, TurnId, TurnStatus,
+    AppEvent, CallId, CallResult, ConversationId, Ending, Message, OpenTurn, Part, Question,
+    TurnId, TurnStatus, UserError,
 };
 use store::Store;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use crate::feed::Feed;
+use crate::review;
+use crate::trouble::user_error;
 
-/// Tells the feed of the turns of one vault, in order.
+/// What happened in the conversations of a vault. All of it goes through one task: what the
+/// window is told last is then what was read last.
+#[expect(clippy::large_enum_variant, reason = "told a few times a turn, and at once taken apart")]
+pub(crate) enum News {
+    /// A turn went on.
+    Turn(OpenTurn, TurnEvent),
+    /// The user's words were stored; `question` waited before them.
+    Sent { turn: OpenTurn, question: Option<Question> },
+    /// More changes wait.
+    Planned(ConversationId),
+    /// The user has decided about waiting changes.
+    Decided(ConversationId),
+    /// Somebody wants to know when all news until here is in the feed.
+    CaughtUp(oneshot::Sender<()>),
+}
+
+/// Tells the feed of the conversations of one vault, in order.
 pub(crate) struct Announcer {
-    pub(crate) store: Store,
-    pub(crate) feed: Feed,
+    store: Store,
+    feed: Feed,
     /// Calls of running turns that have no result yet.
-    pub(crate) open: HashMap<(TurnId, CallId), (String, serde_json::Value)>,
+    open: HashMap<(TurnId, CallId), (String, serde_json::Value)>,
 }
 
 impl Announcer {
+    /// An announcer that has told nothing yet.
+    pub(crate) fn new(store: Store, feed: Feed) -> Self {
+        Self { store, feed, open: HashMap::new() }
+    }
+
     /// Works until the senders are gone. Calls `ended` after each turn that ended.
     pub(crate) async fn run(
         mut self,
-        mut news: mpsc::UnboundedReceiver<(OpenTurn, TurnEvent)>,
+        mut news: mpsc::UnboundedReceiver<News>,
         ended: mpsc::UnboundedSender<(OpenTurn, Ending)>,
     ) {
-        while let Some((turn, event)) = news.recv().await {
-            match event {
-                TurnEvent::Began => self.began(&turn).await,
-                TurnEvent::Delta { message, text } => {
-                    self.feed.write(&turn.conversation, &message, &text);
+        while let Some(news) = news.recv().await {
+            let told = match news {
+                News::Turn(turn, event) => self.turn(turn, event, &ended).await,
+                News::Sent { turn, question } => self.sent(&turn, question).await,
+                News::Planned(conversation) => self.planned(&conversation).await,
+                News::Decided(conversation) => self.decided(&conversation).await,
+                News::CaughtUp(asked) => {
+                    // Whoever asked may have stopped waiting.
+                    let _ = asked.send(());
+                    Ok(())
                 }
-                TurnEvent::Stepped(message) => self.stepped(&turn, &message),
-                TurnEvent::Called(_) => {}
-                TurnEvent::Answered(results) => self.answered(&turn, &results),
-                TurnEvent::Ended(ending) => {
-                    self.ended(&turn, &ending).await;
-                    let _ = ended.send((turn, ending));
-                }
+            };
+            if let Err(error) = told {
+                tracing::warn!(%error, "something that happened is not shown");
             }
         }
     }
 
-    async fn began(&self, turn: &OpenTurn) {
-        match self.store.history(&turn.conversation, &turn.turn).await {
-            Ok(history) => {
-                if let Some(message) = history.iter().find(|message| message.id == turn.message) {
-                    self.item(turn, user_item(message, turn, false));
-                }
+    async fn turn(
+        &mut self,
+        turn: OpenTurn,
+        event: TurnEvent,
+        ended: &mpsc::UnboundedSender<(OpenTurn, Ending)>,
+    ) -> Result<(), UserError> {
+        match event {
+            TurnEvent::Began => {
+                self.request(&turn).await?;
+                self.row(&turn.conversation).await
             }
-            Err(error) => tracing::warn!(%error, "a user message is not announced"),
+            TurnEvent::Delta { message, text } => {
+                self.feed.write(&turn.conversation, &message, &text);
+                Ok(())
+            }
+            TurnEvent::Stepped(message) => {
+                self.stepped(&turn, &message);
+                Ok(())
+            }
+            TurnEvent::Called(_) => Ok(()),
+            TurnEvent::Answered(results) => {
+                self.answered(&turn, &results);
+                Ok(())
+            }
+            TurnEvent::Ended(ending) => {
+                self.ended(&turn, &ending);
+                let told = self.row(&turn.conversation).await;
+                // Nobody wants to know once the vault is being closed.
+                let _ = ended.send((turn, ending));
+                told
+            }
         }
-        self.row(turn).await;
+    }
+
+    async fn sent(&self, turn: &OpenTurn, question: Option<Question>) -> Result<(), UserError> {
+        self.request(turn).await?;
+        if let Some(question) = question {
+            self.settled(&turn.conversation, &question).await?;
+        }
+        self.row(&turn.conversation).await
+    }
+
+    /// The user's words, as they stand now: queued, or no longer.
+    async fn request(&self, turn: &OpenTurn) -> Result<(), UserError> {
+        let status = self.store.turn_status(&turn.turn).await.map_err(user_error)?;
+        let history = self.store.history(&turn.conversation, &turn.turn).await;
+        let history = history.map_err(user_error)?;
+        if let Some(message) = history.iter().find(|message| message.id == turn.message) {
+            let queued = status == Some(TurnStatus::Queued);
+            self.item(&turn.conversation, user_item(message, turn, queued));
+        }
+        Ok(())
+    }
+
+    /// A question that waited before, when it no longer does.
+    async fn settled(
+        &self,
+        conversation: &ConversationId,
+        before: &Question,
+    ) -> Result<(), UserError> {
+        let question = self.store.question(conversation).await.map_err(user_error)?;
+        if question.as_ref().is_some_and(|open| open.id == before.id) {
+            return Ok(());
+        }
+        let answer = self.store.answer_of(&before.id).await.map_err(user_error)?;
+        let item = Item::Asked {
+            id: store::view::asked_id(&before.id),
+            text: before.text.clone(),
+            withdrawn: answer.is_none(),
+            answer,
+        };
+        self.item(conversation, item);
+        let conversation = conversation.clone();
+        self.feed.tell(AppEvent::QuestionChanged { conversation, question });
+        Ok(())
+    }
+
+    async fn planned(&self, conversation: &ConversationId) -> Result<(), UserError> {
+        let review = review::standing(&self.store, conversation).await?;
+        let conversation = conversation.clone();
+        self.feed.tell(AppEvent::ReviewChanged { conversation, review });
+        Ok(())
+    }
+
+    async fn decided(&self, conversation: &ConversationId) -> Result<(), UserError> {
+        self.planned(conversation).await?;
+        let verdict = self.store.verdicts(conversation).await.map_err(user_error)?.pop();
+        if let Some(verdict) = verdict {
+            let (id, at) = (verdict.id, verdict.at);
+            let (applied, rejected) = (verdict.applied, verdict.rejected);
+            self.item(conversation, Item::Verdict { id, applied, rejected, at });
+        }
+        self.row(conversation).await
     }
 
     fn stepped(&mut self, turn: &OpenTurn, message: &Message) {
@@ -63,7 +171,7 @@ impl Announcer {
             let key = (turn.turn.clone(), id.clone());
             self.open.insert(key, (tool.clone(), arguments.clone()));
             if !is_talk(tool) {
-                self.item(turn, tool_item(turn, id, tool, arguments, None));
+                self.item(&turn.conversation, tool_item(turn, id, tool, arguments, None));
             }
         }
     }
@@ -82,15 +190,15 @@ impl Announcer {
                 Some(text) if tool == "send_message" && !result.is_error => {
                     let id = store::view::said_id(&turn.turn, &result.call);
                     let text = text.to_owned();
-                    self.item(turn, Item::Assistant { id, text, streaming: false, cut: false });
+                    self.item(&turn.conversation, Item::Assistant { id, text, streaming: false, cut: false });
                 }
                 _ if is_talk(&tool) && !result.is_error => {}
-                _ => self.item(turn, tool_item(turn, &result.call, &tool, &arguments, Some(result))),
+                _ => self.item(&turn.conversation, tool_item(turn, &result.call, &tool, &arguments, Some(result))),
             }
         }
     }
 
-    async fn ended(&mut self, turn: &OpenTurn, ending: &Ending) {
+    fn ended(&mut self, turn: &OpenTurn, ending: &Ending) {
         self.answered(turn, &ending.results);
         if let Some(message) = &ending.message {
             self.words(turn, message, ending.cut);
@@ -99,7 +207,7 @@ impl Announcer {
         if let Some(question) = &ending.question {
             let id = store::view::asked_id(&question.id);
             let text = question.text.clone();
-            self.item(turn, Item::Asked { id, text, answer: None, withdrawn: false });
+            self.item(&turn.conversation, Item::Asked { id, text, answer: None, withdrawn: false });
             self.feed.tell(AppEvent::QuestionChanged {
                 conversation: turn.conversation.clone(),
                 question: Some(question.clone()),
@@ -107,9 +215,9 @@ impl Announcer {
         }
         if !matches!(ending.status, TurnStatus::Done | TurnStatus::Asked) {
             let (turn_id, error) = (turn.turn.clone(), ending.error.clone());
-            self.item(turn, Item::Ended { turn: turn_id, status: ending.status, error });
+            let item = Item::Ended { turn: turn_id, status: ending.status, error };
+            self.item(&turn.conversation, item);
         }
-        self.row(turn).await;
     }
 
     fn words(&self, turn: &OpenTurn, message: &Message, cut: bool) {
@@ -117,27 +225,25 @@ impl Announcer {
         self.feed.written(&turn.conversation);
         if !text.trim().is_empty() {
             let id = message.id.clone();
-            self.item(turn, Item::Assistant { id, text, streaming: false, cut });
+            self.item(&turn.conversation, Item::Assistant { id, text, streaming: false, cut });
         }
     }
 
-    fn item(&self, turn: &OpenTurn, item: Item) {
-        self.feed.tell(AppEvent::ItemChanged { conversation: turn.conversation.clone(), item });
+    fn item(&self, conversation: &ConversationId, item: Item) {
+        self.feed.tell(AppEvent::ItemChanged { conversation: conversation.clone(), item });
     }
 
-    async fn row(&self, turn: &OpenTurn) {
-        match self.store.conversation(&turn.conversation).await {
-            Ok(Some(conversation)) => {
-                self.feed.tell(AppEvent::ConversationChanged { conversation });
-            }
-            Ok(None) => {}
-            Err(error) => tracing::warn!(%error, "a conversation is not announced"),
+    async fn row(&self, conversation: &ConversationId) -> Result<(), UserError> {
+        let row = self.store.conversation(conversation).await.map_err(user_error)?;
+        if let Some(conversation) = row {
+            self.feed.tell(AppEvent::ConversationChanged { conversation });
         }
+        Ok(())
     }
 }
 
 /// The user's words as they stand in the chat.
-pub(crate) fn user_item(message: &Message, turn: &OpenTurn, queued: bool) -> Item {
+fn user_item(message: &Message, turn: &OpenTurn, queued: bool) -> Item {
     Item::User {
         id: message.id.clone(),
         text: message.text(),

@@ -71,6 +71,11 @@ impl Feed {
         self.lock().live.remove(conversation);
     }
 
+    /// No answer is being written any more: the vault was closed.
+    pub(crate) fn nothing_is_written(&self) {
+        self.lock().live.clear();
+    }
+
     /// The number of the last event, and the item that is being written in `conversation`.
     pub(crate) fn live(&self, conversation: &ConversationId) -> (u32, Option<Item>) {
         let mut state = self.lock();

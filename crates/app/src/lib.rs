@@ -3,6 +3,7 @@
 
 mod announce;
 mod app;
+mod aside;
 mod ask;
 mod capture;
 mod clock;
@@ -20,6 +21,7 @@ mod outbox;
 mod policy;
 mod ports;
 mod provider;
+mod purpose;
 mod recover;
 mod review;
 mod sample;

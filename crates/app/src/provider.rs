@@ -6,14 +6,47 @@ use llm::anthropic::{Anthropic, AnthropicConfig, Deadlines};
 use llm::provider::Provider;
 use protocol::event::ProviderStatus;
 use protocol::{ErrorCode, ProviderKind, Settings, UserError};
+use tokio::sync::watch;
 use tools::commands::Commands;
 
+use crate::aside::aside;
 use crate::data_dir::DataDir;
 use crate::ports::desk::OpenNote;
 use crate::secrets;
 
 /// The vendor's own address; `ANTHROPIC_BASE_URL` and the settings come first.
 const ANTHROPIC: &str = "https://api.anthropic.com";
+
+/// Who answers from now on, as soon as that is known: a keyring may keep its owner waiting. Clones
+/// are the same.
+#[derive(Clone, Default)]
+pub(crate) struct Answering(watch::Sender<Option<Arc<Chosen>>>);
+
+impl Answering {
+    /// Who answers; waits for the first choice.
+    pub(crate) async fn get(&self) -> Arc<Chosen> {
+        let mut chosen = self.0.subscribe();
+        // The sender lives as long as `self`, so the wait ends with a choice.
+        match chosen.wait_for(Option::is_some).await.as_deref() {
+            Ok(Some(chosen)) => Arc::clone(chosen),
+            _ => Arc::new(unknown()),
+        }
+    }
+
+    /// Chooses anew, without blocking, and says how it now stands.
+    pub(crate) async fn choose(
+        &self,
+        settings: Settings,
+        data: DataDir,
+        desk: OpenNote,
+    ) -> ProviderStatus {
+        let chosen = aside(move || choose(&settings, &data, &desk)).await;
+        let chosen = chosen.unwrap_or_else(|_| unknown());
+        let status = chosen.status.clone();
+        self.0.send_replace(Some(Arc::new(chosen)));
+        status
+    }
+}
 
 /// Who answers the next turn.
 pub(crate) struct Chosen {
@@ -25,7 +58,7 @@ pub(crate) struct Chosen {
 
 /// The user's setting, else a key that is at hand, else Commands. Never Commands in place of a
 /// provider that was chosen and fails: that is an error which says so.
-pub(crate) fn choose(settings: &Settings, data: &DataDir, desk: &OpenNote) -> Chosen {
+fn choose(settings: &Settings, data: &DataDir, desk: &OpenNote) -> Chosen {
     let key = match settings.provider {
         ProviderKind::Commands => return commands(desk),
         ProviderKind::Anthropic | ProviderKind::Automatic => secrets::find(data),
@@ -66,7 +99,15 @@ fn commands(desk: &OpenNote) -> Chosen {
 }
 
 fn missing_key() -> Chosen {
-    let message = "There is no key for Anthropic: paste one in Settings, or set ANTHROPIC_API_KEY.";
+    nobody("There is no key for Anthropic: paste one in Settings, or set ANTHROPIC_API_KEY.")
+}
+
+fn unknown() -> Chosen {
+    nobody("Looking for the key was interrupted: save the settings again, or start again.")
+}
+
+/// A model was chosen, and cannot be asked.
+fn nobody(message: &str) -> Chosen {
     Chosen {
         provider: Err(UserError::new(ErrorCode::Key, message)),
         status: ProviderStatus {

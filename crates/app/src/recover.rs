@@ -1,9 +1,9 @@
 //! What is put right when a vault is opened: changes that were under way, and turns that were cut.
 
 use protocol::{
-    CallId, CallResult, Ending, IntentState, NotePath, OpenTurn, TurnStatus, Usage, UserError,
+    CallId, CallResult, Ending, IntentState, NotePath, OpenTurn, Origin, TurnStatus, Usage, UserError,
 };
-use store::Store;
+use store::{OpenChangeSet, Store};
 use vault::Vault;
 
 use crate::clock::now;
@@ -25,12 +25,27 @@ pub(crate) async fn recover(vault: &Vault, store: &Store) -> Result<Vec<UserErro
         )));
     }
     close_reviews(store).await?;
+    end_cut_turns(store, |_| true).await?;
+    // Whoever asked from the command line has gone: nobody waits for the answer.
     for turn in store.open_turns().await.map_err(user_error)? {
-        if turn.status == TurnStatus::Running {
+        if turn.origin == Origin::Cli {
             interrupt(store, &turn).await?;
         }
     }
     Ok(problems)
+}
+
+/// Ends the turns that `which` picks and that count as running although nobody runs them.
+pub(crate) async fn end_cut_turns(
+    store: &Store,
+    which: impl Fn(&OpenTurn) -> bool,
+) -> Result<(), UserError> {
+    for turn in store.open_turns().await.map_err(user_error)? {
+        if turn.status == TurnStatus::Running && which(&turn) {
+            interrupt(store, &turn).await?;
+        }
+    }
+    Ok(())
 }
 
 /// Waiting changes whose files hold them already: the verdict was cut before it was noted.
@@ -39,18 +54,27 @@ async fn close_reviews(store: &Store) -> Result<(), UserError> {
     for conversation in all.into_iter().filter(|conversation| conversation.waiting_notes > 0) {
         let open = store.open_change_set(&conversation.id).await.map_err(user_error)?;
         let Some(set) = open else { continue };
-        let mut applied: Vec<NotePath> = Vec::new();
-        for row in set.planned {
-            let effects = store.effects_of_call(&row.turn, &row.call).await.map_err(user_error)?;
-            if effects.contains(&(row.change.path.clone(), IntentState::Done)) {
-                applied.push(row.change.path);
-            }
-        }
+        let applied = already_applied(store, &set).await?;
         if !applied.is_empty() {
             store.decide(&set.id, &applied, &[], &[], now()).await.map_err(user_error)?;
         }
     }
     Ok(())
+}
+
+/// Notes of a waiting set that hold its changes already, as the ledger knows.
+pub(crate) async fn already_applied(
+    store: &Store,
+    set: &OpenChangeSet,
+) -> Result<Vec<NotePath>, UserError> {
+    let mut applied = Vec::new();
+    for row in &set.planned {
+        let effects = store.effects_of_call(&row.turn, &row.call).await.map_err(user_error)?;
+        if effects.contains(&(row.change.path.clone(), IntentState::Done)) {
+            applied.push(row.change.path.clone());
+        }
+    }
+    Ok(applied)
 }
 
 async fn interrupt(store: &Store, turn: &OpenTurn) -> Result<(), UserError> {

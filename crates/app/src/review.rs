@@ -5,9 +5,11 @@ use protocol::{ConversationId, ErrorCode, NotePath, Review, UserError};
 use store::{OpenChangeSet, Store};
 use vault::{Order, Planned, Vault};
 
+use crate::aside::aside;
 use crate::clock::now;
 use crate::diff::note_diff;
 use crate::ports::ledger::StoreLedger;
+use crate::recover;
 use crate::trouble::{not_applied, user_error};
 
 /// What stands before the user in a conversation, if anything.
@@ -16,7 +18,9 @@ pub(crate) async fn standing(
     conversation: &ConversationId,
 ) -> Result<Option<Review>, UserError> {
     let open = store.open_change_set(conversation).await.map_err(user_error)?;
-    Ok(open.map(|set| shown(conversation, &set)))
+    let Some(set) = open else { return Ok(None) };
+    let conversation = conversation.clone();
+    aside(move || Some(shown(&conversation, &set))).await
 }
 
 fn shown(conversation: &ConversationId, set: &OpenChangeSet) -> Review {
@@ -50,11 +54,14 @@ pub(crate) async fn decide(
     let Some(set) = open.filter(|set| set.id == request.review) else {
         return Err(UserError::other("These changes are already decided: nothing was done twice."));
     };
-    let mut decided = Decided::default();
+    // Applied before, when the verdict could not be stored: to do it twice would find it stale.
+    let mut decided =
+        Decided { applied: recover::already_applied(store, &set).await?, ..Decided::default() };
     let accepted: Vec<Planned> = set
         .planned
         .iter()
         .filter(|row| request.accepted.contains(&row.change.path))
+        .filter(|row| !decided.applied.contains(&row.change.path))
         .map(|row| Planned {
             change: row.change.clone(),
             turn: row.turn.clone(),
@@ -67,13 +74,14 @@ pub(crate) async fn decide(
             .apply(order, &StoreLedger(store.clone()))
             .await
             .map_err(|error| not_applied(&error))?;
-        decided.applied = applied.done;
+        decided.applied.extend(applied.done);
         decided.problems =
             applied.problems.into_iter().map(|(path, error)| (path, error.to_string())).collect();
     }
     let waiting = set.planned.iter().map(|row| &row.change.path);
     decided.rejected = waiting
         .filter(|path| request.rejected.contains(path) && !request.accepted.contains(path))
+        .filter(|path| !decided.applied.contains(path))
         .cloned()
         .collect();
     store

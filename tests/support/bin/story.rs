@@ -1,8 +1,10 @@
 //! A host for the crash tests: the real application, one story, and a hand on the plug.
 //!
 //! `story DATA VAULT NAME` plays a story; `story DATA VAULT go-on` is the start after a crash.
-//! With `STORY_KILL_AT=n` the process kills itself (SIGKILL) at its n-th fault point, whose name it
-//! prints; at the end it prints how many it passed. `naive` is the control: it edits in place, without a ledger.
+//! With `STORY_KILL_AT=n` the process kills itself (SIGKILL) at its n-th fault point, with
+//! `STORY_KILL_ON=name` at the first one of that name; it prints the name. At the end it prints how
+//! many it passed. `listen` opens the vault and waits to be killed. `naive` is the control: it
+//! edits in place, without a ledger.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -11,6 +13,7 @@
 )]
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use app::{App, DataDir};
@@ -20,6 +23,7 @@ use testkit::story::{EDITED, NOTES};
 
 static PASSED: AtomicUsize = AtomicUsize::new(0);
 static KILL_AT: AtomicUsize = AtomicUsize::new(usize::MAX);
+static KILL_ON: OnceLock<String> = OnceLock::new();
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -28,6 +32,9 @@ fn main() {
     if let Ok(at) = std::env::var("STORY_KILL_AT") {
         KILL_AT.store(at.parse().expect("a number"), Ordering::SeqCst);
     }
+    if let Ok(name) = std::env::var("STORY_KILL_ON") {
+        KILL_ON.get_or_init(|| name);
+    }
     protocol::fault::install(count);
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     runtime.block_on(play(PathBuf::from(data), Path::new(&vault), &name));
@@ -35,7 +42,9 @@ fn main() {
 }
 
 fn count(name: &'static str) {
-    if PASSED.fetch_add(1, Ordering::SeqCst) + 1 == KILL_AT.load(Ordering::SeqCst) {
+    let number = PASSED.fetch_add(1, Ordering::SeqCst) + 1;
+    let is_named = KILL_ON.get().is_some_and(|wanted| wanted == name);
+    if is_named || number == KILL_AT.load(Ordering::SeqCst) {
         eprintln!("{name}");
         let me = rustix::process::getpid();
         rustix::process::kill_process(me, rustix::process::Signal::KILL).expect("a signal");
@@ -54,7 +63,9 @@ async fn play(data: PathBuf, vault: &Path, name: &str) {
     app.save_settings(Settings { mode, ..Settings::default() }).await.expect("saved");
     app.open_vault(vault).await.expect("the vault opens");
     let last = conversations(&app).await.into_iter().next();
-    if name == "go-on" {
+    if name == "listen" {
+        std::future::pending::<()>().await;
+    } else if name == "go-on" {
         go_on(&app, last).await;
     } else {
         let request =

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { Blocks } from '../../src/shared/markdown/blocks';
+import { renderOpen } from '../../src/shared/markdown/render';
 
 const text = [
   '# Title',
@@ -53,5 +54,25 @@ describe('cutting Markdown into blocks', () => {
     const blocks = new Blocks();
     blocks.cut('One.\n\nTwo.');
     expect(blocks.cut('Three.')).toEqual(['Three.']);
+  });
+
+  it('knows Windows lines', () => {
+    expect(new Blocks().cut('One.\r\n\r\nTwo.')).toEqual(['One.\n\n', 'Two.']);
+  });
+});
+
+describe('text that no person writes', () => {
+  it.each([
+    ['deep quotations', '>'.repeat(100_000)],
+    ['deep elements', '<div>'.repeat(100_000)],
+    ['half pictures', '!['.repeat(50_000)],
+    ['emphasis without end', '*a '.repeat(100_000)],
+    ['one line of a megabyte', 'x'.repeat(1_048_576)],
+  ])('is shown as it is instead of stopping the window: %s', (_, hostile) => {
+    const blocks = new Blocks().cut(hostile);
+    expect(blocks.join('')).toBe(hostile);
+    const shown = document.createElement('div');
+    shown.innerHTML = blocks.map((block) => renderOpen(block)).join('');
+    expect(shown.textContent?.trim()).toBe(hostile.trim());
   });
 });

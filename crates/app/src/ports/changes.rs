@@ -6,21 +6,25 @@ use async_trait::async_trait;
 use llm::changes::{Changes, Surroundings, Verdict};
 use llm::tool::{Effect, Plan};
 use protocol::{
-    AppEvent, CallId, ContentHash, ConversationId, NotePath, OpenTurn, Origin, Reaction, UserError,
+    CallId, Change, ChangeSet, ContentHash, ConversationId, NotePath, OpenTurn, Reaction, UserError,
 };
 use store::Store;
+use tokio::sync::{Mutex, mpsc};
+use tools::verdict::Became;
 use vault::{Order, Planned, Vault};
 
+use crate::announce::News;
+use crate::aside::aside;
 use crate::capture::INBOX;
 use crate::clock::{fresh, now};
 use crate::config::Config;
 use crate::context::names;
 use crate::diff::line_counts;
-use crate::feed::Feed;
+use crate::lock::VaultLock;
 use crate::policy::{Decision, Facts, decide};
 use crate::ports::desk::OpenNote;
 use crate::ports::ledger::StoreLedger;
-use crate::review;
+use crate::purpose::Purpose;
 use crate::trouble::{not_applied, user_error};
 
 /// The changes of one vault.
@@ -29,9 +33,12 @@ pub(crate) struct VaultChanges {
     pub(crate) store: Store,
     pub(crate) config: Config,
     pub(crate) active: OpenNote,
-    pub(crate) feed: Feed,
-    /// Whether turns of the command line may write (`ask --write`).
-    pub(crate) cli_may_write: bool,
+    pub(crate) purpose: Purpose,
+    pub(crate) news: mpsc::UnboundedSender<News>,
+    /// Held while a plan or a verdict is carried out: neither sees the other half-way.
+    pub(crate) deciding: Arc<Mutex<()>>,
+    /// Whoever changes notes holds the vault, also when the rest of the application let go.
+    pub(crate) _lock: Arc<VaultLock>,
 }
 
 #[async_trait]
@@ -46,6 +53,7 @@ impl Changes for VaultChanges {
     }
 
     async fn decide(&self, turn: &OpenTurn, call: &CallId, effect: Effect, plan: Plan) -> Verdict {
+        let _alone = self.deciding.lock().await;
         let judged = match self.facts(turn, effect, &plan).await {
             Ok(facts) => decide(&facts),
             Err(error) => return refused(error.message),
@@ -61,7 +69,9 @@ impl Changes for VaultChanges {
 
 impl VaultChanges {
     async fn facts(&self, turn: &OpenTurn, effect: Effect, plan: &Plan) -> Result<Facts, UserError> {
-        let surroundings = self.surroundings(&turn.conversation).await;
+        let waiting = self.store.open_change_set(&turn.conversation).await.map_err(user_error)?;
+        let waiting = waiting.map(|set| set.planned).unwrap_or_default();
+        let waits = |path: &NotePath| waiting.iter().any(|row| row.change.path == *path);
         let paths: Vec<&NotePath> = plan.change_set.changes().iter().map(|c| &c.path).collect();
         let history = self.store.history(&turn.conversation, &turn.turn).await.map_err(user_error)?;
         let words = history
@@ -74,16 +84,18 @@ impl VaultChanges {
         notes.extend(paths.iter().map(|path| (*path).clone()));
         notes.sort();
         notes.dedup();
+        let vault = self.vault.clone();
+        let writable = aside(move || vault.is_writable()).await?;
         Ok(Facts {
             mode: self.config.get().mode,
             origin: turn.origin,
             effect,
             named: paths.iter().all(|path| names(&words, path) || open.as_ref() == Some(*path)),
             hub_place: paths.iter().all(|path| is_hub_place(path)),
-            builds_on_waiting: paths.iter().any(|path| surroundings.overlay.at(path).is_some()),
+            builds_on_waiting: paths.iter().any(|path| waits(path)),
             notes_in_turn: notes.len(),
-            writable: self.vault.is_writable(),
-            may_write: self.cli_may_write,
+            writable,
+            may_write: self.purpose.may_write(),
         })
     }
 
@@ -99,7 +111,8 @@ impl VaultChanges {
             .apply(order, &StoreLedger(self.store.clone()))
             .await
             .map_err(|error| not_applied(&error))?;
-        let mut verdict = self.verdict(plan, false, |path| applied.done.contains(path));
+        let done = plan.change_set.filter(|path| applied.done.contains(path));
+        let mut verdict = told(&plan.summary, done, Became::Applied).await?;
         if let Some((_, error)) = applied.problems.first() {
             verdict.output = format!("Not changed: {error}");
             verdict.is_error = true;
@@ -119,37 +132,50 @@ impl VaultChanges {
             )
             .await
             .map_err(user_error)?;
-        if turn.origin != Origin::Cli {
-            let review = review::standing(&self.store, &turn.conversation).await?;
-            let conversation = turn.conversation.clone();
-            self.feed.tell(AppEvent::ReviewChanged { conversation, review });
-        }
-        let mut verdict = self.verdict(plan, true, |_| true);
-        verdict.output = tools::verdict::waiting(&plan.summary);
-        Ok(verdict)
-    }
-
-    fn verdict(&self, plan: &Plan, waiting: bool, counts: impl Fn(&NotePath) -> bool) -> Verdict {
-        let changes = plan.change_set.changes().iter().filter(|change| counts(&change.path));
-        let mut reactions = Vec::new();
-        let mut seen: Vec<(NotePath, ContentHash)> = Vec::new();
-        for change in changes {
-            let (added, removed) = line_counts(change);
-            let created = change.before.is_none();
-            let path = change.path.clone();
-            seen.push((path.clone(), change.after_hash()));
-            reactions.push(Reaction::Changed { path, created, added, removed, waiting });
-        }
-        Verdict { output: plan.summary.clone(), is_error: false, reactions, seen }
+        // Nobody listens once the vault is being closed.
+        let _ = self.news.send(News::Planned(turn.conversation.clone()));
+        let summary = tools::verdict::waiting(&plan.summary);
+        told(&summary, plan.change_set.clone(), Became::Waiting).await
     }
 }
 
-/// Notes that a hub message may add to at once: those of the inbox folder.
+/// What the model and the window are told of changes. Counting lines can take long.
+async fn told(output: &str, changes: ChangeSet, became: Became) -> Result<Verdict, UserError> {
+    let waiting = became == Became::Waiting;
+    let one = move |change: &Change| {
+        let (added, removed) = line_counts(change);
+        let (path, created) = (change.path.clone(), change.before.is_none());
+        let seen: (NotePath, ContentHash) = (path.clone(), change.after_hash());
+        (Reaction::Changed { path, created, added, removed, waiting }, seen)
+    };
+    let told = aside(move || changes.changes().iter().map(one).collect::<Vec<_>>()).await?;
+    let (reactions, seen) = told.into_iter().unzip();
+    Ok(Verdict { output: output.to_owned(), is_error: false, reactions, seen })
+}
+
+/// Notes that a hub message may add to at once: those of the inbox folder, however the vault
+/// spells it.
 fn is_hub_place(path: &NotePath) -> bool {
-    let folder = INBOX.rsplit_once('/').map(|(folder, _)| folder);
-    path.folder() == folder
+    let (folder, _) = INBOX.rsplit_once('/').unwrap_or_default();
+    path.folder().is_some_and(|given| given.eq_ignore_ascii_case(folder))
 }
 
 fn refused(why: String) -> Verdict {
     Verdict { output: why, is_error: true, reactions: Vec::new(), seen: Vec::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_inbox_folder_is_a_hub_place_however_it_is_spelled_and_nothing_else_is() {
+        let is_place = |text: &str| is_hub_place(&NotePath::parse(text).expect("a path"));
+        for path in ["inbox/Inbox.md", "Inbox/Inbox.md", "INBOX/other.md"] {
+            assert!(is_place(path), "{path}");
+        }
+        for path in ["Inbox.md", "inbox/deep/a.md", "Archive/inbox/a.md", "inboxes/a.md"] {
+            assert!(!is_place(path), "{path}");
+        }
+    }
 }

@@ -1,19 +1,20 @@
 //! `llm`'s host: who answers a turn, and where its events go.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use llm::host::{Host, Limits, TurnEvent, TurnSetup};
-use protocol::event::ProviderStatus;
-use protocol::{Mode, OpenTurn, UserError};
+use protocol::{Mode, NotePath, OpenTurn, UserError};
 use store::Store;
 use tokio::sync::mpsc;
 use vault::Vault;
 
+use crate::announce::News;
+use crate::aside::aside;
 use crate::capture::Capture;
 use crate::config::Config;
 use crate::context;
-use crate::provider::Chosen;
+use crate::provider::{Answering, Chosen};
 use crate::trouble::user_error;
 
 /// Output cap of one answer, in tokens.
@@ -27,25 +28,25 @@ pub(crate) struct AppHost {
     pub(crate) vault: Vault,
     pub(crate) store: Store,
     pub(crate) config: Config,
-    pub(crate) chosen: Arc<RwLock<Chosen>>,
+    pub(crate) answering: Answering,
     pub(crate) tools: Vec<(String, bool)>,
-    pub(crate) news: mpsc::UnboundedSender<(OpenTurn, TurnEvent)>,
+    pub(crate) news: mpsc::UnboundedSender<News>,
 }
 
 #[async_trait]
 impl Host for AppHost {
     async fn setup(&self, turn: &OpenTurn) -> Result<TurnSetup, UserError> {
         let settings = self.config.get();
-        let (provider, status) = self.answering();
-        let captures = turn.origin.is_hub() && self.must_capture(turn, &status, provider.is_err()).await?;
-        let provider = if captures { Ok(Arc::new(Capture) as _) } else { provider };
-        let provider = provider?;
+        let chosen = self.answering.get().await;
+        let captures = turn.origin.is_hub() && self.must_capture(turn, &chosen).await?;
+        let provider = if captures { Arc::new(Capture) as _ } else { chosen.provider.clone()? };
+        let house_rules = self.house_rules().await?;
         self.store.set_model(&turn.turn, &settings.model).await.map_err(user_error)?;
         Ok(TurnSetup {
             provider,
             model: settings.model,
             max_tokens: MAX_TOKENS,
-            system: context::system(turn.origin, settings.mode, self.house_rules().as_deref()),
+            system: context::system(turn.origin, settings.mode, house_rules.as_deref()),
             tools: self.tools_for(settings.mode, turn),
             limits: if turn.origin.is_hub() {
                 Limits { round_trips: 4, calls: 10, ..Limits::default() }
@@ -57,29 +58,21 @@ impl Host for AppHost {
 
     fn tell(&self, turn: &OpenTurn, event: TurnEvent) {
         // Nobody listens once the vault is being closed; then the events are of no use.
-        let _ = self.news.send((turn.clone(), event));
+        let _ = self.news.send(News::Turn(turn.clone(), event));
     }
 }
 
 impl AppHost {
-    fn answering(
-        &self,
-    ) -> (Result<Arc<dyn llm::provider::Provider>, UserError>, ProviderStatus) {
-        let chosen = self.chosen.read().unwrap_or_else(PoisonError::into_inner);
-        (chosen.provider.clone(), chosen.status.clone())
-    }
-
     /// Whether the words of a hub message are to be kept as they are: there is no model, or one
     /// was asked already and failed.
     async fn must_capture(
         &self,
         turn: &OpenTurn,
-        status: &ProviderStatus,
-        no_provider: bool,
+        chosen: &Chosen,
     ) -> Result<bool, UserError> {
         let row = self.store.inbox_of_turn(&turn.turn).await.map_err(user_error)?;
         let failed_before = row.is_some_and(|row| row.attempts > 0);
-        Ok(!status.has_model || no_provider || failed_before)
+        Ok(!chosen.status.has_model || chosen.provider.is_err() || failed_before)
     }
 
     fn tools_for(&self, mode: Mode, turn: &OpenTurn) -> Vec<String> {
@@ -90,12 +83,13 @@ impl AppHost {
         offered.map(|(name, _)| name.clone()).collect()
     }
 
-    fn house_rules(&self) -> Option<String> {
-        let read = |name| {
-            let path = self.vault.resolve(name).ok()?;
-            let note = self.vault.read(&path).ok()?;
-            String::from_utf8(note.bytes).ok()
+    /// The hints at the top of the folder. A file of that name deeper down is about something else.
+    async fn house_rules(&self) -> Result<Option<String>, UserError> {
+        let vault = self.vault.clone();
+        let read = move |name| {
+            let note = vault.read(&NotePath::parse(name).ok()?).ok()?;
+            String::from_utf8(note.bytes).ok().filter(|text| !text.trim().is_empty())
         };
-        HOUSE_RULES.into_iter().find_map(read).filter(|text| !text.trim().is_empty())
+        aside(move || HOUSE_RULES.into_iter().find_map(read)).await
     }
 }

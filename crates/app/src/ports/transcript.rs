@@ -1,16 +1,17 @@
 //! `llm`'s transcript, kept in the store. The end of a hub turn takes its notifications with it.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use llm::transcript::Transcript;
 use protocol::{
-    CallResult, ConversationId, Ending, Message, NewTurn, OpenTurn, Step, TurnId, UserError,
+    CallResult, ConversationId, Ending, Message, NewTurn, NotePath, OpenTurn, Step, TurnId, UserError,
 };
 use store::Store;
 use tokio::sync::Notify;
 
-use crate::outbox;
 use crate::trouble::user_error;
-use std::sync::Arc;
+use crate::{outbox, recover};
 
 /// The transcript of one vault's conversations.
 pub(crate) struct StoreTranscript {
@@ -26,6 +27,9 @@ impl Transcript for StoreTranscript {
     }
 
     async fn begin(&self, conversation: &ConversationId) -> Result<Option<OpenTurn>, UserError> {
+        // One task runs the turns of a conversation, and it asks for the next one: a turn that
+        // still counts as running has lost its end, and would hold up all others.
+        recover::end_cut_turns(&self.store, |turn| turn.conversation == *conversation).await?;
         self.store.begin_turn(conversation).await.map_err(user_error)
     }
 
@@ -54,12 +58,26 @@ impl Transcript for StoreTranscript {
             Some(conversation) => {
                 let history =
                     self.store.history(conversation, turn).await.map_err(user_error)?;
-                outbox::outcome(&row, turn, &history, ending)
+                let waiting = self.waiting(conversation, turn).await?;
+                outbox::outcome(&row, turn, &history, ending, &waiting)
             }
             None => Vec::new(),
         };
         self.store.finish_hub_turn(turn, ending, &pushes).await.map_err(user_error)?;
         self.bell.notify_one();
         Ok(())
+    }
+}
+
+impl StoreTranscript {
+    /// Notes for which changes of this turn wait.
+    async fn waiting(
+        &self,
+        conversation: &ConversationId,
+        turn: &TurnId,
+    ) -> Result<Vec<NotePath>, UserError> {
+        let open = self.store.open_change_set(conversation).await.map_err(user_error)?;
+        let planned = open.map(|set| set.planned).unwrap_or_default().into_iter();
+        Ok(planned.filter(|row| row.turn == *turn).map(|row| row.change.path).collect())
     }
 }

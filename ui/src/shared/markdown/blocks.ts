@@ -1,5 +1,5 @@
 /** Cuts growing Markdown into blocks, so that only the last one is ever parsed again. */
-import { marked } from './dialect';
+import { Lexer } from 'marked';
 
 export class Blocks {
   #text = '';
@@ -10,7 +10,8 @@ export class Blocks {
    * The blocks of the text, in order. A text that only grew keeps its closed blocks as they are;
    * any other text is cut afresh.
    */
-  cut(text: string): string[] {
+  cut(written: string): string[] {
+    const text = written.replace(/\r\n?/g, '\n');
     if (!text.startsWith(this.#text)) {
       this.#closed = [];
       this.#closedLength = 0;
@@ -31,13 +32,25 @@ export class Blocks {
 function lex(text: string): string[] {
   const blocks: string[] = [];
   let rest = text;
-  for (const token of marked.lexer(text)) {
-    const block = rest.slice(0, token.raw.length);
-    rest = rest.slice(block.length);
+  for (const { type, length } of tokens(text)) {
+    const block = rest.slice(0, length);
+    rest = rest.slice(length);
     const last = blocks.length - 1;
-    if (token.type === 'space' && last >= 0) blocks[last] = `${blocks[last] ?? ''}${block}`;
+    if (type === 'space' && last >= 0) blocks[last] = `${blocks[last] ?? ''}${block}`;
     else blocks.push(block);
   }
   if (rest) blocks.push(rest);
   return blocks;
+}
+
+/** The outermost tokens only: words are looked at when a block is drawn. */
+function tokens(text: string): { type: string; length: number }[] {
+  try {
+    return new Lexer({ gfm: true })
+      .blockTokens(text)
+      .map(({ type, raw }) => ({ type, length: raw.length }));
+  } catch {
+    // Nesting beyond any sense exhausts the stack of the lexer: then it is one block.
+    return [];
+  }
 }

@@ -3,6 +3,7 @@ import DOMPurify from 'dompurify';
 import remend from 'remend';
 
 import { marked } from './dialect';
+import { escapeHtml } from './escape';
 
 const tags = [
   ...['p', 'br', 'hr', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'blockquote', 'pre', 'code'],
@@ -11,14 +12,30 @@ const tags = [
 ];
 const attributes = ['role', 'tabindex', 'data-note', 'data-web', 'data-task', 'start', 'align'];
 
+/** No block that a person reads is longer; what is, is shown as it is written. */
+const longest = 16_000;
+/** Closing what is open takes time that grows with the square of the length. */
+const longestOpen = 4_000;
+
 /** A block that is complete. */
 export function renderClosed(markdown: string): string {
-  return safe(marked.parse(markdown, { async: false }));
+  if (markdown.length > longest) return plain(markdown);
+  try {
+    return safe(marked.parse(markdown, { async: false }));
+  } catch {
+    // Nesting beyond any sense exhausts the stack of the parser.
+    return plain(markdown);
+  }
 }
 
 /** A block that is still being written: what it opened and did not close yet is closed. */
 export function renderOpen(markdown: string): string {
+  if (markdown.length > longestOpen) return renderClosed(markdown);
   return renderClosed(remend(markdown, { linkMode: 'text-only', katex: false }));
+}
+
+function plain(markdown: string): string {
+  return `<p>${escapeHtml(markdown)}</p>`;
 }
 
 function safe(html: string): string {

@@ -1,0 +1,188 @@
+//! One question from the command line: streamed, and written only when told to.
+
+use std::process::Stdio;
+
+use protocol::ErrorCode;
+use serde_json::json;
+use testkit::scripted_model::{KEY, results};
+use testkit::{Gate, Reply, ScriptedModel};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
+use tokio::process::Command;
+
+use crate::stage::{Home, PATIENCE, Said, run, without_model};
+
+const NOTES: [(&str, &str); 3] = [
+    ("Groceries.md", "# Groceries\n\n- [ ] milk\n"),
+    ("Harbour.md", "# Harbour\n\nThe ferry leaves at nine.\nBring a coat.\n"),
+    ("Trips/Island.md", "# Island\n\n## Food\n\nThe zanzibar stall is open till ten.\n"),
+];
+
+const DIFF: &str = "\
+--- a/Harbour.md
++++ b/Harbour.md
+@@ -1,4 +1,4 @@
+ # Harbour
+\u{20}
+-The ferry leaves at nine.
++The ferry leaves at ten.
+ Bring a coat.
+";
+
+/// A model that searches, reads, edits and says so; its last words wait at the gate.
+async fn editing_model(gate: &Gate) -> ScriptedModel {
+    let edit = json!({ "path": "Harbour.md", "old_text": "at nine", "new_text": "at ten" });
+    ScriptedModel::start(vec![
+        Reply::text_and_calls("I look.", vec![("search_files", json!({ "pattern": "ferry" }))]),
+        Reply::calls(vec![("read_file", json!({ "path": "Harbour.md" }))]),
+        Reply::calls(vec![("edit_file", edit)]),
+        Reply::text("The ferry now leaves at ten.").gated(gate),
+    ])
+    .await
+}
+
+/// `ask` with this model.
+fn ask(home: &Home, model: &ScriptedModel, words: &[&str]) -> Command {
+    let vault = home.notes.root().to_str().expect("a path in UTF-8");
+    let mut command = home.cli(&[&["ask", "--vault", vault], words].concat());
+    command.env("ANTHROPIC_API_KEY", KEY).env("ANTHROPIC_BASE_URL", model.base_url());
+    command
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_streams_and_its_change_is_a_diff_that_nothing_was_written_of() {
+    let (home, gate) = (Home::new(&NOTES), Gate::closed());
+    let (before, model) = (home.notes.snapshot(), editing_model(&gate).await);
+    let mut command = ask(&home, &model, &["The ferry leaves at ten now"]);
+    let mut child =
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut output = BufReader::new(child.stdout.take().expect("piped"));
+    let mut out = String::new();
+    // The model is still speaking when its first words are there.
+    tokio::time::timeout(PATIENCE, async {
+        output.read_line(&mut out).await.expect("a line");
+        let mut first = vec![0; "The ferry no".len()];
+        output.read_exact(&mut first).await.expect("the first words");
+        out.push_str(&String::from_utf8(first).expect("UTF-8"));
+    })
+    .await
+    .expect("the answer streams");
+    assert_eq!(out, "I look.\nThe ferry no");
+    gate.open();
+    output.read_to_string(&mut out).await.expect("the rest");
+    let ended = child.wait_with_output().await.expect("it ends");
+
+    assert_eq!(out, format!("I look.\nThe ferry now leaves at ten.\n\n{DIFF}"));
+    let err = String::from_utf8(ended.stderr).expect("UTF-8");
+    assert!(err.ends_with("Nothing was changed: add --write to change the notes.\n"), "{err}");
+    assert_eq!(ended.status.code(), Some(0), "{err}");
+    assert_eq!(home.notes.snapshot(), before);
+
+    let result = |number: usize| results(&model.requests()[number]).remove(0).1;
+    assert!(result(1).contains("The ferry leaves at nine."), "search_files: {}", result(1));
+    assert!(result(2).starts_with("Harbour.md"), "read_file: {}", result(2));
+    assert!(result(3).contains("Replaced 1 place in `Harbour.md`"), "edit_file: {}", result(3));
+    assert_eq!(home.conversations().await, 0, "an ask is no conversation");
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn with_write_the_note_on_disk_is_exactly_the_change() {
+    let (home, gate) = (Home::new(&NOTES), Gate::closed());
+    gate.open();
+    let model = editing_model(&gate).await;
+    let said = run(&mut ask(&home, &model, &["--write", "The ferry leaves at ten now"])).await;
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(said.out, "I look.\nThe ferry now leaves at ten.\n");
+    let mut expected = Home::new(&NOTES).notes.snapshot();
+    let text = "# Harbour\n\nThe ferry leaves at ten.\nBring a coat.\n";
+    expected.insert("Harbour.md".into(), text.into());
+    assert_eq!(home.notes.snapshot(), expected);
+    assert_eq!(home.conversations().await, 0);
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_key_shows_in_no_output_no_log_and_no_database() {
+    let home = Home::new(&NOTES);
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![("search_files", json!({ "pattern": "ferry" }))]),
+        Reply::status(400, &format!("the key {KEY} is not for this")),
+    ])
+    .await;
+    let mut command = ask(&home, &model, &["canarywords"]);
+    let said = run(command.env("VAULTMATE_LOG", "trace")).await;
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.err.contains("the key [key] is not for this"), "{said:?}");
+    assert!(!said.out.contains(KEY) && !said.err.contains(KEY), "{said:?}");
+
+    let files = home.data.snapshot();
+    let holding = |needle: &str| -> Vec<&String> {
+        let holds = |bytes: &[u8]| bytes.windows(needle.len()).any(|part| part == needle.as_bytes());
+        files.iter().filter(|(_, bytes)| holds(bytes)).map(|(name, _)| name).collect()
+    };
+    assert_eq!(holding(KEY), [""; 0]);
+    // The control: what may be kept is found by the same search, in the database and in a log.
+    let found = holding("canarywords");
+    assert!(found.iter().any(|name| name.contains("vaultmate.db")), "{found:?}");
+    assert!(files.keys().any(|name| name.starts_with("logs/")), "{:?}", files.keys());
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_key_passages_answer() {
+    let home = Home::new(&NOTES);
+    let before = home.notes.snapshot();
+    let said = home.ask(&["zanzibar"]).await;
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let passage = "Trips/Island.md:5 › Food\n    The zanzibar stall is open till ten.\n";
+    assert!(said.out.starts_with(passage), "{said:?}");
+    assert_eq!(home.notes.snapshot(), before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_key_append_writes_in_the_lists_own_form_and_only_with_write() {
+    let home = Home::new(&NOTES);
+    let before = home.notes.snapshot();
+    let said = home.ask(&["append bread to Groceries"]).await;
+    assert!(said.out.contains("\n+- [ ] bread\n"), "{said:?}");
+    assert_eq!((said.code, home.notes.snapshot()), (Some(0), before));
+
+    let said = home.ask(&["--write", "append bread to Groceries"]).await;
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(home.notes.read("Groceries.md"), "# Groceries\n\n- [ ] milk\n- [ ] bread\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_exit_code_tells_a_failure_a_busy_vault_and_wrong_words_apart() {
+    let home = Home::new(&NOTES);
+    let model = ScriptedModel::start(Vec::new()).await;
+    let failed = run(ask(&home, &model, &["hello"]).env("ANTHROPIC_API_KEY", "wrong")).await;
+    assert_eq!(told(&failed), (Some(1), "Anthropic does not accept the key: check it in Settings.\n"));
+    assert_eq!((run(&mut home.cli(&["ask"])).await.code, model.refused_keys()), (Some(2), 1));
+
+    let running = home.open(without_model()).await;
+    let busy = home.ask(&["zanzibar"]).await;
+    let sentence = format!(
+        "Another Vaultmate has {} open: go on there, or close it first.\n",
+        home.notes.root().display()
+    );
+    assert_eq!(told(&busy), (Some(3), sentence.as_str()));
+    let refused = home.start(without_model()).await.app.open_vault(home.notes.root()).await;
+    assert_eq!(refused.expect_err("one at a time").code, ErrorCode::Busy);
+    running.quit().await;
+    assert_eq!(home.ask(&["zanzibar"]).await.code, Some(0), "free again");
+}
+
+fn told(said: &Said) -> (Option<i32>, &str) {
+    (said.code, said.err.as_str())
+}
+
+impl Home {
+    /// How many conversations the window would list.
+    async fn conversations(&self) -> usize {
+        let running = self.open(without_model()).await;
+        let snapshot = running.app.subscribe(Box::new(|_| true)).await.expect("a snapshot");
+        running.quit().await;
+        snapshot.conversations.len()
+    }
+}

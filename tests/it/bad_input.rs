@@ -1,0 +1,150 @@
+//! What a user can get wrong, and what can go wrong around them: each is one clear sentence that
+//! says what to do, and nothing is lost.
+
+mod disk;
+mod database;
+mod remote;
+
+use protocol::{ErrorCode, Mode, Settings, UserError};
+
+use crate::stage::{Home, without_model};
+
+const NOTES: [(&str, &str); 1] = [("Alpha.md", "# Alpha\n\nThe first line.\n")];
+
+/// The law of all sentences, whatever they say: a person can read them.
+fn assert_clear(sentence: &str) {
+    let first = sentence.chars().next().expect("some words");
+    let begins_well = first.is_uppercase() || matches!(first, '/' | '`' | '“' | '1'..='9');
+    assert!(begins_well, "it does not begin as a sentence: {sentence}");
+    assert!(sentence.ends_with(['.', '?', ')']), "it does not end as a sentence: {sentence}");
+    assert!(!sentence.contains('\n'), "it is more than one line: {sentence}");
+    for jargon in
+        ["os error", "Error", "Err(", "Some(", "None", " { ", "code:", "kind:", "panicked", "sqlx"]
+    {
+        assert!(!sentence.contains(jargon), "`{jargon}` is no word for a person: {sentence}");
+    }
+}
+
+/// That this is the error, word for word.
+fn assert_told(error: &UserError, code: ErrorCode, sentence: &str) {
+    assert_eq!((error.code, error.message.as_str()), (code, sentence));
+    assert_clear(sentence);
+}
+
+/// What opening the home's notes is refused with.
+async fn refusal(home: &Home, folder: &std::path::Path) -> UserError {
+    let running = home.start(without_model()).await;
+    let refused = running.app.open_vault(folder).await.expect_err("it is refused");
+    running.quit().await;
+    refused
+}
+
+#[tokio::test]
+async fn a_missing_vault_is_named() {
+    let home = Home::new(&[]);
+    let folder = home.notes.root().join("gone");
+    let sentence = format!(
+        "There is no folder at {}. Choose another folder, or bring this one back.",
+        folder.display()
+    );
+    assert_told(&refusal(&home, &folder).await, ErrorCode::Vault, &sentence);
+    let text = folder.to_str().expect("UTF-8");
+    let said = crate::stage::run(&mut home.cli(&["ask", "--vault", text, "zanzibar"])).await;
+    assert_eq!((said.code, said.err), (Some(1), format!("{sentence}\n")));
+    assert!(!folder.exists(), "it is not made");
+}
+
+#[tokio::test]
+async fn a_vault_that_is_a_file_is_named_and_left_as_it_is() {
+    let home = Home::new(&NOTES);
+    let before = home.notes.snapshot();
+    let file = home.notes.root().join("Alpha.md");
+    let sentence = format!(
+        "{} is not a folder. Choose the folder that holds your notes.",
+        file.display()
+    );
+    assert_told(&refusal(&home, &file).await, ErrorCode::Vault, &sentence);
+    assert_eq!(home.notes.snapshot(), before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_vault_that_is_gone_at_the_start_is_told_with_the_first_view_until_another_is_opened() {
+    let home = Home::new(&NOTES);
+    let running = home.start(without_model()).await;
+    running.app.open_first(Some(home.notes.root().join("gone")));
+    let snapshot = running.app.subscribe(Box::new(|_| true)).await.expect("a snapshot");
+    let [problem] = snapshot.problems.as_slice() else { panic!("{:?}", snapshot.problems) };
+    assert_eq!((problem.code, snapshot.vault), (ErrorCode::Vault, None));
+    let nothing_open = running.send(None, "hello", None).await.expect_err("there is no vault");
+    assert_told(&nothing_open, ErrorCode::Vault, "No folder of notes is open: pick one first.");
+    running.app.open_vault(home.notes.root()).await.expect("this one is there");
+    let snapshot = running.app.subscribe(Box::new(|_| true)).await.expect("a snapshot");
+    assert_eq!(snapshot.problems, []);
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_instance_is_refused_and_its_trouble_is_over_with_the_next_vault() {
+    let (home, other) = (Home::new(&NOTES), Home::new(&NOTES));
+    let first = home.open(without_model()).await;
+    let second = home.start(without_model()).await;
+    second.app.open_first(Some(home.notes.root().to_owned()));
+    let snapshot = second.app.subscribe(Box::new(|_| true)).await.expect("a snapshot");
+    let [problem] = snapshot.problems.as_slice() else { panic!("{:?}", snapshot.problems) };
+    let sentence = format!(
+        "Another Vaultmate has {} open: go on there, or close it first.",
+        home.notes.root().display()
+    );
+    assert_told(problem, ErrorCode::Busy, &sentence);
+    second.app.open_vault(other.notes.root()).await.expect("this one is free");
+    let snapshot = second.app.subscribe(Box::new(|_| true)).await.expect("a snapshot");
+    assert_eq!(snapshot.problems, []);
+    let conversation = first.say(None, "help").await;
+    assert_eq!(first.view(&conversation).await.items.len(), 2, "the first one goes on");
+    second.quit().await;
+    first.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_corrupt_config_is_left_alone_and_the_defaults_hold() {
+    let home = Home::new(&NOTES);
+    home.data.write("config.toml", "mode = \"read_only\"\nprovider = [oops\n");
+    let running = home.start_as_it_is().await;
+    running.app.open_vault(home.notes.root()).await.expect("the vault opens");
+    let snapshot = running.app.subscribe(Box::new(|_| true)).await.expect("a snapshot");
+    assert_eq!(snapshot.settings, Settings::default());
+    let [problem] = snapshot.problems.as_slice() else { panic!("{:?}", snapshot.problems) };
+    let begins = format!(
+        "The settings in {} cannot be read (",
+        home.data.root().join("config.toml").display()
+    );
+    assert!(problem.message.starts_with(&begins), "{problem}");
+    assert!(problem.message.contains("line 2"), "{problem}");
+    assert!(problem.message.contains("correct the file, or save the settings anew"), "{problem}");
+    assert_clear(&problem.message);
+    running.quit().await;
+    let text = home.data.read("config.toml");
+    assert_eq!(text, "mode = \"read_only\"\nprovider = [oops\n");
+
+    let said = home.ask(&["Alpha"]).await;
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.err.contains(&begins), "the command line tells it too: {said:?}");
+    assert_eq!(home.data.read("config.toml"), text);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_setting_of_a_wrong_kind_is_told_and_kept_when_settings_are_saved_anew() {
+    let home = Home::new(&NOTES);
+    home.data.write("config.toml", "# mine\nmode = \"yolo\"\n");
+    let running = home.start_as_it_is().await;
+    let snapshot = running.app.subscribe(Box::new(|_| true)).await.expect("a snapshot");
+    let [problem] = snapshot.problems.as_slice() else { panic!("{:?}", snapshot.problems) };
+    assert!(problem.message.contains("yolo"), "{problem}");
+    assert_clear(&problem.message);
+    let settings = Settings { mode: Mode::Auto, ..Settings::default() };
+    running.app.save_settings(settings.clone()).await.expect("saved");
+    let snapshot = running.app.subscribe(Box::new(|_| true)).await.expect("a snapshot");
+    assert_eq!((snapshot.settings, snapshot.problems), (settings, Vec::new()));
+    assert_eq!(home.data.read("config.toml.broken"), "# mine\nmode = \"yolo\"\n");
+    running.quit().await;
+}

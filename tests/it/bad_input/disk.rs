@@ -1,0 +1,198 @@
+//! Disks that are full or take no writes: real ones, mounted for the test. Rights alone would not
+//! do, they do not bind the superuser; where mounting is not allowed the test says so.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use protocol::ErrorCode;
+use serde_json::json;
+use testkit::scripted_model::results;
+use testkit::story::{self, EDITED, NOTES};
+use testkit::{Reply, ScriptedModel};
+
+use super::{assert_clear, assert_told};
+use crate::stage::{Home, asking, keyed, users_words, without_model};
+
+/// A small disk over a folder, gone on drop.
+struct Disk {
+    root: PathBuf,
+}
+
+impl Disk {
+    /// A disk of so many kilobytes, or `None` where the system does not let us.
+    fn over(root: &Path, kilobytes: u32) -> Option<Self> {
+        let size = format!("size={kilobytes}k");
+        let mounted = mount(&["-t", "tmpfs", "-o", &size, "tmpfs"], root);
+        if !mounted {
+            println!("skipped: this system does not let the test mount a disk");
+        }
+        mounted.then(|| Self { root: root.to_owned() })
+    }
+
+    /// From now on it takes no writes.
+    fn protect(&self) {
+        assert!(mount(&["-o", "remount,ro"], &self.root), "it is mounted");
+    }
+
+    /// Fills it to the last byte.
+    fn fill(&self) {
+        let mut filler = fs::File::create(self.filler()).expect("a file");
+        while filler.write_all(&[0; 512]).is_ok() {}
+    }
+
+    /// Frees what was filled.
+    fn free(&self) {
+        fs::remove_file(self.filler()).expect("it was filled");
+    }
+
+    fn filler(&self) -> PathBuf {
+        self.root.join(".filler")
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.root).status();
+    }
+}
+
+fn mount(options: &[&str], root: &Path) -> bool {
+    let done = Command::new("mount").args(options).arg(root).output();
+    done.is_ok_and(|output| output.status.success())
+}
+
+fn furnish(home: &Home) {
+    for (path, text) in NOTES {
+        home.notes.write(path, text);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_read_only_vault_is_read_and_every_change_is_refused_in_words() {
+    let home = keyed(&[]);
+    let Some(disk) = Disk::over(home.notes.root(), 256) else { return };
+    furnish(&home);
+    disk.protect();
+    let before = home.notes.snapshot();
+    let edit = json!({ "path": "Alpha.md", "old_text": "first", "new_text": "FIRST" });
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![("read_file", json!({ "path": "Alpha.md" })), ("edit_file", edit)]),
+        Reply::text("It is read-only."),
+    ])
+    .await;
+    let running = home.open(asking(&model)).await;
+    let snapshot = running.app.subscribe(Box::new(|_| true)).await.expect("a snapshot");
+    assert!(!snapshot.vault.expect("it is open").writable);
+    let conversation = running.say(None, "shout").await;
+    let results = results(&model.request(2).await);
+    assert!(results[0].1.contains("The first line of alpha."), "{results:?}");
+    assert_eq!(
+        results[1].1,
+        "The folder of notes is read-only: nothing can be changed in it. Say so."
+    );
+    assert_eq!(running.waiting(&conversation).await, [""; 0]);
+    running.quit().await;
+    model.finish();
+
+    let said = home.ask(&["--write", "append bread to List"]).await;
+    assert!(said.out.contains("read-only"), "{said:?}");
+    assert_eq!(home.notes.snapshot(), before);
+    let said = home.ask(&["second line"]).await;
+    assert!(said.out.contains("Alpha.md"), "reading works: {said:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_vault_that_becomes_read_only_keeps_what_waits() {
+    let home = keyed(&[]);
+    let Some(disk) = Disk::over(home.notes.root(), 256) else { return };
+    furnish(&home);
+    let model = ScriptedModel::responder(story::model).await;
+    let running = home.open(asking(&model)).await;
+    let conversation = running.say(None, "play review").await;
+    let before = home.notes.snapshot();
+    disk.protect();
+    let error = running.decide(&conversation, &["Alpha.md"], &[]).await.expect_err("no writes");
+    let sentence = "Alpha was not changed and still waits: The vault is read-only, so `Alpha.md` \
+                    was not changed. Make its disk writable, then try again.";
+    assert_told(&error, ErrorCode::Write, sentence);
+    assert_eq!(home.notes.snapshot(), before);
+    assert_eq!(running.waiting(&conversation).await.len(), 3);
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn on_a_full_disk_the_note_is_untouched_and_applied_once_there_is_room() {
+    let home = keyed(&[]);
+    let Some(disk) = Disk::over(home.notes.root(), 64) else { return };
+    furnish(&home);
+    let model = ScriptedModel::responder(story::model).await;
+    let running = home.open(asking(&model)).await;
+    let conversation = running.say(None, "play review").await;
+    disk.fill();
+    let before = home.notes.snapshot();
+    let all = ["Alpha.md", "Beta.md", "Deep/Gamma.md"];
+    let error = running.decide(&conversation, &all, &[]).await.expect_err("there is no room");
+    let sentence = "Alpha was not changed and still waits: The disk is full, so `Alpha.md` was \
+                    not changed. Free some space, then try again. (2 more notes wait for the same \
+                    or other reasons.)";
+    assert_told(&error, ErrorCode::Write, sentence);
+    assert_eq!(home.notes.snapshot(), before, "and nothing is left beside the notes");
+
+    disk.free();
+    running.decide(&conversation, &all, &[]).await.expect("there is room");
+    for (path, text) in EDITED {
+        assert_eq!(home.notes.read(path), text);
+    }
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn with_no_room_for_the_database_nothing_is_applied_and_nothing_is_half_stored() {
+    let home = Home::new(&NOTES);
+    let Some(disk) = Disk::over(home.data.root(), 4096) else { return };
+    home.data.write("key", testkit::scripted_model::KEY);
+    let model = ScriptedModel::responder(story::model).await;
+    let running = home.open(asking(&model)).await;
+    let conversation = running.say(None, "play review").await;
+    let (before, requests) = (home.notes.snapshot(), model.requests().len());
+    disk.fill();
+
+    let long = "words ".repeat(20_000);
+    let refused = running.send(Some(&conversation), &long, None).await.expect_err("no room");
+    let sentence = "The disk is full, cannot store a message: free some space, then try again.";
+    assert_told(&refused, ErrorCode::Write, sentence);
+    let refused = running.decide(&conversation, &["Alpha.md"], &[]).await;
+    if let Err(error) = &refused {
+        // A few kilobytes may still fit between two pages; then the change is applied.
+        assert_eq!(error.code, ErrorCode::Write);
+        assert_clear(&error.message);
+        assert_eq!(home.notes.snapshot(), before);
+    }
+    assert_eq!(users_words(&running.view(&conversation).await), ["play review"]);
+    assert_eq!(model.requests().len(), requests);
+
+    disk.free();
+    running.say(Some(&conversation), "go on").await;
+    assert_eq!(users_words(&running.view(&conversation).await), ["play review", "go on"]);
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_data_folder_without_room_is_told_before_anything_is_begun() {
+    let home = Home::new(&NOTES);
+    let Some(disk) = Disk::over(home.data.root(), 64) else { return };
+    disk.fill();
+    let before = home.notes.snapshot();
+    let said = home.ask(&["--write", "append bread to List"]).await;
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.err.contains("he disk is full"), "{said:?}");
+    assert_clear(said.err.trim_end());
+    assert_eq!(home.notes.snapshot(), before);
+
+    disk.free();
+    drop(disk);
+    home.open(without_model()).await.quit().await;
+}

@@ -1,0 +1,186 @@
+//! The model and the hub: a wrong key, nobody there, a name that is not wanted.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use protocol::settings::HubSettings;
+use protocol::{AppEvent, ErrorCode, HubState, ProviderKind, Settings};
+use secrecy::SecretString;
+use testkit::scripted_model::{KEY, last_words};
+use testkit::{Reply, ScriptedModel, TestHub};
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+
+use super::{NOTES, assert_clear, assert_told};
+use crate::bare_hub::BareHub;
+use crate::stage::{Home, asking, failure, keyed, linked, users_words, without_model};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_invalid_key_ends_the_turn_and_the_words_go_on_with_the_right_one() {
+    let model = ScriptedModel::start(vec![Reply::text("At nine.")]).await;
+    let home = Home::new(&NOTES).with_key("not-a-key");
+    let running = home.open(asking(&model)).await;
+    let conversation = running.say(None, "When does the ferry leave?").await;
+    let view = running.view(&conversation).await;
+    let error = failure(&view).expect("the turn failed");
+    let sentence = "Anthropic does not accept the key: check it in Settings.";
+    assert_told(&error, ErrorCode::Key, sentence);
+    assert_eq!(users_words(&view), ["When does the ferry leave?"]);
+    assert_eq!(model.refused_keys(), 1, "a wrong key is not tried again");
+
+    let place = protocol::request::KeyPlace::File;
+    running.app.set_key(&SecretString::from(KEY), place).expect("the key is kept");
+    running.app.continue_turn(&conversation).await.expect("it goes on");
+    running.app.idle(&conversation).await.expect("idle");
+    let words = last_words(&model.request(1).await);
+    assert!(words.contains("When does the ferry leave?"), "{words}");
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_missing_key_is_told_where_to_put_one() {
+    let home = Home::new(&NOTES);
+    let settings = Settings { provider: ProviderKind::Anthropic, ..Settings::default() };
+    let running = home.open(settings).await;
+    let conversation = running.say(None, "hello").await;
+    let error = failure(&running.view(&conversation).await).expect("the turn failed");
+    let sentence = "There is no key for Anthropic: paste one in Settings, or set ANTHROPIC_API_KEY.";
+    assert_told(&error, ErrorCode::Key, sentence);
+    running.quit().await;
+}
+
+/// A port where nobody listens.
+async fn dead_port() -> u16 {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
+    listener.local_addr().expect("its address").port()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_network_that_is_dead_ends_the_turn_and_the_words_are_kept() {
+    let home = keyed(&NOTES);
+    let (port, before) = (dead_port().await, home.notes.snapshot());
+    let base_url = format!("http://127.0.0.1:{port}");
+    let settings = Settings { provider: ProviderKind::Anthropic, base_url, ..Settings::default() };
+    let running = home.open(settings).await;
+    let conversation = running.say(None, "hello").await;
+    let view = running.view(&conversation).await;
+    let sentence = format!("Cannot reach 127.0.0.1:{port}: check the network, then try again.");
+    assert_told(&failure(&view).expect("the turn failed"), ErrorCode::Network, &sentence);
+    assert_eq!((users_words(&view), home.notes.snapshot()), (vec!["hello"], before));
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_that_breaks_is_tried_three_times() {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
+    let base_url = format!("http://{}", listener.local_addr().expect("its address"));
+    let (tries, mut server) = (Arc::new(AtomicUsize::new(0)), JoinSet::new());
+    let counted = Arc::clone(&tries);
+    server.spawn(async move {
+        while let Ok((connection, _)) = listener.accept().await {
+            counted.fetch_add(1, Ordering::SeqCst);
+            drop(connection);
+        }
+    });
+    let home = keyed(&NOTES);
+    let settings = Settings { provider: ProviderKind::Anthropic, base_url, ..Settings::default() };
+    let running = home.open(settings).await;
+    let conversation = running.say(None, "hello").await;
+    let error = failure(&running.view(&conversation).await).expect("the turn failed");
+    assert_eq!(error.code, ErrorCode::Network);
+    assert_clear(&error.message);
+    assert_eq!(tries.load(Ordering::SeqCst), 3);
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_overloaded_model_is_a_matter_of_trying_again() {
+    let busy = || Reply::status(529, "Overloaded");
+    let model = ScriptedModel::start(vec![busy(), busy(), busy()]).await;
+    let home = keyed(&NOTES);
+    let running = home.open(asking(&model)).await;
+    let conversation = running.say(None, "hello").await;
+    let error = failure(&running.view(&conversation).await).expect("the turn failed");
+    let host = model.base_url().replace("http://", "");
+    let sentence = format!("{host} is overloaded: wait a little, then try again.");
+    assert_told(&error, ErrorCode::Network, &sentence);
+    running.quit().await;
+    model.finish();
+}
+
+/// The words of the trouble that the link comes to this state with.
+async fn trouble(running: &crate::stage::Running, state: HubState) -> String {
+    running
+        .hears("the trouble", |event| match event {
+            AppEvent::HubChanged { hub } if hub.state == state => hub.trouble.clone(),
+            _ => None,
+        })
+        .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hub_that_refuses_the_name_is_told_and_not_asked_again() {
+    let (home, hub) = (Home::new(&NOTES), BareHub::bind().await);
+    let running = home.open(linked(without_model(), &hub.url())).await;
+    let _line = hub.decline("INVALID_NAME").await;
+    let sentence = trouble(&running, HubState::Refused).await;
+    assert_eq!(
+        sentence,
+        "The hub refuses the name “Notes”: use letters, digits, - and _, beginning with a letter."
+    );
+    assert_clear(&sentence);
+    let snapshot = running.app.subscribe(Box::new(|_| true)).await.expect("a snapshot");
+    assert_eq!(snapshot.hub.trouble.as_deref(), Some(sentence.as_str()));
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_that_another_client_has_is_told_while_we_try_again() {
+    let (home, other, hub) = (Home::new(&NOTES), Home::new(&NOTES), TestHub::start().await);
+    let first = home.open(linked(without_model(), &hub.url())).await;
+    assert_eq!(hub.registered().await, "Notes");
+    let second = other.open(linked(without_model(), &hub.url())).await;
+    let sentence = trouble(&second, HubState::Waiting).await;
+    assert_eq!(
+        sentence,
+        "Another client is registered as “Notes”: end it, or choose another name. Trying again by \
+         itself."
+    );
+    second.quit().await;
+    first.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hub_that_is_not_running_is_told_while_we_try_again() {
+    let (home, port) = (Home::new(&NOTES), dead_port().await);
+    let running = home.open(linked(without_model(), &format!("ws://127.0.0.1:{port}"))).await;
+    let sentence = trouble(&running, HubState::Waiting).await;
+    let expected = format!(
+        "The hub at 127.0.0.1:{port} does not answer: is it running? Trying again by itself."
+    );
+    assert_eq!(sentence, expected);
+    let conversation = running.say(None, "help").await;
+    assert_eq!(running.view(&conversation).await.items.len(), 2, "the chat works without it");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_that_no_hub_takes_is_refused_when_saved_and_told_when_written_by_hand() {
+    let home = Home::new(&NOTES);
+    let named = HubSettings { enabled: true, name: "My notes".into(), ..HubSettings::default() };
+    let running = home.open(without_model()).await;
+    let settings = Settings { hub: named, ..without_model() };
+    let refused = running.app.save_settings(settings).await.expect_err("no hub takes it");
+    assert!(refused.message.contains("My notes"), "{refused}");
+    running.quit().await;
+
+    home.data.write("config.toml", "[hub]\nenabled = true\nname = \"My notes\"\n");
+    let running = home.start_as_it_is().await;
+    running.app.open_vault(home.notes.root()).await.expect("the vault opens");
+    let snapshot = running.app.subscribe(Box::new(|_| true)).await.expect("a snapshot");
+    let [problem] = snapshot.problems.as_slice() else { panic!("{:?}", snapshot.problems) };
+    assert_eq!(problem.message, refused.message);
+    assert_clear(&problem.message);
+    running.quit().await;
+}

@@ -1,0 +1,250 @@
+//! What comes over the hub: kept before it is acknowledged, worked on once, answered.
+
+use std::time::Duration;
+
+use protocol::conversation::Item;
+use protocol::{AppEvent, Mode, TurnStatus};
+use serde_json::json;
+use testkit::{Gate, Reply, ScriptedModel, TestHub};
+
+use crate::bare_hub::{Answered, BareHub};
+use crate::stage::{Home, Running, asking, in_mode, keyed, linked, without_model};
+
+const INBOX: &str = "inbox/Inbox.md";
+const NOTES: [(&str, &str); 1] = [("Alpha.md", "# Alpha\n\nThe first line.\n")];
+
+/// The time in which a hub wants its message taken.
+const TAKEN_WITHIN: Duration = Duration::from_secs(1);
+
+fn saved(message: &str, title: &str) -> Answered {
+    notified(message, title, "Saved to inbox/Inbox.md.", "normal")
+}
+
+fn notified(message: &str, title: &str, body: &str, priority: &str) -> Answered {
+    Answered {
+        message: message.into(),
+        kind: "notification".into(),
+        payload: json!({ "title": title, "body": body, "priority": priority }),
+    }
+}
+
+fn ack(message: &str) -> Answered {
+    Answered { message: message.into(), kind: "ack".into(), payload: json!({}) }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_model_the_words_are_kept_as_they_are_and_the_hub_is_told() {
+    let (home, hub) = (Home::new(&NOTES), TestHub::start().await);
+    let running = home.open(linked(without_model(), &hub.url())).await;
+    assert_eq!(hub.registered().await, "Notes");
+    let id = hub.send("remember milk\nand *two* eggs").await;
+    let taken = hub.acked(&id).await;
+    assert!(taken < TAKEN_WITHIN, "acknowledged after {taken:?}");
+    let notice = hub.notification(&id).await;
+    assert_eq!((notice.title.as_str(), notice.body.as_str()), ("remember milk", "Saved to inbox/Inbox.md."));
+    assert_eq!(home.notes.read(INBOX), "- remember milk\n  and *two* eggs\n");
+    let view = running.view(&running.only_conversation().await).await;
+    assert!(view.conversation.from_hub, "{:?}", view.conversation);
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_works_with_its_tools_and_its_words_come_out_of_the_hub() {
+    let append = json!({ "path": INBOX, "content": "- milk, two litres" });
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![
+            ("append_file", append),
+            ("send_message", json!({ "message": "Milk is on the list." })),
+        ]),
+        Reply::text("Milk is on the list."),
+    ])
+    .await;
+    let (home, hub) = (keyed(&NOTES), BareHub::bind().await);
+    let running = home.open(linked(asking(&model), &hub.url())).await;
+    let mut line = hub.accept().await;
+    line.say("m-1", "remember milk").await;
+    assert_eq!(line.answer().await, ack("m-1"));
+    // What it has said already it does not say again.
+    assert_eq!(
+        line.answer().await,
+        notified("m-1", "remember milk", "Milk is on the list.", "normal")
+    );
+    assert_eq!(home.notes.read(INBOX), "- milk, two litres\n");
+    line.say("m-2", "x").await;
+    assert_eq!(line.answer().await, ack("m-2"), "no second notification stands before it");
+    let request = model.request(1).await;
+    let system = request["system"].to_string();
+    assert!(system.contains("came over the hub"), "{system}");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_hub_adds_in_the_inbox_and_all_else_waits_for_the_user() {
+    let edit = json!({ "path": "Alpha.md", "old_text": "first", "new_text": "FIRST" });
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![
+            ("append_file", json!({ "path": INBOX, "content": "- here" })),
+            ("append_file", json!({ "path": "Elsewhere.md", "content": "there" })),
+            ("edit_file", edit),
+        ]),
+        Reply::text("Look at it."),
+    ])
+    .await;
+    let (home, hub) = (keyed(&NOTES), BareHub::bind().await);
+    let settings = in_mode(linked(asking(&model), &hub.url()), Mode::Auto);
+    let running = home.open(settings).await;
+    let mut line = hub.accept().await;
+    line.say("m-1", "change Alpha.md and [[Elsewhere]]").await;
+    assert_eq!(line.answer().await, ack("m-1"));
+    assert_eq!(line.answer().await.payload["body"], "Look at it.");
+    assert_eq!(home.notes.read(INBOX), "- here\n");
+    assert_eq!(home.notes.try_read("Elsewhere.md"), None);
+    assert_eq!(home.notes.read("Alpha.md"), NOTES[0].1);
+    let conversation = running.only_conversation().await;
+    assert_eq!(running.waiting(&conversation).await, ["Elsewhere.md", "Alpha.md"]);
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_that_comes_twice_is_acknowledged_twice_and_worked_on_once() {
+    let (home, hub) = (Home::new(&NOTES), BareHub::bind().await);
+    let running = home.open(linked(without_model(), &hub.url())).await;
+    let mut line = hub.accept().await;
+    line.say("m-1", "remember milk").await;
+    assert_eq!(line.answer().await, ack("m-1"));
+    assert_eq!(line.answer().await, saved("m-1", "remember milk"));
+    line.say("m-1", "remember milk").await;
+    assert_eq!(line.answer().await, ack("m-1"));
+    line.say("m-2", "and bread").await;
+    assert_eq!(line.answer().await, ack("m-2"));
+    assert_eq!(line.answer().await, saved("m-2", "and bread"), "nothing more about m-1");
+    assert_eq!(home.notes.read(INBOX), "- remember milk\n- and bread\n");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_notification_waits_for_the_hub_that_was_away_and_for_a_restart_of_ours() {
+    let gate = Gate::closed();
+    let model = ScriptedModel::start(vec![Reply::text("It leaves at nine.").gated(&gate)]).await;
+    let (home, hub) = (keyed(&NOTES), BareHub::bind().await);
+    let settings = linked(asking(&model), &hub.url());
+    let running = home.open(settings.clone()).await;
+    let mut line = hub.accept().await;
+    line.say("m-1", "when does the ferry leave").await;
+    assert_eq!(line.answer().await, ack("m-1"));
+    gate.reached(1).await;
+    drop(line);
+    running.hears("the loss", |event| match event {
+        AppEvent::HubChanged { hub } => hub.trouble.clone(),
+        _ => None,
+    })
+    .await;
+    gate.open();
+    running.app.idle(&running.only_conversation().await).await.expect("idle");
+    running.quit().await;
+
+    let running = home.open(settings).await;
+    let mut line = hub.accept().await;
+    let told = notified("m-1", "when does the ferry leave", "It leaves at nine.", "normal");
+    assert_eq!(line.answer().await, told);
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_notification_goes_out_when_the_link_comes_back_by_itself() {
+    let gate = Gate::closed();
+    let model = ScriptedModel::start(vec![Reply::text("It leaves at nine.").gated(&gate)]).await;
+    let (home, hub) = (keyed(&NOTES), BareHub::bind().await);
+    let running = home.open(linked(asking(&model), &hub.url())).await;
+    let mut line = hub.accept().await;
+    line.say("m-1", "when does the ferry leave").await;
+    assert_eq!(line.answer().await, ack("m-1"));
+    gate.reached(1).await;
+    drop(line);
+    gate.open();
+    running.app.idle(&running.only_conversation().await).await.expect("idle");
+    let mut line = hub.accept().await;
+    let told = notified("m-1", "when does the ferry leave", "It leaves at nine.", "normal");
+    assert_eq!(line.answer().await, told);
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn when_the_model_fails_the_words_are_kept_as_they_are() {
+    let model = ScriptedModel::start(Vec::new()).await;
+    let home = Home::new(&NOTES).with_key("not-a-key");
+    let hub = BareHub::bind().await;
+    let running = home.open(linked(asking(&model), &hub.url())).await;
+    let mut line = hub.accept().await;
+    line.say("m-1", "remember milk").await;
+    assert_eq!(line.answer().await, ack("m-1"));
+    assert_eq!(line.answer().await, saved("m-1", "remember milk"));
+    assert_eq!(home.notes.read(INBOX), "- remember milk\n");
+    assert_eq!(model.refused_keys(), 1, "the model was asked first, and once");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_that_was_stored_and_not_yet_acknowledged_is_worked_on_once_after_a_kill() {
+    let (home, hub) = (Home::new(&NOTES), BareHub::bind().await);
+    let url = [("VAULTMATE_HUB_URL", hub.url())];
+    let mut killed = home.story("store.inbox_insert.after", "listen", &url);
+    let mut line = hub.accept().await;
+    line.say("m-1", "remember milk").await;
+    killed.wait().await.expect("it kills itself");
+    drop(line);
+    assert_eq!(home.notes.try_read(INBOX), None);
+
+    let running = home.open(linked(without_model(), &hub.url())).await;
+    let mut line = hub.accept().await;
+    assert_eq!(line.answer().await, saved("m-1", "remember milk"));
+    // The hub, which saw no acknowledgement, sends it again.
+    line.say("m-1", "remember milk").await;
+    assert_eq!(line.answer().await, ack("m-1"));
+    line.say("m-2", "and bread").await;
+    assert_eq!(line.answer().await, ack("m-2"));
+    assert_eq!(line.answer().await, saved("m-2", "and bread"));
+    assert_eq!(home.notes.read(INBOX), "- remember milk\n- and bread\n");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stopped_message_is_told_as_stopped_and_not_begun_again() {
+    let model = ScriptedModel::start(vec![Reply::hang()]).await;
+    let (home, hub) = (keyed(&NOTES), BareHub::bind().await);
+    let settings = linked(asking(&model), &hub.url());
+    let running = home.open(settings.clone()).await;
+    let mut line = hub.accept().await;
+    line.say("m-1", "do something long").await;
+    assert_eq!(line.answer().await, ack("m-1"));
+    model.request(1).await;
+    let conversation = running.only_conversation().await;
+    running.app.stop(&conversation).await.expect("a vault is open");
+    let stopped = notified("m-1", "do something long", "Stopped before it was done.", "normal");
+    assert_eq!(line.answer().await, stopped);
+    assert_eq!(how_it_ended(&running, &conversation).await, Some(TurnStatus::Cancelled));
+    model.hung_up(1).await;
+    running.quit().await;
+    drop(line);
+
+    let running = home.open(settings).await;
+    let _line = hub.accept().await;
+    running.app.idle(&conversation).await.expect("idle");
+    assert_eq!(model.requests().len(), 1);
+    running.quit().await;
+    model.finish();
+}
+
+async fn how_it_ended(
+    running: &Running,
+    conversation: &protocol::ConversationId,
+) -> Option<TurnStatus> {
+    let items = running.view(conversation).await.items;
+    items.iter().rev().find_map(|item| match item {
+        Item::Ended { status, .. } => Some(*status),
+        _ => None,
+    })
+}

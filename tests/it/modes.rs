@@ -1,0 +1,177 @@
+//! What is written at once and what waits: the table of `docs/architecture.md`, end to end.
+
+use protocol::{Mode, NotePath};
+use serde_json::{Value, json};
+use testkit::scripted_model::{offered_tools, results};
+use testkit::{Reply, ScriptedModel};
+
+use crate::stage::{Running, asking, in_mode, keyed};
+
+const NOTES: [(&str, &str); 2] = [
+    ("Alpha.md", "# Alpha\n\nThe first line.\n"),
+    ("Deep/Gamma.md", "# Gamma\n\n- one\n"),
+];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    AtOnce,
+    Waits,
+}
+
+use Fate::{AtOnce, Waits};
+
+fn edit(path: &str, old: &str, new: &str) -> (&'static str, Value) {
+    ("edit_file", json!({ "path": path, "old_text": old, "new_text": new }))
+}
+
+fn edit_alpha() -> (&'static str, Value) {
+    edit("Alpha.md", "first", "FIRST")
+}
+
+fn append_alpha() -> (&'static str, Value) {
+    ("append_file", json!({ "path": "Alpha.md", "content": "More." }))
+}
+
+fn create() -> (&'static str, Value) {
+    ("write_file", json!({ "path": "New/Beta.md", "content": "# Beta\n" }))
+}
+
+fn overwrite_alpha() -> (&'static str, Value) {
+    ("write_file", json!({ "path": "Alpha.md", "content": "# Other\n", "overwrite": true }))
+}
+
+/// Says `words`, lets the model read Alpha and then make the call, and looks what became of it.
+async fn check(mode: Mode, words: &str, call: (&'static str, Value), expected: Fate) {
+    check_with_open_note(mode, None, words, call, expected).await;
+}
+
+async fn check_with_open_note(
+    mode: Mode,
+    open_note: Option<&str>,
+    words: &str,
+    call: (&'static str, Value),
+    expected: Fate,
+) {
+    let case = format!("{mode:?}, {open_note:?} open, “{words}”: {call:?}");
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![("read_file", json!({ "path": "Alpha.md" }))]),
+        Reply::calls(vec![call]),
+        Reply::text("So far."),
+    ])
+    .await;
+    let home = keyed(&NOTES);
+    let before = home.notes.snapshot();
+    let running = home.open(in_mode(asking(&model), mode)).await;
+    if let Some(note) = open_note {
+        running.app.show_note(note).await.expect("it is shown");
+    }
+    let conversation = running.say(None, words).await;
+    let waiting = running.waiting(&conversation).await.len();
+    let result = results(&model.request(3).await).remove(0).1;
+    let is_unchanged = home.notes.snapshot() == before;
+    let fate = match (is_unchanged, waiting) {
+        (false, 0) => AtOnce,
+        (true, 1) => Waits,
+        other => panic!("{case}: {other:?}, {result}"),
+    };
+    assert_eq!(fate, expected, "{case}: {result}");
+    assert_eq!(result.contains("The user will review it"), fate == Waits, "{case}: {result}");
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn in_review_creations_and_additions_go_through_and_the_rest_waits() {
+    check(Mode::Review, "make it", create(), AtOnce).await;
+    check(Mode::Review, "add it", append_alpha(), AtOnce).await;
+    check(Mode::Review, "change [[Alpha]] (Alpha.md)", edit_alpha(), Waits).await;
+    check_with_open_note(Mode::Review, Some("Alpha"), "change it", edit_alpha(), Waits).await;
+    check(Mode::Review, "replace [[Alpha]]", overwrite_alpha(), Waits).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn auto_also_edits_the_note_that_is_linked_spelled_or_open() {
+    check(Mode::Auto, "change [[Alpha]]", edit_alpha(), AtOnce).await;
+    check(Mode::Auto, "change Alpha.md", edit_alpha(), AtOnce).await;
+    let gamma = || edit("Deep/Gamma.md", "- one", "- two");
+    check(Mode::Auto, "change deep/gamma, please", gamma(), AtOnce).await;
+    check_with_open_note(Mode::Auto, Some("Alpha"), "change it", edit_alpha(), AtOnce).await;
+    check(Mode::Auto, "make it", create(), AtOnce).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn auto_puts_other_notes_and_overwriting_before_the_user() {
+    check(Mode::Auto, "change the alpha note", edit_alpha(), Waits).await;
+    check(Mode::Auto, "change [[Gamma]]", edit_alpha(), Waits).await;
+    check_with_open_note(Mode::Auto, Some("Gamma"), "change it", edit_alpha(), Waits).await;
+    check(Mode::Auto, "replace [[Alpha]]", overwrite_alpha(), Waits).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn read_only_offers_no_changing_tool_and_refuses_one_that_is_called_anyway() {
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![append_alpha(), create()]),
+        Reply::text("I cannot."),
+    ])
+    .await;
+    let home = keyed(&NOTES);
+    let before = home.notes.snapshot();
+    let running = home.open(in_mode(asking(&model), Mode::ReadOnly)).await;
+    let conversation = running.say(None, "add it").await;
+    let offered = offered_tools(&model.requests()[0]);
+    for tool in ["edit_file", "write_file", "append_file"] {
+        assert!(!offered.iter().any(|name| name == tool), "{tool} is offered: {offered:?}");
+    }
+    assert!(offered.iter().any(|name| name == "read_file"), "{offered:?}");
+    let refusals = results(&model.requests()[1]);
+    assert_eq!(refusals.len(), 2);
+    for (_, refusal) in refusals {
+        assert!(refusal.starts_with("There is no tool `"), "{refusal}");
+    }
+    assert_eq!(home.notes.snapshot(), before);
+    assert_eq!(running.waiting(&conversation).await, [""; 0]);
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn from_the_eleventh_note_of_a_turn_on_everything_waits() {
+    let path = |n: usize| format!("Many/Note {n:02}.md");
+    let calls = (1..=12).map(|n| ("write_file", json!({ "path": path(n), "content": "x\n" })));
+    let model =
+        ScriptedModel::start(vec![Reply::calls(calls.collect()), Reply::text("Made.")]).await;
+    let home = keyed(&NOTES);
+    let running = home.open(in_mode(asking(&model), Mode::Auto)).await;
+    let conversation = running.say(None, "make a dozen").await;
+    for n in 1..=12 {
+        assert_eq!(home.notes.try_read(&path(n)).is_some(), n <= 10, "note {n}");
+    }
+    assert_eq!(running.waiting(&conversation).await, [path(11), path(12)]);
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_builds_on_a_waiting_change_waits_with_it() {
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![edit_alpha(), append_alpha()]),
+        Reply::text("Both wait."),
+    ])
+    .await;
+    let home = keyed(&NOTES);
+    let before = home.notes.snapshot();
+    let running = home.open(asking(&model)).await;
+    let conversation = running.say(None, "change and add").await;
+    assert_eq!(home.notes.snapshot(), before);
+    accept_all(&running, &conversation).await;
+    assert_eq!(home.notes.read("Alpha.md"), "# Alpha\n\nThe FIRST line.\nMore.\n");
+    running.quit().await;
+    model.finish();
+}
+
+async fn accept_all(running: &Running, conversation: &protocol::ConversationId) {
+    let review = running.view(conversation).await.review.expect("something waits");
+    let accepted: Vec<NotePath> = review.notes.into_iter().map(|note| note.path).collect();
+    let paths: Vec<&str> = accepted.iter().map(NotePath::as_str).collect();
+    running.decide(conversation, &paths, &[]).await.expect("applied");
+}

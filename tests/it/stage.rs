@@ -1,0 +1,279 @@
+//! What a headless journey stands on: notes and a data folder that outlive the application, and
+//! the application itself, in this process or as the programs that were built.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Output, Stdio};
+use std::time::Duration;
+
+use app::{App, DataDir};
+use protocol::conversation::{ConversationView, Item};
+use protocol::request::{DecideReview, SendMessage};
+use protocol::settings::HubSettings;
+use protocol::{
+    AppEvent, ConversationId, Mode, NotePath, ProviderKind, QuestionId, Settings, TurnStatus,
+    UserError,
+};
+use serde_json::Value;
+use testkit::desktop_app::headless_host;
+use testkit::scripted_model::KEY;
+use testkit::{ScriptedModel, TempVault};
+use tokio::process::{Child, Command};
+use tokio::sync::watch;
+
+/// Nothing a journey waits for takes so long, unless it never comes.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Notes and a data folder. Opening them again is a restart.
+pub(crate) struct Home {
+    pub(crate) notes: TempVault,
+    pub(crate) data: TempVault,
+}
+
+impl Home {
+    /// These notes, and an empty data folder.
+    pub(crate) fn new(notes: &[(&str, &str)]) -> Self {
+        Self { notes: TempVault::new(notes), data: TempVault::new(&[]) }
+    }
+
+    /// The same home where the user keeps this key in a file.
+    pub(crate) fn with_key(self, key: &str) -> Self {
+        self.data.write("key", key);
+        self
+    }
+
+    /// Opens the notes; panics when that is refused.
+    pub(crate) async fn open(&self, settings: Settings) -> Running {
+        let running = self.start(settings).await;
+        running.app.open_vault(self.notes.root()).await.expect("the vault opens");
+        running
+    }
+
+    /// Starts the application without a vault.
+    pub(crate) async fn start(&self, settings: Settings) -> Running {
+        let running = self.start_as_it_is().await;
+        running.app.save_settings(settings).await.expect("the settings are saved");
+        running
+    }
+
+    /// Starts the application on the settings that the data folder holds.
+    pub(crate) async fn start_as_it_is(&self) -> Running {
+        let data = DataDir::at(self.data.root().to_owned()).expect("a data directory");
+        let (app, heard) = (App::start(data), watch::Sender::new(Vec::new()));
+        let ears = heard.clone();
+        app.subscribe(Box::new(move |batch| {
+            ears.send_modify(|all| all.extend(batch.into_iter().map(|numbered| numbered.event)));
+            true
+        }))
+        .await
+        .expect("a snapshot");
+        Running { app, heard }
+    }
+
+    /// The database of the notes.
+    pub(crate) fn database(&self) -> PathBuf {
+        let folders = fs::read_dir(self.data.root().join("vaults")).expect("a folder of vaults");
+        let folder = folders.map(|folder| folder.expect("an entry").path()).next();
+        folder.expect("a vault was opened").join("vaultmate.db")
+    }
+
+    /// `vaultmate-cli` on this data folder, with nothing of the tester's own settings.
+    pub(crate) fn cli(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(headless_host());
+        command.args(arguments);
+        self.furnish(&mut command);
+        command
+    }
+
+    /// `vaultmate-cli ask`, run to its end.
+    pub(crate) async fn ask(&self, words: &[&str]) -> Said {
+        let vault = self.notes.root().to_str().expect("a path in UTF-8");
+        run(&mut self.cli(&[&["ask", "--vault", vault], words].concat())).await
+    }
+
+    /// Plays a story of the testkit in a process of its own, until it kills itself at the first
+    /// fault point of that name.
+    pub(crate) async fn killed_on(&self, point: &str, story: &str, env: &[(&str, String)]) {
+        let mut child = self.story(point, story, env);
+        let ended = tokio::time::timeout(PATIENCE, child.wait()).await;
+        let ended = ended.expect("the story gets so far").expect("it ran");
+        let signal = std::os::unix::process::ExitStatusExt::signal(&ended);
+        assert_eq!(signal, Some(9), "{story} did not come to {point}");
+    }
+
+    /// The same while the test goes on.
+    pub(crate) fn story(&self, point: &str, story: &str, env: &[(&str, String)]) -> Child {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_story"));
+        command.args([self.data.root(), self.notes.root(), story.as_ref()]);
+        self.furnish(&mut command);
+        command.env("STORY_KILL_ON", point).envs(env.iter().map(|(name, value)| (name, value)));
+        command.stderr(Stdio::null()).stdout(Stdio::null());
+        command.spawn().expect("the story starts")
+    }
+
+    fn furnish(&self, command: &mut Command) {
+        for name in ["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "VAULTMATE_HUB_URL", "VAULTMATE_LOG"]
+        {
+            command.env_remove(name);
+        }
+        command
+            .env_remove("DBUS_SESSION_BUS_ADDRESS")
+            .env("VAULTMATE_DATA_DIR", self.data.root())
+            .env("HOME", self.data.root())
+            .kill_on_drop(true);
+    }
+}
+
+/// What a program printed, and how it ended.
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+/// Runs a program to its end.
+pub(crate) async fn run(command: &mut Command) -> Said {
+    let output = tokio::time::timeout(PATIENCE, command.output()).await;
+    said(output.expect("it ends").expect("it starts"))
+}
+
+pub(crate) fn said(output: Output) -> Said {
+    let text = |bytes| String::from_utf8(bytes).expect("it prints UTF-8");
+    Said { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+}
+
+/// The application, open in this process.
+pub(crate) struct Running {
+    pub(crate) app: App,
+    heard: watch::Sender<Vec<AppEvent>>,
+}
+
+impl Running {
+    /// Says something and waits until nothing runs any more.
+    pub(crate) async fn say(&self, to: Option<&ConversationId>, text: &str) -> ConversationId {
+        let conversation = self.send(to, text, None).await.expect("the message is taken");
+        self.app.idle(&conversation).await.expect("a vault is open");
+        conversation
+    }
+
+    /// Says something; `answers` names the question it answers.
+    pub(crate) async fn send(
+        &self,
+        to: Option<&ConversationId>,
+        text: &str,
+        answers: Option<&QuestionId>,
+    ) -> Result<ConversationId, UserError> {
+        let (conversation, answers) = (to.cloned(), answers.cloned());
+        self.app.send(SendMessage { conversation, text: text.into(), answers }).await
+    }
+
+    /// What the chat shows.
+    pub(crate) async fn view(&self, conversation: &ConversationId) -> ConversationView {
+        self.app.conversation(conversation).await.expect("a view")
+    }
+
+    /// The only conversation there is.
+    pub(crate) async fn only_conversation(&self) -> ConversationId {
+        let snapshot = self.app.subscribe(Box::new(|_| true)).await.expect("a snapshot");
+        let [one] = snapshot.conversations.as_slice() else {
+            panic!("not one: {:?}", snapshot.conversations)
+        };
+        one.id.clone()
+    }
+
+    /// Decides about waiting changes by path.
+    pub(crate) async fn decide(
+        &self,
+        conversation: &ConversationId,
+        accepted: &[&str],
+        rejected: &[&str],
+    ) -> Result<(), UserError> {
+        let review = self.view(conversation).await.review.expect("something waits").id;
+        let (accepted, rejected) = (paths(accepted), paths(rejected));
+        self.app.decide_review(&DecideReview { review, accepted, rejected }).await
+    }
+
+    /// The paths that wait for a verdict.
+    pub(crate) async fn waiting(&self, conversation: &ConversationId) -> Vec<String> {
+        let review = self.view(conversation).await.review;
+        let notes = review.map(|review| review.notes).unwrap_or_default();
+        notes.iter().map(|note| note.path.to_string()).collect()
+    }
+
+    /// Resolves with the first event, since the start, that `pick` takes.
+    pub(crate) async fn hears<T>(&self, what: &str, pick: impl Fn(&AppEvent) -> Option<T>) -> T {
+        let mut heard = self.heard.subscribe();
+        let found = heard.wait_for(|all| all.iter().any(|event| pick(event).is_some()));
+        let found = tokio::time::timeout(PATIENCE, found).await;
+        let found = found.unwrap_or_else(|_| panic!("{what} did not come: {:#?}", self.heard.borrow()));
+        let all = found.expect("the list is held by `self`");
+        all.iter().find_map(pick).expect("it was found a moment ago")
+    }
+
+    /// Ends it as its user would.
+    pub(crate) async fn quit(self) {
+        assert_eq!(self.app.shutdown().await, 0, "every task comes home");
+    }
+}
+
+/// How a turn failed, as it stands in the chat.
+pub(crate) fn failure(view: &ConversationView) -> Option<UserError> {
+    view.items.iter().rev().find_map(|item| match item {
+        Item::Ended { status: TurnStatus::Failed, error, .. } => error.clone(),
+        _ => None,
+    })
+}
+
+/// The words of the user that stand in the chat.
+pub(crate) fn users_words(view: &ConversationView) -> Vec<&str> {
+    let words = view.items.iter().filter_map(|item| match item {
+        Item::User { text, .. } => Some(text.as_str()),
+        _ => None,
+    });
+    words.collect()
+}
+
+/// Settings with this model to ask; the key is the home's.
+pub(crate) fn asking(model: &ScriptedModel) -> Settings {
+    let (provider, base_url) = (ProviderKind::Anthropic, model.base_url());
+    Settings { provider, base_url, ..Settings::default() }
+}
+
+/// Settings with nobody to ask but the commands.
+pub(crate) fn without_model() -> Settings {
+    Settings { provider: ProviderKind::Commands, ..Settings::default() }
+}
+
+/// The same with the link to this hub switched on.
+pub(crate) fn linked(settings: Settings, url: &str) -> Settings {
+    let hub = HubSettings { enabled: true, address: url.into(), ..HubSettings::default() };
+    Settings { hub, ..settings }
+}
+
+/// The same in another mode.
+pub(crate) fn in_mode(settings: Settings, mode: Mode) -> Settings {
+    Settings { mode, ..settings }
+}
+
+/// A home whose key the scripted model takes.
+pub(crate) fn keyed(notes: &[(&str, &str)]) -> Home {
+    Home::new(notes).with_key(KEY)
+}
+
+pub(crate) fn paths(texts: &[&str]) -> Vec<NotePath> {
+    texts.iter().map(|text| NotePath::parse(text).expect("a path")).collect()
+}
+
+/// The blocks of one kind in a message of a request.
+pub(crate) fn blocks(message: &Value, kind: &str) -> Vec<Value> {
+    let blocks = message["content"].as_array().expect("a list of blocks");
+    blocks.iter().filter(|block| block["type"] == kind).cloned().collect()
+}
+
+/// The last two messages of a request.
+pub(crate) fn last_two(request: &Value) -> (&Value, &Value) {
+    let messages = request["messages"].as_array().expect("messages");
+    let [.., before, last] = messages.as_slice() else { panic!("too short: {messages:?}") };
+    (before, last)
+}
