@@ -3,13 +3,13 @@
  * Needs a Chromium; `CHROMIUM` names it when it is not at /usr/bin/chromium.
  */
 import { mkdir } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 import { chromium } from 'playwright-core';
 import { createServer } from 'vite';
 
-const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+const axe = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'));
 const wide = { width: 1180, height: 760 };
 const narrow = { width: 760, height: 900 };
 const small = { width: 480, height: 760 };

@@ -7,6 +7,15 @@ globalThis.ResizeObserver ??= class {
   disconnect(): void {}
 };
 
+globalThis.matchMedia ??= (media: string): MediaQueryList =>
+  Object.assign(new EventTarget(), {
+    media,
+    matches: false,
+    onchange: null,
+    addListener: () => undefined,
+    removeListener: () => undefined,
+  });
+
 HTMLDialogElement.prototype.showModal ??= function showModal(this: HTMLDialogElement): void {
   this.open = true;
 };

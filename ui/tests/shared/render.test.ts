@@ -70,7 +70,7 @@ describe('what is written', () => {
     ['H<sub>2</sub>O', '<p>H<sub>2</sub>O</p>'],
     ['日本語 **太字** 🎉', '<p>日本語 <strong>太字</strong> 🎉</p>'],
     ['$x^2$', '<p>$x^2$</p>'],
-    ['```rust\nfn main(){}\n```', '<pre><code>fn main(){}\n</code></pre>'],
+    ['```rust\nfn main(){}\n```', '<pre tabindex="0"><code>fn main(){}\n</code></pre>'],
   ])('%s is shown', (markdown, html) => {
     expect(renderClosed(markdown).trim()).toBe(html);
   });

@@ -36,6 +36,8 @@ marked.use({
       const target = linkTarget(href);
       return target ? anchor(target.kind, target.to, words) : words;
     },
+    // A long line scrolls inside its box, so the box can be reached with the keyboard.
+    code: ({ text }) => `<pre tabindex="0"><code>${escapeHtml(text)}\n</code></pre>`,
     // Nothing is loaded from anywhere: a picture is what its author called it.
     image: ({ text }) => escapeHtml(text),
     checkbox: ({ checked }) => `<span data-task="${checked ? 'done' : 'open'}"></span>`,
