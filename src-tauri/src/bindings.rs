@@ -42,7 +42,8 @@ mod tests {
             assert!(ui.contains(&format!("'{name}'")), "ui: {name}");
         }
         assert_eq!(capability.matches("\"allow-").count(), COMMANDS.len());
-        let listed = handler.lines().filter(|line| line.trim_end().ends_with(',') && line.contains("::"));
+        let listed =
+            handler.lines().filter(|line| line.trim_end().ends_with(',') && line.contains("::"));
         assert_eq!(listed.count(), COMMANDS.len());
     }
 }

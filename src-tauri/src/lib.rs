@@ -32,13 +32,15 @@ fn start() -> Result<(), String> {
             .to_owned());
     }
     let data = DataDir::locate().map_err(|error| error.message)?;
-    let _log = app::start_log(&data);
+    let mut log = Some(app::start_log(&data));
     let built = builder(tauri::Builder::default(), data, arguments)
         .build(tauri::generate_context!())
         .map_err(|error| format!("The window cannot be opened: {error}."))?;
-    built.run(|handle, event| {
+    built.run(move |handle, event| {
         if let RunEvent::Exit = event {
             tauri::async_runtime::block_on(handle.state::<App>().shutdown());
+            // The event loop ends the process and never returns: what is buffered goes out now.
+            log.take();
         }
     });
     Ok(())
@@ -50,21 +52,29 @@ fn builder<R: Runtime>(
     data: DataDir,
     arguments: Arguments,
 ) -> tauri::Builder<R> {
-    builder
-        .plugin(tauri_plugin_dialog::init())
-        .invoke_handler(bindings::handler())
-        .setup(move |host| {
+    builder.plugin(tauri_plugin_dialog::init()).invoke_handler(bindings::handler()).setup(
+        move |host| {
             let app = tauri::async_runtime::block_on(async move {
                 let app = App::start(data);
                 app.open_first(arguments.vault, arguments.fallback);
                 app
             });
             host.manage(app);
-            WebviewWindowBuilder::new(host, "main", WebviewUrl::default())
-                .title("Vaultmate")
-                .inner_size(1180.0, 760.0)
-                .min_inner_size(420.0, 420.0)
-                .build()?;
+            if let Err(error) = open_window(host) {
+                // Handed to the framework it would be a panic.
+                eprintln!("The window cannot be opened: {error}.");
+                host.handle().exit(1);
+            }
             Ok(())
-        })
+        },
+    )
+}
+
+fn open_window<R: Runtime>(host: &tauri::App<R>) -> tauri::Result<()> {
+    WebviewWindowBuilder::new(host, "main", WebviewUrl::default())
+        .title("Vaultmate")
+        .inner_size(1180.0, 760.0)
+        .min_inner_size(420.0, 420.0)
+        .build()
+        .map(drop)
 }

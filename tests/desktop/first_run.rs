@@ -11,7 +11,6 @@ async fn a_new_user_has_sample_notes_and_a_first_result_without_key_or_network()
     let home = DesktopHome::fresh();
     let app = home.start().await;
     app.window.find("[data-testid=firstrun]").await;
-    app.painted().await;
     app.picture("first-run").await;
 
     for step in ["Try it with sample notes", "No model yet", "Go to the window"] {

@@ -1,10 +1,11 @@
 //! What a user can get wrong, and what can go wrong around them: each is one clear sentence that
 //! says what to do, and nothing is lost.
 
-mod disk;
 mod database;
+mod disk;
 mod remote;
 
+use app::Fallback;
 use protocol::{ErrorCode, Mode, Settings, UserError};
 
 use crate::stage::{Home, without_model};
@@ -59,10 +60,8 @@ async fn a_vault_that_is_a_file_is_named_and_left_as_it_is() {
     let home = Home::new(&NOTES);
     let before = home.notes.snapshot();
     let file = home.notes.root().join("Alpha.md");
-    let sentence = format!(
-        "{} is not a folder. Choose the folder that holds your notes.",
-        file.display()
-    );
+    let sentence =
+        format!("{} is not a folder. Choose the folder that holds your notes.", file.display());
     assert_told(&refusal(&home, &file).await, ErrorCode::Vault, &sentence);
     assert_eq!(home.notes.snapshot(), before);
 }
@@ -71,7 +70,7 @@ async fn a_vault_that_is_a_file_is_named_and_left_as_it_is() {
 async fn a_vault_that_is_gone_at_the_start_is_told_with_the_first_view_until_another_is_opened() {
     let home = Home::new(&NOTES);
     let running = home.start(without_model()).await;
-    running.app.open_first(Some(home.notes.root().join("gone")));
+    running.app.open_first(Some(home.notes.root().join("gone")), Fallback::FirstRun);
     let snapshot = running.app.subscribe(Box::new(|_| true)).await.expect("a snapshot");
     let [problem] = snapshot.problems.as_slice() else { panic!("{:?}", snapshot.problems) };
     assert_eq!((problem.code, snapshot.vault), (ErrorCode::Vault, None));
@@ -88,7 +87,7 @@ async fn a_second_instance_is_refused_and_its_trouble_is_over_with_the_next_vaul
     let (home, other) = (Home::new(&NOTES), Home::new(&NOTES));
     let first = home.open(without_model()).await;
     let second = home.start(without_model()).await;
-    second.app.open_first(Some(home.notes.root().to_owned()));
+    second.app.open_first(Some(home.notes.root().to_owned()), Fallback::FirstRun);
     let snapshot = second.app.subscribe(Box::new(|_| true)).await.expect("a snapshot");
     let [problem] = snapshot.problems.as_slice() else { panic!("{:?}", snapshot.problems) };
     let sentence = format!(

@@ -41,7 +41,10 @@ async fn without_a_model_the_words_are_kept_as_they_are_and_the_hub_is_told() {
     let taken = hub.acked(&id).await;
     assert!(taken < TAKEN_WITHIN, "acknowledged after {taken:?}");
     let notice = hub.notification(&id).await;
-    assert_eq!((notice.title.as_str(), notice.body.as_str()), ("remember milk", "Saved to inbox/Inbox.md."));
+    assert_eq!(
+        (notice.title.as_str(), notice.body.as_str()),
+        ("remember milk", "Saved to inbox/Inbox.md.")
+    );
     assert_eq!(home.notes.read(INBOX), "- remember milk\n  and *two* eggs\n");
     let view = running.view(&running.only_conversation().await).await;
     assert!(view.conversation.from_hub, "{:?}", view.conversation);
@@ -135,11 +138,12 @@ async fn a_notification_waits_for_the_hub_that_was_away_and_for_a_restart_of_our
     assert_eq!(line.answer().await, ack("m-1"));
     gate.reached(1).await;
     drop(line);
-    running.hears("the loss", |event| match event {
-        AppEvent::HubChanged { hub } => hub.trouble.clone(),
-        _ => None,
-    })
-    .await;
+    running
+        .hears("the loss", |event| match event {
+            AppEvent::HubChanged { hub } => hub.trouble.clone(),
+            _ => None,
+        })
+        .await;
     gate.open();
     running.app.idle(&running.only_conversation().await).await.expect("idle");
     running.quit().await;

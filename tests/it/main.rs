@@ -16,4 +16,5 @@ mod kill_sweep;
 mod modes;
 mod question;
 mod review;
+mod seams;
 mod stage;

@@ -7,10 +7,8 @@ use testkit::{Reply, ScriptedModel};
 
 use crate::stage::{Running, asking, in_mode, keyed};
 
-const NOTES: [(&str, &str); 2] = [
-    ("Alpha.md", "# Alpha\n\nThe first line.\n"),
-    ("Deep/Gamma.md", "# Gamma\n\n- one\n"),
-];
+const NOTES: [(&str, &str); 2] =
+    [("Alpha.md", "# Alpha\n\nThe first line.\n"), ("Deep/Gamma.md", "# Gamma\n\n- one\n")];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {

@@ -64,7 +64,7 @@ async fn the_answer_reaches_the_model_behind_the_call_and_its_result() {
     let names: Vec<_> = calls.iter().map(|call| call["name"].as_str()).collect();
     assert_eq!(names, [Some("read_file"), Some("send_message")]);
     assert_eq!(calls[1]["input"]["message"], "Which one?");
-    let kinds: Vec<_> = answered["content"].as_array().expect("blocks").iter();
+    let kinds = answered["content"].as_array().expect("blocks").iter();
     let kinds: Vec<_> = kinds.map(|block| block["type"].as_str()).collect();
     let results_first = ["tool_result", "tool_result", "text", "text"].map(Some);
     assert_eq!(kinds, results_first, "one message: results, context, answer");

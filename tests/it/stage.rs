@@ -112,7 +112,8 @@ impl Home {
     }
 
     fn furnish(&self, command: &mut Command) {
-        for name in ["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "VAULTMATE_HUB_URL", "VAULTMATE_LOG"]
+        for name in
+            ["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "VAULTMATE_HUB_URL", "VAULTMATE_LOG"]
         {
             command.env_remove(name);
         }
@@ -206,9 +207,21 @@ impl Running {
         let mut heard = self.heard.subscribe();
         let found = heard.wait_for(|all| all.iter().any(|event| pick(event).is_some()));
         let found = tokio::time::timeout(PATIENCE, found).await;
-        let found = found.unwrap_or_else(|_| panic!("{what} did not come: {:#?}", self.heard.borrow()));
+        let found =
+            found.unwrap_or_else(|_| panic!("{what} did not come: {:#?}", self.heard.borrow()));
         let all = found.expect("the list is held by `self`");
         all.iter().find_map(pick).expect("it was found a moment ago")
+    }
+
+    /// Messages of which the last thing that was told is that they are queued.
+    pub(crate) fn left_queued(&self) -> Vec<String> {
+        let mut stands = std::collections::BTreeMap::new();
+        for event in self.heard.borrow().iter() {
+            if let AppEvent::ItemChanged { item: Item::User { id, queued, .. }, .. } = event {
+                stands.insert(id.to_string(), *queued);
+            }
+        }
+        stands.into_iter().filter(|(_, queued)| *queued).map(|(id, _)| id).collect()
     }
 
     /// Ends it as its user would.

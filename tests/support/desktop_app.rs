@@ -95,18 +95,9 @@ pub struct DesktopApp {
 }
 
 impl DesktopApp {
-    /// Resolves once the chat takes words.
-    pub async fn ready(&self) {
-        self.window.find("[data-testid=composer]").await;
-    }
-
-    /// Resolves once the chat, or on a first run the welcome, has been painted.
-    pub async fn painted(&self) {
+    /// Resolves once there is something to look at: the chat, or on a first run the welcome.
+    pub async fn opened(&self) {
         self.window.find("[data-testid=composer], [data-testid=firstrun]").await;
-        // Two frames later what was found is on the screen.
-        let frames = "window.__painted ??= (requestAnimationFrame(() => requestAnimationFrame(
-            () => (window.__painted = true))), 'soon'); return window.__painted === true";
-        self.window.wait_until("two frames", frames).await;
     }
 
     /// Saves what the window shows as `NAME.png` in the folder `VAULTMATE_PICTURES`, if one is set:

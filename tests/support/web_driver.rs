@@ -202,8 +202,13 @@ impl WebDriver {
         panic!("Tab never comes to {testid}");
     }
 
-    /// Saves what the window shows as a PNG.
+    /// Saves what the window shows as a PNG, once all that the page holds now is painted.
     pub async fn screenshot(&self, file: &Path) {
+        // Two frames later what stands in the page stands on the screen too.
+        let frames = "const done = arguments[0];
+            requestAnimationFrame(() => requestAnimationFrame(() => done(true)));";
+        let painted = self.post("/execute/async", &json!({ "script": frames, "args": [] })).await;
+        painted.unwrap_or_else(|why| panic!("the page is not painted: {why}"));
         let picture = self.ask(Method::GET, "/screenshot", None).await.expect("a screenshot");
         let png = base64::engine::general_purpose::STANDARD
             .decode(picture.as_str().expect("a screenshot is text"))

@@ -17,7 +17,6 @@ use crate::trouble::user_error;
 
 /// What happened in the conversations of a vault. All of it goes through one task: what the
 /// window is told last is then what was read last.
-#[expect(clippy::large_enum_variant, reason = "told a few times a turn, and at once taken apart")]
 pub(crate) enum News {
     /// A turn went on.
     Turn(OpenTurn, TurnEvent),
@@ -190,10 +189,16 @@ impl Announcer {
                 Some(text) if tool == "send_message" && !result.is_error => {
                     let id = store::view::said_id(&turn.turn, &result.call);
                     let text = text.to_owned();
-                    self.item(&turn.conversation, Item::Assistant { id, text, streaming: false, cut: false });
+                    self.item(
+                        &turn.conversation,
+                        Item::Assistant { id, text, streaming: false, cut: false },
+                    );
                 }
                 _ if is_talk(&tool) && !result.is_error => {}
-                _ => self.item(&turn.conversation, tool_item(turn, &result.call, &tool, &arguments, Some(result))),
+                _ => self.item(
+                    &turn.conversation,
+                    tool_item(turn, &result.call, &tool, &arguments, Some(result)),
+                ),
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The application as its hosts see it: one value, plain methods, sentences for errors.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::StreamExt as _;
 use llm::model::{Block, ModelEvent, ModelMessage, ModelRequest};
@@ -17,14 +17,17 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tools::desk::Source;
 
+use crate::announce::News;
+use crate::aside::aside;
 use crate::config::Config;
 use crate::data_dir::DataDir;
 use crate::feed::{Feed, Listener};
-use crate::open_vault::{OpenVault, Surroundings};
+use crate::open_vault::{InUse, OpenVault, Surroundings};
 use crate::ports::desk::OpenNote;
-use crate::provider::choose;
+use crate::provider::Answering;
+use crate::purpose::Purpose;
 use crate::submit::Words;
-use crate::trouble::{of_note, user_error};
+use crate::trouble::{not_opened, of_note, sentence, user_error};
 use crate::{link, review, sample, secrets};
 
 /// How many conversations the list shows.
@@ -48,31 +51,41 @@ pub struct App {
 struct Inner {
     around: Surroundings,
     open: tokio::sync::RwLock<Option<Arc<OpenVault>>>,
-    problems: Mutex<Vec<UserError>>,
+    problems: Mutex<Problems>,
+    /// Held while settings or the key change: one after the other, the last one wins everywhere.
+    saving: tokio::sync::Mutex<()>,
     /// Whether the first vault is being opened: a snapshot waits for it.
     opening: watch::Sender<bool>,
     tasks: TaskTracker,
     cancel: CancellationToken,
 }
 
+/// What is wrong until it is put right, for windows that open later.
+#[derive(Default)]
+struct Problems {
+    /// The settings file.
+    settings: Option<UserError>,
+    /// The vault that is open, or that could not be opened.
+    vault: Vec<UserError>,
+}
+
 impl App {
     /// Starts without a vault. Must be called inside a tokio runtime.
     #[must_use]
     pub fn start(data: DataDir) -> Self {
-        Self::with(data, false)
+        Self::with(data, Purpose::Stay)
     }
 
-    /// Starts for a command line that may (`--write`) or may not change notes.
-    pub(crate) fn with(data: DataDir, cli_may_write: bool) -> Self {
-        let (config, problem) = Config::load(&data);
-        let desk = OpenNote::default();
-        let chosen = Arc::new(RwLock::new(choose(&config.get(), &data, &desk)));
-        let feed = Feed::default();
-        let around = Surroundings { data, config, feed, desk, chosen, cli_may_write };
+    /// Starts for `purpose`, without a vault.
+    pub(crate) fn with(data: DataDir, purpose: Purpose) -> Self {
+        let (config, settings) = Config::load(&data);
+        let (feed, desk, answering) = (Feed::default(), OpenNote::default(), Answering::default());
+        let around = Surroundings { data, config, feed, desk, answering, purpose };
         let inner = Inner {
             around,
             open: tokio::sync::RwLock::new(None),
-            problems: Mutex::new(problem.into_iter().collect()),
+            problems: Mutex::new(Problems { settings, ..Problems::default() }),
+            saving: tokio::sync::Mutex::default(),
             opening: watch::Sender::new(false),
             tasks: TaskTracker::new(),
             cancel: CancellationToken::new(),
@@ -80,6 +93,15 @@ impl App {
         let app = Self { inner: Arc::new(inner) };
         let (feed, cancel) = (app.inner.around.feed.clone(), app.inner.cancel.clone());
         app.inner.tasks.spawn(async move { cancel.run_until_cancelled(feed.deliver()).await });
+        let (choosing, cancel) = (app.clone(), app.inner.cancel.clone());
+        app.inner.tasks.spawn(async move {
+            let saving = choosing.inner.saving.lock();
+            let choose = async {
+                let _saving = saving.await;
+                choosing.choose_again().await;
+            };
+            cancel.run_until_cancelled(choose).await
+        });
         app
     }
 
@@ -100,20 +122,28 @@ impl App {
                 None => app.open_sample().await,
             };
             if let Err(error) = opened {
-                app.remember_problem(error);
+                app.remember(error);
             }
             app.inner.opening.send_replace(false);
         });
     }
 
-    /// Closes the open vault and opens another. When that fails, no vault is open.
+    /// Closes the open vault and opens another. A folder that is not there or cannot be read changes
+    /// nothing; when opening fails after that (another process holds it, its database is damaged),
+    /// no vault is open.
     pub async fn open_vault(&self, folder: &Path) -> Result<(), UserError> {
         let mut slot = self.inner.open.write().await;
+        if self.inner.cancel.is_cancelled() {
+            return Err(UserError::other("Vaultmate is closing: start it again."));
+        }
+        let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+        let named = folder.clone();
+        let probed = aside(move || vault::Vault::open(&named).map(drop)).await?;
+        probed.map_err(|error| not_opened(&error))?;
         if let Some(old) = slot.take() {
             old.close().await;
         }
-        self.lock_problems().retain(|problem| problem.code != ErrorCode::Vault);
-        let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+        self.problems().vault.clear();
         let opened = OpenVault::open(&folder, &self.inner.around).await;
         let vault = match &opened {
             Ok((open, _)) => Some(open.info().await),
@@ -122,16 +152,31 @@ impl App {
         self.inner.around.feed.tell(AppEvent::VaultChanged { vault });
         let (open, problems) = opened?;
         *slot = Some(open);
-        problems.into_iter().for_each(|problem| self.remember_problem(problem));
-        self.inner.around.data.remember_vault(&folder)
+        // It is open whether it will be found again at the next start or not.
+        let remembered = self.inner.around.data.remember_vault(&folder);
+        problems.into_iter().chain(remembered.err()).for_each(|problem| self.remember(problem));
+        Ok(())
     }
 
     /// Opens a vault for one question: it is not remembered as the one that was open last.
-    pub(crate) async fn open_for_ask(&self, folder: &Path) -> Result<(), UserError> {
+    /// `listener` hears first what is wrong with the settings and the vault.
+    pub(crate) async fn open_for_ask(
+        &self,
+        folder: &Path,
+        listener: Listener,
+    ) -> Result<Arc<OpenVault>, UserError> {
+        let around = &self.inner.around;
+        around.feed.subscribe(listener);
+        self.problems()
+            .all()
+            .into_iter()
+            .for_each(|error| around.feed.tell(AppEvent::Problem { error }));
+        around.feed.flush();
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-        let (open, _problems) = OpenVault::open(&folder, &self.inner.around).await?;
-        *self.inner.open.write().await = Some(open);
-        Ok(())
+        let (open, problems) = OpenVault::open(&folder, around).await?;
+        problems.into_iter().for_each(|problem| self.remember(problem));
+        *self.inner.open.write().await = Some(Arc::clone(&open));
+        Ok(open)
     }
 
     /// Opens a writable copy of the sample vault.
@@ -159,10 +204,10 @@ impl App {
             seq,
             vault,
             settings: self.inner.around.config.get(),
-            provider: self.provider_status(),
+            provider: self.inner.around.answering.get().await.status.clone(),
             hub,
             conversations,
-            problems: self.lock_problems().clone(),
+            problems: self.problems().all(),
         })
     }
 
@@ -185,18 +230,18 @@ impl App {
     /// Goes on after a limit, a failure or an interruption.
     pub async fn continue_turn(&self, conversation: &ConversationId) -> Result<(), UserError> {
         let open = self.open().await?;
-        let words = Words {
-            text: "Continue.".to_owned(),
-            origin: protocol::Origin::Window,
-            answers: None,
-        };
+        let words =
+            Words { text: "Continue.".to_owned(), origin: protocol::Origin::Window, answers: None };
         let new = open.new_turn(conversation, &words).await?;
         open.submit(new).await
     }
 
-    /// Resolves when no turn of the conversation runs or is queued.
+    /// Resolves when no turn of the conversation runs or is queued, and all that happened in it is
+    /// in the feed.
     pub async fn idle(&self, conversation: &ConversationId) -> Result<(), UserError> {
-        self.open().await?.service.idle(conversation).await;
+        let open = self.open().await?;
+        open.service.idle(conversation).await;
+        open.caught_up().await;
         Ok(())
     }
 
@@ -208,28 +253,23 @@ impl App {
         let Some(conversation) = conversation.map_err(user_error)? else {
             return Err(UserError::other("These changes are already decided."));
         };
-        let decided = review::decide(&open.vault, &open.store, &conversation, request).await?;
-        let standing = review::standing(&open.store, &conversation).await?;
-        let feed = &open.feed;
-        feed.tell(AppEvent::ReviewChanged { conversation: conversation.clone(), review: standing });
-        if let Some(verdict) = open.store.verdicts(&conversation).await.map_err(user_error)?.pop() {
-            let item = protocol::conversation::Item::Verdict {
-                id: verdict.id,
-                applied: verdict.applied,
-                rejected: verdict.rejected,
-                at: verdict.at,
-            };
-            feed.tell(AppEvent::ItemChanged { conversation: conversation.clone(), item });
+        let _alone = open.deciding.lock().await;
+        if open.service.is_working(&conversation) {
+            return Err(UserError::other(
+                "These changes may still grow: wait until the answer is complete, or stop it.",
+            ));
         }
-        open.announce_row(&conversation).await?;
+        let decided = review::decide(&open.vault, &open.store, &conversation, request).await?;
+        open.announce(News::Decided(conversation));
         review::problem_of(&decided).map_or(Ok(()), Err)
     }
 
     /// Shows a note beside the chat: it is then the active note.
     pub async fn show_note(&self, asked: &str) -> Result<NoteText, UserError> {
         let open = self.open().await?;
-        let path = open.vault.resolve(asked).map_err(|error| of_note(&error))?;
-        let note = open.vault.read(&path).map_err(|error| of_note(&error))?;
+        let (vault, asked) = (open.vault.clone(), asked.to_owned());
+        let read = aside(move || vault.resolve(&asked).and_then(|path| vault.read(&path))).await?;
+        let note = read.map_err(|error| of_note(&error))?;
         open.desk.show(note.path.clone(), Source::Window);
         Ok(NoteText { path: note.path, text: String::from_utf8_lossy(&note.bytes).into_owned() })
     }
@@ -248,41 +288,43 @@ impl App {
 
     /// Saves settings; each takes effect at once.
     pub async fn save_settings(&self, settings: Settings) -> Result<(), UserError> {
-        let link = link::config(&settings.hub).map_err(|error| UserError::other(error.to_string()))?;
+        let link = link::config(&settings.hub)
+            .map_err(|error| UserError::other(sentence(&error.to_string())))?;
+        let _saving = self.inner.saving.lock().await;
         let around = &self.inner.around;
         let before = around.config.get();
-        around.config.save(settings.clone())?;
-        self.lock_problems().retain(|problem| problem.code != ErrorCode::Other);
+        let (config, new) = (around.config.clone(), settings.clone());
+        aside(move || config.save(new)).await??;
+        self.problems().settings = None;
         if before.hub != settings.hub
             && let Some(open) = self.inner.open.read().await.as_ref()
         {
             open.hub.configure(link);
         }
         around.feed.tell(AppEvent::SettingsChanged { settings });
-        self.choose_again();
+        self.choose_again().await;
         Ok(())
     }
 
     /// Stores a key, or with an empty one removes it.
-    pub fn set_key(&self, key: &SecretString, place: KeyPlace) -> Result<(), UserError> {
-        secrets::keep(&self.inner.around.data, key, place)?;
-        self.choose_again();
+    pub async fn set_key(&self, key: SecretString, place: KeyPlace) -> Result<(), UserError> {
+        let _saving = self.inner.saving.lock().await;
+        let data = self.inner.around.data.clone();
+        aside(move || secrets::keep(&data, &key, place)).await??;
+        self.choose_again().await;
         Ok(())
     }
 
     /// Asks the provider for one word.
     pub async fn test_provider(&self) -> ProviderTest {
-        let provider = {
-            let chosen = self.inner.around.chosen.read().unwrap_or_else(PoisonError::into_inner);
-            if !chosen.status.has_model {
-                let message = "Commands answer without a model: nothing to test.".to_owned();
-                return ProviderTest { ok: true, message };
-            }
-            chosen.provider.clone()
-        };
-        let answered = match provider {
-            Ok(provider) => one_word(&*provider, self.inner.around.config.get().model).await,
-            Err(error) => Err(error.message),
+        let chosen = self.inner.around.answering.get().await;
+        if !chosen.status.has_model {
+            let message = "Commands answer without a model: nothing to test.".to_owned();
+            return ProviderTest { ok: true, message };
+        }
+        let answered = match &chosen.provider {
+            Ok(provider) => one_word(&**provider, self.inner.around.config.get().model).await,
+            Err(error) => Err(error.message.clone()),
         };
         match answered {
             Ok(()) => ProviderTest { ok: true, message: "It answers.".to_owned() },
@@ -298,43 +340,44 @@ impl App {
 
     /// Stops intake, cancels, joins. Returns how many tasks did not come home in time.
     pub async fn shutdown(&self) -> usize {
+        self.inner.cancel.cancel();
         let open = self.inner.open.write().await.take();
         let left = match open {
             Some(open) => open.close().await,
             None => 0,
         };
-        self.inner.cancel.cancel();
         self.inner.tasks.close();
         self.inner.tasks.wait().await;
         left
     }
 
-    pub(crate) async fn open(&self) -> Result<Arc<OpenVault>, UserError> {
-        self.inner.open.read().await.clone().ok_or_else(|| {
+    pub(crate) async fn open(&self) -> Result<InUse, UserError> {
+        let open = self.inner.open.read().await;
+        open.as_ref().map(OpenVault::in_use).ok_or_else(|| {
             UserError::new(ErrorCode::Vault, "No folder of notes is open: pick one first.")
         })
     }
 
-    fn choose_again(&self) {
-        let around = &self.inner.around;
-        let chosen = choose(&around.config.get(), &around.data, &around.desk);
-        let provider = chosen.status.clone();
-        *around.chosen.write().unwrap_or_else(PoisonError::into_inner) = chosen;
-        around.feed.tell(AppEvent::ProviderChanged { provider });
+    /// The caller holds `saving`.
+    async fn choose_again(&self) {
+        let Surroundings { config, data, desk, answering, feed, .. } = &self.inner.around;
+        let provider = answering.choose(config.get(), data.clone(), desk.clone()).await;
+        feed.tell(AppEvent::ProviderChanged { provider });
     }
 
-    fn provider_status(&self) -> protocol::event::ProviderStatus {
-        let chosen = self.inner.around.chosen.read().unwrap_or_else(PoisonError::into_inner);
-        chosen.status.clone()
-    }
-
-    fn remember_problem(&self, error: UserError) {
-        self.lock_problems().push(error.clone());
+    fn remember(&self, error: UserError) {
+        self.problems().vault.push(error.clone());
         self.inner.around.feed.tell(AppEvent::Problem { error });
     }
 
-    fn lock_problems(&self) -> std::sync::MutexGuard<'_, Vec<UserError>> {
+    fn problems(&self) -> MutexGuard<'_, Problems> {
         self.inner.problems.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Problems {
+    fn all(&self) -> Vec<UserError> {
+        self.settings.iter().chain(&self.vault).cloned().collect()
     }
 }
 

@@ -7,10 +7,12 @@ use protocol::request::DecideReview;
 use protocol::{NotePath, Origin, TurnStatus, UserError};
 
 use crate::app::App;
+use crate::aside::aside;
 use crate::clock::now;
 use crate::data_dir::DataDir;
 use crate::diff::unified;
 use crate::feed::Listener;
+use crate::purpose::Purpose;
 use crate::submit::{Words, first_words};
 use crate::trouble::{of_note, user_error};
 
@@ -37,28 +39,36 @@ pub struct Asked {
 }
 
 /// Runs one turn. `listener` hears the feed while it streams.
-pub async fn ask(data: DataDir, question: Question, listener: Listener) -> Result<Asked, UserError> {
-    let app = App::with(data, question.write);
+pub async fn ask(
+    data: DataDir,
+    question: Question,
+    listener: Listener,
+) -> Result<Asked, UserError> {
+    let purpose = if question.write { Purpose::AskAndWrite } else { Purpose::Ask };
+    let app = App::with(data, purpose);
     let answer = run(&app, question, listener).await;
     app.shutdown().await;
     answer
 }
 
 async fn run(app: &App, question: Question, listener: Listener) -> Result<Asked, UserError> {
-    app.open_for_ask(&question.vault).await?;
-    let open = app.open().await?;
+    let open = app.open_for_ask(&question.vault, listener).await?;
     if let Some(note) = &question.note {
-        let path = open.vault.resolve(note).map_err(|error| of_note(&error))?;
+        let (vault, note) = (open.vault.clone(), note.clone());
+        let path = aside(move || vault.resolve(&note)).await?.map_err(|error| of_note(&error))?;
         app.name_note(path).await?;
     }
-    open.feed.subscribe(listener);
     let conversation = crate::clock::fresh();
     let title = first_words(&question.text);
-    open.store.create_unlisted_conversation(&conversation, &title, now()).await.map_err(user_error)?;
+    open.store
+        .create_unlisted_conversation(&conversation, &title, now())
+        .await
+        .map_err(user_error)?;
     let words = Words { text: question.text, origin: Origin::Cli, answers: None };
     let new = open.new_turn(&conversation, &words).await?;
     open.submit(new).await?;
     open.service.idle(&conversation).await;
+    open.caught_up().await;
     open.feed.flush();
     let planned = open.store.open_change_set(&conversation).await.map_err(user_error)?;
     let mut diff = String::new();

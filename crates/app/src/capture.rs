@@ -5,9 +5,10 @@
 use async_trait::async_trait;
 use futures_util::stream;
 use llm::model::{Block, ModelError, ModelEvent, ModelRequest, StopReason, ToolCall};
-use llm::provider::{Provider, ModelStream};
+use llm::provider::{ModelStream, Provider};
 use protocol::{CallId, Role, Usage};
 use serde_json::json;
+use tools::verdict::{self, Became};
 
 /// Where the words go.
 pub(crate) const INBOX: &str = "inbox/Inbox.md";
@@ -20,10 +21,13 @@ impl Provider for Capture {
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
         let events = match last_result(&request) {
             None => calls_append(&request),
-            Some((false, _)) => says(format!("Saved to {INBOX}.")),
             Some((true, why)) => {
                 return Err(ModelError::InvalidRequest(format!("It could not be saved: {why}")));
             }
+            Some((false, output)) => says(match verdict::read(output) {
+                Became::Applied => format!("Saved to {INBOX}."),
+                Became::Waiting => format!("Kept for {INBOX}, which has changes that wait."),
+            }),
         };
         Ok(Box::pin(stream::iter(events.into_iter().map(Ok))))
     }
@@ -49,7 +53,10 @@ fn calls_append(request: &ModelRequest) -> Vec<ModelEvent> {
             })
         })
         .unwrap_or_default();
-    let calls: usize = request.messages.iter().flat_map(|message| &message.blocks)
+    let calls: usize = request
+        .messages
+        .iter()
+        .flat_map(|message| &message.blocks)
         .filter(|block| matches!(block, Block::Call(_)))
         .count();
     let call = ToolCall {
@@ -100,8 +107,12 @@ mod tests {
         };
         let events = answer(vec![user.clone()]).await;
         let Some(ModelEvent::Call(call)) = events.first() else { panic!("a call: {events:?}") };
-        assert_eq!(call.arguments, json!({"path": INBOX, "content": "- remember milk\n  and eggs"}));
-        let result = Block::Result { call: call.id.clone(), output: "done".into(), is_error: false };
+        assert_eq!(
+            call.arguments,
+            json!({"path": INBOX, "content": "- remember milk\n  and eggs"})
+        );
+        let result =
+            Block::Result { call: call.id.clone(), output: "done".into(), is_error: false };
         let after = answer(vec![
             user,
             ModelMessage { role: Role::Assistant, blocks: vec![Block::Call(call.clone())] },

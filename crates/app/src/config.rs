@@ -42,8 +42,9 @@ impl Config {
     /// Saves and puts in force. A file that could not be understood is kept beside the new one.
     pub(crate) fn save(&self, settings: Settings) -> Result<(), UserError> {
         let mut document = self.document_to_edit()?;
-        let fresh = toml_edit::ser::to_document(&settings)
-            .map_err(|error| UserError::other(format!("The settings cannot be written: {error}")))?;
+        let fresh = toml_edit::ser::to_document(&settings).map_err(|error| {
+            UserError::other(format!("The settings cannot be written: {error}"))
+        })?;
         merge(document.as_table_mut(), fresh.as_table());
         write_private(&self.file, document.to_string().as_bytes())?;
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = settings;

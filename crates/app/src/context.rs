@@ -1,6 +1,7 @@
 //! What a turn is told: the instructions, and the context block that goes with the user's words.
 
 use protocol::{Mode, NotePath, Origin};
+use unicode_normalization::UnicodeNormalization as _;
 
 /// The part of the instructions that never changes.
 const IDENTITY: &str = "\
@@ -72,37 +73,50 @@ pub(crate) fn block(briefing: &Briefing<'_>) -> String {
 
 /// A verdict in words for the model.
 pub(crate) fn verdict(applied: &[NotePath], rejected: &[NotePath]) -> String {
-    let list = |paths: &[NotePath]| {
-        paths.iter().map(NotePath::as_str).collect::<Vec<_>>().join(", ")
-    };
+    let list =
+        |paths: &[NotePath]| paths.iter().map(NotePath::as_str).collect::<Vec<_>>().join(", ");
     let mut said = Vec::new();
     if !applied.is_empty() {
         said.push(format!("applied the changes to {}", list(applied)));
     }
     if !rejected.is_empty() {
-        said.push(format!("rejected the changes to {}; those notes are as they were", list(rejected)));
+        said.push(format!(
+            "rejected the changes to {}; those notes are as they were",
+            list(rejected)
+        ));
     }
     format!("Since then the user {}.", said.join(" and "))
 }
 
-/// Whether the user's words name the note: by link, by path, or by its title as a whole word.
+/// Whether the user's words name the note: by a link to its title, or by its path as whole words
+/// (without `.md` only when it has a folder). Compared without regard to case and Unicode form.
 pub(crate) fn names(text: &str, path: &NotePath) -> bool {
-    let text = text.to_lowercase();
-    let spelled = path.as_str().to_lowercase();
+    let (text, spelled) = (folded(text), folded(path.as_str()));
     let bare = spelled.strip_suffix(".md").unwrap_or(&spelled);
-    let title = path.title().to_lowercase();
-    if text.contains(&spelled) || text.contains(&format!("[[{title}")) {
-        return true;
-    }
-    bare.contains('/') && whole_words(&text, bare)
+    links_to(&text, &folded(path.title()))
+        || whole_words(&text, &spelled)
+        || (bare.contains('/') && (links_to(&text, bare) || whole_words(&text, bare)))
+}
+
+fn folded(text: &str) -> String {
+    text.nfc().collect::<String>().to_lowercase()
+}
+
+/// `[[target]]`, `[[target#heading]]` or `[[target|alias]]`.
+fn links_to(text: &str, target: &str) -> bool {
+    text.match_indices("[[").any(|(at, open)| {
+        let inside = text.get(at + open.len()..).unwrap_or_default().trim_start();
+        let rest = inside.strip_prefix(target).map(str::trim_start);
+        rest.is_some_and(|rest| rest.starts_with(['#', '|']) || rest.starts_with("]]"))
+    })
 }
 
 fn whole_words(text: &str, needle: &str) -> bool {
-    let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '/');
+    let goes_on = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || "/-_".contains(c));
     text.match_indices(needle).any(|(at, found)| {
         let before = text.get(..at).and_then(|before| before.chars().next_back());
         let after = text.get(at + found.len()..).and_then(|after| after.chars().next());
-        !is_word(before) && !is_word(after)
+        !goes_on(before) && !goes_on(after)
     })
 }
 
@@ -117,21 +131,47 @@ mod tests {
     #[test]
     fn a_note_is_named_by_link_or_by_path_and_not_by_chance() {
         let note = path("Projects/Harbour.md");
-        for text in ["fix [[Harbour]]", "fix [[harbour#Opening|it]]", "see Projects/Harbour.md",
-            "see projects/harbour, please"]
-        {
+        for text in [
+            "fix [[Harbour]]",
+            "fix [[harbour#Opening|it]]",
+            "see Projects/Harbour.md",
+            "see projects/harbour, please",
+        ] {
             assert!(names(text, &note), "{text}");
         }
-        for text in ["the harbour is cold", "Projects/Harbours", "my/projects/harbour"] {
+        for text in [
+            "the harbour is cold",
+            "Projects/Harbours",
+            "my/projects/harbour",
+            "fix [[Harbour Master]]",
+            "projects/harbour-old",
+            "[[Harbour",
+            "old-Projects/Harbour.md",
+        ] {
             assert!(!names(text, &note), "{text}");
         }
     }
 
     #[test]
+    fn a_short_name_is_not_found_inside_a_longer_one_and_the_unicode_form_does_not_matter() {
+        assert!(names("change A.md", &path("a.md")));
+        for text in ["change Data.md", "change Sub/a.md", "change a.mdx", "[[ab]]"] {
+            assert!(!names(text, &path("a.md")), "{text}");
+        }
+        let (composed, decomposed) = ("Caf\u{e9}", "Cafe\u{301}");
+        assert!(names(&format!("[[{composed}]]"), &path(&format!("{decomposed}.md"))));
+        assert!(names(&format!("{decomposed}.md"), &path(&format!("{composed}.md"))));
+    }
+
+    #[test]
     fn the_block_says_what_changed_since() {
         let verdicts = vec![verdict(&[path("a.md")], &[path("b.md")])];
-        let briefing =
-            Briefing { now: "12:00".into(), open_note: None, verdicts, waiting: vec![path("c.md")] };
+        let briefing = Briefing {
+            now: "12:00".into(),
+            open_note: None,
+            verdicts,
+            waiting: vec![path("c.md")],
+        };
         assert_eq!(
             block(&briefing),
             "<context>\nTime: 12:00\nSince then the user applied the changes to a.md and rejected \

@@ -4,14 +4,16 @@
 //! `Sample notes/`, and one folder a vault under `vaults/` with its database and its lock.
 #![expect(clippy::disallowed_methods, reason = "these are files of the data directory, not notes")]
 
-use std::fs::{self, OpenOptions, Permissions};
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::Write as _;
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use protocol::{ErrorCode, UserError};
 
-/// The data directory; exists and belongs to the user alone.
+/// The data directory; exists. What is put there can be read by the user alone.
 #[derive(Debug, Clone)]
 pub struct DataDir {
     root: PathBuf,
@@ -62,8 +64,10 @@ impl DataDir {
         self.root.join("Sample notes")
     }
 
-    /// The folder of one vault's database and lock, made when it is not there.
+    /// The folder of one vault's database and lock, made when it is not there; the same one however
+    /// the way to `folder` is spelled.
     pub fn of_vault(&self, folder: &Path) -> Result<PathBuf, UserError> {
+        let folder = fs::canonicalize(folder).map_err(|error| trouble("find", folder, &error))?;
         let name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
         let slug: String = name
             .unwrap_or_default()
@@ -81,20 +85,24 @@ impl DataDir {
     /// The vault that was open last.
     #[must_use]
     pub fn last_vault(&self) -> Option<PathBuf> {
-        let text = fs::read_to_string(self.root.join("last-vault")).ok()?;
-        Some(PathBuf::from(text.trim_end_matches('\n'))).filter(|path| !path.as_os_str().is_empty())
+        let bytes = fs::read(self.root.join("last-vault")).ok()?;
+        let path = PathBuf::from(OsString::from_vec(bytes));
+        Some(path).filter(|path| !path.as_os_str().is_empty())
     }
 
     /// Remembers the vault for the next start.
     pub fn remember_vault(&self, folder: &Path) -> Result<(), UserError> {
-        write_private(&self.root.join("last-vault"), folder.to_string_lossy().as_bytes())
+        write_private(&self.root.join("last-vault"), folder.as_os_str().as_bytes())
     }
 }
 
-/// Makes a folder that only the user can enter.
+/// Makes a folder that only the user can enter. One that is there keeps the rights it has: it may
+/// hold more than our files.
 pub(crate) fn make_private(dir: &Path) -> Result<(), UserError> {
-    fs::create_dir_all(dir)
-        .and_then(|()| fs::set_permissions(dir, Permissions::from_mode(0o700)))
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(dir)
         .map_err(|error| trouble("make the folder", dir, &error))
 }
 
@@ -125,4 +133,46 @@ pub(crate) fn trouble(verb: &str, path: &Path, error: &std::io::Error) -> UserEr
         ErrorCode::Write,
         format!("Could not {verb} {}: {error}. {what_to_do}", path.display()),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_vault_has_one_place_however_the_way_to_it_is_spelled() {
+        let home = tempfile::tempdir().expect("a folder");
+        let data = DataDir::at(home.path().join("data")).expect("a data directory");
+        let notes = home.path().join("Notes");
+        fs::create_dir_all(notes.join("sub")).expect("a vault");
+        std::os::unix::fs::symlink(&notes, home.path().join("link")).expect("a link");
+        let place = data.of_vault(&notes).expect("a place");
+        for other in ["Notes/", "./Notes", "Notes/sub/..", "link"] {
+            assert_eq!(data.of_vault(&home.path().join(other)).expect("a place"), place, "{other}");
+        }
+        assert_ne!(data.of_vault(&notes.join("sub")).expect("a place"), place);
+    }
+
+    #[test]
+    fn a_folder_that_was_there_keeps_its_rights_and_a_new_one_is_private() {
+        let home = tempfile::tempdir().expect("a folder");
+        let shared = home.path().join("shared");
+        DirBuilder::new().mode(0o755).create(&shared).expect("a folder");
+        let data = DataDir::at(shared.clone()).expect("a data directory");
+        make_private(&data.logs()).expect("made");
+        let mode = |dir: &Path| fs::metadata(dir).expect("there").permissions().mode() & 0o777;
+        assert_eq!((mode(&shared), mode(&data.logs())), (0o755, 0o700));
+    }
+
+    #[test]
+    fn the_last_vault_is_remembered_byte_for_byte() {
+        let home = tempfile::tempdir().expect("a folder");
+        let data = DataDir::at(home.path().to_owned()).expect("a data directory");
+        assert_eq!(data.last_vault(), None);
+        let odd = PathBuf::from(OsString::from_vec(b"/notes \xff\n".to_vec()));
+        data.remember_vault(&odd).expect("remembered");
+        assert_eq!(data.last_vault(), Some(odd));
+    }
 }

@@ -1,5 +1,7 @@
 //! A change of a note as a person reads it: regions, lines, and the words that differ.
 
+use std::time::Duration;
+
 use protocol::review::{DiffLine, Hunk, Sign, Words};
 use protocol::{Change, NoteDiff};
 use similar::{ChangeTag, DiffOp, InlineChange, TextDiff};
@@ -7,23 +9,20 @@ use similar::{ChangeTag, DiffOp, InlineChange, TextDiff};
 /// Lines of context around a changed region.
 const AROUND: usize = 3;
 
+/// How long the search for the smallest diff of one note may take: two long texts that share
+/// nothing would take minutes.
+const LONGEST: Duration = Duration::from_millis(200);
+
 /// The diff of one change. Bytes that are not UTF-8 are shown with replacement marks.
 pub(crate) fn note_diff(change: &Change, problem: Option<String>) -> NoteDiff {
     let old = String::from_utf8_lossy(change.before.as_deref().unwrap_or_default());
     let new = String::from_utf8_lossy(&change.after);
-    let diff = TextDiff::from_lines(old.as_ref(), new.as_ref());
+    let diff = compared(&old, &new);
     let headings = Headings::of(&new);
     let groups = diff.grouped_ops(AROUND);
     let hunks: Vec<Hunk> = groups.iter().map(|ops| hunk(&diff, ops, &headings)).collect();
     let (added, removed) = counts(&hunks);
-    NoteDiff {
-        path: change.path.clone(),
-        kind: change.kind(),
-        added,
-        removed,
-        hunks,
-        problem,
-    }
+    NoteDiff { path: change.path.clone(), kind: change.kind(), added, removed, hunks, problem }
 }
 
 /// Lines added and removed by a change.
@@ -37,8 +36,13 @@ pub(crate) fn unified(change: &Change) -> String {
     let new = String::from_utf8_lossy(&change.after);
     let (from, to) = (format!("a/{}", change.path), format!("b/{}", change.path));
     let from = if change.before.is_some() { from } else { "/dev/null".to_owned() };
-    let diff = TextDiff::from_lines(old.as_ref(), new.as_ref());
+    let diff = compared(&old, &new);
     diff.unified_diff().context_radius(AROUND).header(&from, &to).to_string()
+}
+
+/// The lines that differ. Past the time limit the diff is still right, only not the smallest.
+fn compared<'a>(old: &'a str, new: &'a str) -> TextDiff<'a, 'a, str> {
+    TextDiff::configure().timeout(LONGEST).diff_lines(old, new)
 }
 
 fn counts(hunks: &[Hunk]) -> (u32, u32) {
@@ -137,12 +141,24 @@ mod tests {
             let lines = hunk.lines.iter().filter(|line| line.sign == sign);
             lines.flat_map(|l| &l.words).filter(|w| w.marked).map(|w| w.text.as_str()).collect()
         };
-        assert_eq!((marked(Sign::Removed), marked(Sign::Added)), ("1 March".into(), "9 January".into()));
+        assert_eq!(
+            (marked(Sign::Removed), marked(Sign::Added)),
+            ("1 March".into(), "9 January".into())
+        );
     }
 
     #[test]
     fn a_new_note_is_all_added() {
         assert_eq!(line_counts(&change(None, "one\ntwo\n")), (2, 0));
+    }
+
+    #[test]
+    fn two_long_notes_that_share_nothing_are_compared_in_bounded_time() {
+        let lines = |word: &str| (0..30_000).map(|n| format!("{word} {n}\n")).collect::<String>();
+        let (old, new) = (lines("old"), lines("new"));
+        let begun = std::time::Instant::now();
+        assert_eq!(line_counts(&change(Some(&old), &new)), (30_000, 30_000));
+        assert!(begun.elapsed() < Duration::from_secs(20), "it took {:?}", begun.elapsed());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hub::{HubEvent, IncomingMessage};
-use protocol::{AppEvent, Conversation, HubState, OpenTurn, TurnStatus, UserError};
+use protocol::{AppEvent, Conversation, HubState, OpenTurn, UserError};
 use store::InboxRow;
 use tokio::sync::{mpsc, watch};
 
@@ -45,17 +45,18 @@ async fn accept(vault: &Arc<OpenVault>, message: IncomingMessage) {
     let store = &vault.store;
     match store.inbox_count_open().await {
         Ok(waiting) if waiting >= QUEUE => {
-            return message.receipt.reject("Busy: too many messages wait already. Try again later.");
+            return message
+                .receipt
+                .reject("Busy: too many messages wait already. Try again later.");
         }
         Ok(_) => {}
         Err(error) => return message.receipt.reject(&format!("Not saved: {error}")),
     }
-    let stored =
-        store.inbox_insert(HUB, &message.id, &message.text, message.origin, now()).await;
+    let stored = store.inbox_insert(HUB, &message.id, &message.text, message.origin, now()).await;
     match stored {
         Ok(is_new) => {
             message.receipt.ack();
-            if is_new && let Err(error) = work_on(vault, &message.id).await {
+            if is_new && let Err(error) = begin(vault).await {
                 vault.feed.tell(AppEvent::Problem { error });
             }
         }
@@ -63,24 +64,35 @@ async fn accept(vault: &Arc<OpenVault>, message: IncomingMessage) {
     }
 }
 
-/// Submits again what was accepted and not finished when the process ended.
+/// Goes on with what was accepted and not finished when the process ended. One message that
+/// cannot go on does not hold up the others; the first error is told.
 pub(crate) async fn resume(vault: &Arc<OpenVault>) -> Result<(), UserError> {
+    let mut resumed = Ok(());
     for row in vault.store.inbox_unfinished().await.map_err(user_error)? {
-        match &row.turn {
-            None => submit(vault, &row).await?,
-            Some(turn) => {
-                let status = vault.store.turn_status(turn).await.map_err(user_error)?;
-                if status.is_none_or(TurnStatus::is_terminal) {
-                    again(vault, &row, "Interrupted").await?;
-                }
-            }
-        }
+        resumed = resumed.and(go_on(vault, &row).await);
     }
-    Ok(())
+    resumed
+}
+
+async fn go_on(vault: &Arc<OpenVault>, row: &InboxRow) -> Result<(), UserError> {
+    let status = match &row.turn {
+        Some(turn) => vault.store.turn_status(turn).await.map_err(user_error)?,
+        None => None,
+    };
+    match status {
+        // It was cut before its turn was stored: nothing has been tried yet.
+        None => submit(vault, row).await,
+        Some(status) if status.is_terminal() => again(vault, row, "Interrupted").await,
+        Some(_) => Ok(()),
+    }
 }
 
 /// A hub turn ended without an outcome: its words are tried again, and parked in the end.
-pub(crate) async fn failed(vault: &Arc<OpenVault>, turn: &OpenTurn, why: &str) -> Result<(), UserError> {
+pub(crate) async fn failed(
+    vault: &Arc<OpenVault>,
+    turn: &OpenTurn,
+    why: &str,
+) -> Result<(), UserError> {
     match vault.store.inbox_of_turn(&turn.turn).await.map_err(user_error)? {
         Some(row) => again(vault, &row, why).await,
         None => Ok(()),
@@ -92,37 +104,37 @@ async fn again(vault: &Arc<OpenVault>, row: &InboxRow, why: &str) -> Result<(), 
     if let Some(turn) = &row.turn {
         let changed = store.turn_changed_paths(turn).await.map_err(user_error)?;
         if let Some(path) = changed.first() {
-            let words = format!("Interrupted after changing {}: look at it in Vaultmate.", path.title());
-            store.outbox_push(&push(row, &words, "high")).await.map_err(user_error)?;
-            store.inbox_done(&row.hub, &row.id).await.map_err(user_error)?;
+            let words =
+                format!("Interrupted after changing {}: look at it in Vaultmate.", path.title());
+            store.inbox_done(&push(row, &words, "high")).await.map_err(user_error)?;
             vault.bell.notify_one();
             return Ok(());
         }
     }
-    let attempts =
-        store.inbox_attempt_failed(&row.hub, &row.id, why).await.map_err(user_error)?;
+    let attempts = store.inbox_attempt_failed(&row.hub, &row.id, why).await.map_err(user_error)?;
     if attempts < ATTEMPTS {
         return submit(vault, row).await;
     }
-    store.inbox_park(&row.hub, &row.id).await.map_err(user_error)?;
     let words = format!("Not saved: {why}");
-    store.outbox_push(&push(row, &words, "high")).await.map_err(user_error)?;
+    store.inbox_park(&push(row, &words, "high")).await.map_err(user_error)?;
     vault.bell.notify_one();
     vault.feed.tell(AppEvent::Problem {
         error: UserError::other(format!(
-            "A message from the hub could not be worked on: “{}”. {why}",
+            "A message from the hub could not be worked on, send it again: “{}”. {why}",
             first_words(&row.text)
         )),
     });
     Ok(())
 }
 
-async fn work_on(vault: &Arc<OpenVault>, id: &str) -> Result<(), UserError> {
+/// Begins what was accepted and has no turn: the message that just came, and those before it that
+/// could not be begun.
+async fn begin(vault: &Arc<OpenVault>) -> Result<(), UserError> {
     let rows = vault.store.inbox_unfinished().await.map_err(user_error)?;
-    match rows.iter().find(|row| row.id == id) {
-        Some(row) => submit(vault, row).await,
-        None => Ok(()),
+    for row in rows.iter().filter(|row| row.turn.is_none()) {
+        submit(vault, row).await?;
     }
+    Ok(())
 }
 
 async fn submit(vault: &Arc<OpenVault>, row: &InboxRow) -> Result<(), UserError> {
@@ -146,7 +158,10 @@ async fn todays_conversation(vault: &Arc<OpenVault>) -> Result<Conversation, Use
         None => {
             let id = crate::clock::fresh();
             let title = format!("Inbox, {}", jiff::Zoned::now().strftime("%A"));
-            store.create_conversation(&id, &title, Some(&today), now()).await.map_err(user_error)?;
+            store
+                .create_conversation(&id, &title, Some(&today), now())
+                .await
+                .map_err(user_error)?;
             id
         }
     };

@@ -25,8 +25,9 @@ pub fn start(data: &DataDir) -> LogGuard {
         .build(data.logs());
     let Ok(appender) = appender else { return LogGuard { _worker: None } };
     let (writer, worker) = tracing_appender::non_blocking(appender);
-    let filter = EnvFilter::try_from_env("VAULTMATE_LOG")
-        .unwrap_or_else(|_| EnvFilter::new("warn,app=info,hub=info,llm=info,vault=info,store=info"));
+    let filter = EnvFilter::try_from_env("VAULTMATE_LOG").unwrap_or_else(|_| {
+        EnvFilter::new("warn,app=info,hub=info,llm=info,vault=info,store=info")
+    });
     let started = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(writer)

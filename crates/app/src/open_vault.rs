@@ -1,25 +1,25 @@
 //! One open vault: its notes, its conversations, its turns, its link. Closing it joins them all.
 
-use std::collections::HashMap;
-use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use hub::{HubEvent, HubHandle};
+use hub::{HubEvent, HubHandle, LinkConfig};
 use llm::service::{LlmService, ServiceParts};
-use protocol::conversation::ConversationView;
+use protocol::conversation::{ConversationView, Item};
 use protocol::event::VaultInfo;
 use protocol::{
     AppEvent, ConversationId, Ending, HubState, HubStatus, OpenTurn, TurnStatus, UserError,
 };
 use store::Store;
-use tokio::sync::{Notify, mpsc, watch};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
+use tokio_util::task::{TaskTracker, task_tracker::TaskTrackerToken};
 use tools::catalog::{Shelf, catalog};
 use vault::{EntryKind, Vault};
 
-use crate::announce::Announcer;
+use crate::announce::{Announcer, News};
+use crate::aside::aside;
 use crate::config::Config;
 use crate::data_dir::DataDir;
 use crate::feed::Feed;
@@ -29,8 +29,9 @@ use crate::ports::changes::VaultChanges;
 use crate::ports::desk::OpenNote;
 use crate::ports::host::AppHost;
 use crate::ports::transcript::StoreTranscript;
-use crate::provider::Chosen;
-use crate::trouble::{not_opened, user_error};
+use crate::provider::Answering;
+use crate::purpose::Purpose;
+use crate::trouble::{not_opened, sentence, user_error};
 use crate::{inbox, link, outbox, recover, review};
 
 /// How long closing waits for tasks to come home.
@@ -42,9 +43,8 @@ pub(crate) struct Surroundings {
     pub(crate) config: Config,
     pub(crate) feed: Feed,
     pub(crate) desk: OpenNote,
-    pub(crate) chosen: Arc<RwLock<Chosen>>,
-    /// `ask --write`.
-    pub(crate) cli_may_write: bool,
+    pub(crate) answering: Answering,
+    pub(crate) purpose: Purpose,
 }
 
 /// An open vault. Everything it spawned is joined by [`OpenVault::close`].
@@ -57,11 +57,29 @@ pub(crate) struct OpenVault {
     pub(crate) hub: HubHandle,
     /// Rung when notifications were queued.
     pub(crate) bell: Arc<Notify>,
+    /// For the announcer.
+    pub(crate) news: mpsc::UnboundedSender<News>,
+    /// Held while a plan or a verdict is carried out: neither sees the other half-way.
+    pub(crate) deciding: Arc<tokio::sync::Mutex<()>>,
     hub_status: Mutex<HubStatus>,
     sample: bool,
     tasks: TaskTracker,
     cancel: CancellationToken,
-    _lock: VaultLock,
+    _lock: Arc<VaultLock>,
+}
+
+/// An open vault in use by a request: closing it waits for that.
+pub(crate) struct InUse {
+    open: Arc<OpenVault>,
+    _token: TaskTrackerToken,
+}
+
+impl std::ops::Deref for InUse {
+    type Target = Arc<OpenVault>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.open
+    }
 }
 
 impl OpenVault {
@@ -71,26 +89,36 @@ impl OpenVault {
         folder: &Path,
         around: &Surroundings,
     ) -> Result<(Arc<Self>, Vec<UserError>), UserError> {
-        let vault = Vault::open(folder).map_err(|error| not_opened(&error))?;
-        let dir = around.data.of_vault(vault.folder())?;
-        let lock = VaultLock::take(&dir, folder)?;
+        let (named, data) = (folder.to_owned(), around.data.clone());
+        let (vault, dir, lock) = aside(move || enter(&named, &data)).await??;
         let store = Store::open(&dir.join("vaultmate.db")).await.map_err(user_error)?;
-        let problems = recover::recover(&vault, &store).await?;
-        let sample = vault.folder() == around.data.sample();
-        let (open, ears) = Self::assemble(vault, store, lock, sample, around)?;
+        let mut problems = recover::recover(&vault, &store).await?;
+        let link = match around.purpose {
+            Purpose::Stay => link::config(&around.config.get().hub),
+            Purpose::Ask | Purpose::AskAndWrite => Ok(None),
+        };
+        let link = link.unwrap_or_else(|problem| {
+            problems.push(UserError::other(sentence(&problem.to_string())));
+            None
+        });
+        let (open, ears) = Self::assemble(vault, store, lock, link, around)?;
+        if around.purpose == Purpose::Stay {
+            // Before anybody listens to the hub: what comes in now must not be begun twice.
+            problems.extend(open.go_on().await.err());
+        }
         open.listen(ears);
-        open.go_on().await?;
         Ok((open, problems))
     }
 
     fn assemble(
         vault: Vault,
         store: Store,
-        lock: VaultLock,
-        sample: bool,
+        lock: Arc<VaultLock>,
+        link: Option<LinkConfig>,
         around: &Surroundings,
     ) -> Result<(Arc<Self>, Ears), UserError> {
         let (tasks, cancel) = (TaskTracker::new(), CancellationToken::new());
+        let deciding = Arc::default();
         let (desk, bell) = (around.desk.clone(), Arc::new(Notify::new()));
         desk.clear();
         let registry = catalog(Shelf {
@@ -99,9 +127,12 @@ impl OpenVault {
             desk: Arc::new(desk.clone()),
         })
         .map_err(|error| UserError::other(error.to_string()))?;
-        let tools = registry.names().into_iter().map(|name| (name.to_owned(), registry.changes_notes(name)));
+        let tools = registry
+            .names()
+            .into_iter()
+            .map(|name| (name.to_owned(), registry.changes_notes(name)));
         let tools: Vec<(String, bool)> = tools.collect();
-        let (news, turn_events) = mpsc::unbounded_channel();
+        let (news, heard) = mpsc::unbounded_channel();
         let service = LlmService::new(ServiceParts {
             registry: Arc::new(registry),
             transcript: Arc::new(StoreTranscript { store: store.clone(), bell: Arc::clone(&bell) }),
@@ -110,42 +141,72 @@ impl OpenVault {
                 store: store.clone(),
                 config: around.config.clone(),
                 active: desk.clone(),
-                feed: around.feed.clone(),
-                cli_may_write: around.cli_may_write,
+                purpose: around.purpose,
+                news: news.clone(),
+                deciding: Arc::clone(&deciding),
+                _lock: Arc::clone(&lock),
             }),
             host: Arc::new(AppHost {
                 vault: vault.clone(),
                 store: store.clone(),
                 config: around.config.clone(),
-                chosen: Arc::clone(&around.chosen),
+                answering: around.answering.clone(),
                 tools,
-                news,
+                news: news.clone(),
             }),
             tasks: tasks.clone(),
             cancel: cancel.clone(),
             pace: llm::Pace::REAL,
         });
-        let config = link::config(&around.config.get().hub);
-        let (hub, hub_events) = hub::start(&tasks, cancel.clone(), config.ok().flatten());
+        let (hub, hub_events) = hub::start(&tasks, cancel.clone(), link);
         let hub_status = Mutex::new(HubStatus { state: HubState::Off, trouble: None });
         let feed = around.feed.clone();
+        let sample = vault.folder() == around.data.sample();
         let open = Self {
-            vault, store, service, desk, feed, hub, bell, hub_status, sample, tasks, cancel,
+            vault,
+            store,
+            service,
+            desk,
+            feed,
+            hub,
+            bell,
+            news,
+            deciding,
+            hub_status,
+            sample,
+            tasks,
+            cancel,
             _lock: lock,
         };
-        Ok((Arc::new(open), Ears { turn_events, hub_events }))
+        Ok((Arc::new(open), Ears { news: heard, hub_events }))
     }
 
     fn listen(self: &Arc<Self>, ears: Ears) {
         let (ended, endings) = mpsc::unbounded_channel();
-        let announcer =
-            Announcer { store: self.store.clone(), feed: self.feed.clone(), open: HashMap::new() };
-        self.spawn(announcer.run(ears.turn_events, ended));
+        let announcer = Announcer::new(self.store.clone(), self.feed.clone());
+        self.spawn(announcer.run(ears.news, ended));
         self.spawn(Arc::clone(self).after_turns(endings));
         let (state, watched) = watch::channel(HubState::Off);
         self.spawn(inbox::receive(Arc::clone(self), ears.hub_events, state));
-        let (store, hub, bell) = (self.store.clone(), self.hub.clone(), Arc::clone(&self.bell));
-        self.spawn(outbox::deliver(store, hub, bell, watched));
+        self.spawn(outbox::deliver(Arc::clone(self), watched));
+    }
+
+    /// Keeps the vault from being closed while a request works on it.
+    pub(crate) fn in_use(self: &Arc<Self>) -> InUse {
+        InUse { open: Arc::clone(self), _token: self.tasks.token() }
+    }
+
+    /// Tells the announcer what happened.
+    pub(crate) fn announce(&self, news: News) {
+        // Nobody listens once the vault is being closed; then the news are of no use.
+        let _ = self.news.send(news);
+    }
+
+    /// Resolves when all that happened so far is in the feed, or the vault is being closed.
+    pub(crate) async fn caught_up(&self) {
+        let (asked, told) = oneshot::channel();
+        self.announce(News::CaughtUp(asked));
+        let _ = told.await;
     }
 
     /// Runs until it is done or the vault is closed, whichever is first.
@@ -180,10 +241,10 @@ impl OpenVault {
     pub(crate) async fn view(&self, id: &ConversationId) -> Result<ConversationView, UserError> {
         let (seq, live) = self.feed.live(id);
         let conversation = self.store.conversation(id).await.map_err(user_error)?;
-        let conversation =
-            conversation.ok_or_else(|| UserError::other("This conversation is not there any more."))?;
+        let conversation = conversation
+            .ok_or_else(|| UserError::other("This conversation is not there any more."))?;
         let mut items = self.store.items(id).await.map_err(user_error)?;
-        items.extend(live);
+        add_live(&mut items, live);
         let question = self.store.question(id).await.map_err(user_error)?;
         let review = review::standing(&self.store, id).await?;
         Ok(ConversationView { seq, conversation, items, question, review })
@@ -192,16 +253,17 @@ impl OpenVault {
     /// How the vault stands, for the window.
     pub(crate) async fn info(&self) -> VaultInfo {
         let vault = self.vault.clone();
-        let listing = tokio::task::spawn_blocking(move || vault.list()).await;
-        let notes = match listing {
-            Ok(Ok(listing)) => listing.entries.iter().filter(|entry| entry.kind == EntryKind::Note).count(),
-            _ => 0,
-        };
+        let looked = aside(move || {
+            let entries = vault.list().map(|listing| listing.entries).unwrap_or_default();
+            let notes = entries.iter().filter(|entry| entry.kind == EntryKind::Note).count();
+            (notes, vault.is_writable())
+        });
+        let (notes, writable) = looked.await.unwrap_or_default();
         VaultInfo {
             name: self.vault.name().to_owned(),
             folder: self.vault.folder().display().to_string(),
             notes: u32::try_from(notes).unwrap_or(u32::MAX),
-            writable: self.vault.is_writable(),
+            writable,
             sample: self.sample,
         }
     }
@@ -216,9 +278,8 @@ impl OpenVault {
         *self.hub_status.lock().unwrap_or_else(PoisonError::into_inner) = status;
     }
 
-    /// Stops intake, cancels, joins. Returns how many tasks did not come home in time.
+    /// Stops intake, cancels, joins. Returns how many tasks and requests did not come home in time.
     pub(crate) async fn close(&self) -> usize {
-        self.hub.configure(None);
         self.cancel.cancel();
         self.tasks.close();
         let left = match tokio::time::timeout(PATIENCE, self.tasks.wait()).await {
@@ -226,12 +287,52 @@ impl OpenVault {
             Err(_) => self.tasks.len(),
         };
         self.store.clone().close().await;
+        self.feed.nothing_is_written();
+        let hub = HubStatus { state: HubState::Off, trouble: None };
+        self.feed.tell(AppEvent::HubChanged { hub });
         left
     }
 }
 
+/// Adds the answer that is being written, unless it was stored meanwhile.
+fn add_live(items: &mut Vec<Item>, live: Option<Item>) {
+    let Some(Item::Assistant { id: live_id, .. }) = &live else { return };
+    let is_live = |item: &Item| matches!(item, Item::Assistant { id, .. } if id == live_id);
+    if !items.iter().any(is_live) {
+        items.extend(live);
+    }
+}
+
+/// Opens the folder and takes its lock; the path is that of its data.
+fn enter(folder: &Path, data: &DataDir) -> Result<(Vault, PathBuf, Arc<VaultLock>), UserError> {
+    let vault = Vault::open(folder).map_err(|error| not_opened(&error))?;
+    let dir = data.of_vault(folder)?;
+    let lock = VaultLock::take(&dir, folder)?;
+    Ok((vault, dir, Arc::new(lock)))
+}
+
 /// What an open vault listens to.
 struct Ears {
-    turn_events: mpsc::UnboundedReceiver<(OpenTurn, llm::host::TurnEvent)>,
+    news: mpsc::UnboundedReceiver<News>,
     hub_events: mpsc::Receiver<HubEvent>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use protocol::MessageId;
+
+    #[test]
+    fn an_answer_that_was_stored_meanwhile_stands_in_a_view_once() {
+        let answer = |text: &str, streaming| {
+            let (id, text) = (MessageId::from("m"), text.to_owned());
+            Item::Assistant { id, text, streaming, cut: false }
+        };
+        let mut stored = vec![answer("all of it", false)];
+        add_live(&mut stored, Some(answer("all of", true)));
+        assert_eq!(stored, [answer("all of it", false)]);
+        let mut unstored = Vec::new();
+        add_live(&mut unstored, Some(answer("all of", true)));
+        assert_eq!(unstored, [answer("all of", true)]);
+    }
 }

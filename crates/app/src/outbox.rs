@@ -4,13 +4,16 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hub::{HubHandle, Priority, Response};
-use protocol::{Ending, HubState, Message, Part, TurnId, TurnStatus};
-use store::{InboxRow, OutboxPush, Store};
-use tokio::sync::{Notify, watch};
+use hub::{Priority, Response};
+use protocol::{
+    AppEvent, CallId, Ending, HubState, Message, NotePath, Part, TurnId, TurnStatus, UserError,
+};
+use store::{InboxRow, OutboxPush, OutboxRow, StoreError};
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::clock::now;
+use crate::open_vault::OpenVault;
 
 /// The hub shows notifications one second apart; a little more keeps them from merging.
 const APART: Duration = Duration::from_millis(1_100);
@@ -18,6 +21,10 @@ const APART: Duration = Duration::from_millis(1_100);
 const A_MINUTE: usize = 10;
 /// Undelivered notifications older than this are dropped.
 const STALE_AFTER_MS: i64 = 24 * 60 * 60 * 1_000;
+/// The hub takes two with one title in so short a time for the same, and may lose the second.
+const MERGED: Duration = Duration::from_secs(5);
+/// How long a queue that cannot be read is left alone.
+const A_WHILE: Duration = Duration::from_secs(30);
 
 /// Whether a turn that ended so is the end of its hub message. A failed one is tried again.
 pub(crate) const fn is_an_outcome(status: TurnStatus) -> bool {
@@ -31,11 +38,15 @@ pub(crate) fn outcome(
     turn: &TurnId,
     history: &[Message],
     ending: &Ending,
+    waiting: &[NotePath],
 ) -> Vec<OutboxPush> {
+    let parts: Vec<&Part> =
+        history.iter().filter(|m| m.turn == *turn).flat_map(|m| &m.parts).collect();
     let mut said: Vec<(String, &'static str)> = Vec::new();
-    for part in history.iter().filter(|m| m.turn == *turn).flat_map(|m| &m.parts) {
-        if let Part::Call { tool, arguments, .. } = part
+    for part in &parts {
+        if let Part::Call { id, tool, arguments } = part
             && tool == "send_message"
+            && was_delivered(id, &parts, ending)
             && arguments.get("is_question").and_then(serde_json::Value::as_bool) != Some(true)
             && let Some(text) = arguments.get("message").and_then(serde_json::Value::as_str)
         {
@@ -52,7 +63,21 @@ pub(crate) fn outcome(
     if ending.status == TurnStatus::Cancelled {
         said.push(("Stopped before it was done.".to_owned(), "normal"));
     }
+    if let Some((first, more)) = waiting.split_first() {
+        let more =
+            if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+        let words = format!("A change to {}{more} waits for you in Vaultmate.", first.title());
+        said.push((words, "normal"));
+    }
     said.into_iter().map(|(body, priority)| push(row, &body, priority)).collect()
+}
+
+/// Whether a call of the turn ran and did not fail: by the results stored before or with its end.
+fn was_delivered(call: &CallId, parts: &[&Part], ending: &Ending) -> bool {
+    let stored = parts.iter().any(
+        |part| matches!(part, Part::Result { call: of, is_error, .. } if of == call && !is_error),
+    );
+    stored || ending.results.iter().any(|result| result.call == *call && !result.is_error)
 }
 
 /// One notification for the message in `row`.
@@ -74,56 +99,88 @@ fn title(text: &str) -> String {
     if cut.len() < line.len() { format!("{}…", cut.trim_end()) } else { cut }
 }
 
-/// Sends queued notifications in order while the link is online, until it is dropped.
-pub(crate) async fn deliver(
-    store: Store,
-    hub: HubHandle,
-    bell: Arc<Notify>,
-    mut state: watch::Receiver<HubState>,
-) {
-    let mut sent: VecDeque<Instant> = VecDeque::new();
-    loop {
-        if state.wait_for(|state| *state == HubState::Online).await.is_err() {
-            return;
-        }
-        let oldest = protocol::Timestamp(now().0 - STALE_AFTER_MS);
-        if let Err(error) = store.outbox_drop_older(oldest).await {
-            tracing::warn!(%error, "old notifications stay queued");
-        }
-        match store.outbox_next().await {
-            Ok(Some(row)) => {
-                pause(&mut sent).await;
-                let response = Response::Notification {
-                    message_id: row.push.message_id,
-                    title: row.push.title.unwrap_or_default(),
-                    body: row.push.body,
-                    priority: priority(&row.push.priority),
-                };
-                if hub.send(response).await.is_ok()
-                    && let Err(error) = store.outbox_sent(row.id).await
-                {
-                    tracing::warn!(%error, "a notification may be sent twice");
-                }
+/// Sends queued notifications in order while the link is online, until it is dropped. Each is sent
+/// once, unless the process ends between the sending and the note of it.
+pub(crate) async fn deliver(vault: Arc<OpenVault>, mut state: watch::Receiver<HubState>) {
+    let mut pace = Pace::default();
+    let mut handed = None;
+    while state.wait_for(|state| *state == HubState::Online).await.is_ok() {
+        let delivered = match next(&vault).await {
+            Ok(Some(row)) => deliver_one(&vault, row, &mut handed, &mut pace).await,
+            Ok(None) => {
+                vault.bell.notified().await;
+                Ok(())
             }
-            Ok(None) => bell.notified().await,
-            Err(error) => {
-                tracing::warn!(%error, "notifications wait");
-                bell.notified().await;
-            }
+            Err(error) => Err(error),
+        };
+        if let Err(error) = delivered {
+            tracing::warn!(%error, "notifications wait");
+            // Full or locked: the next one may come sooner than the disk is free again.
+            let _ = tokio::time::timeout(A_WHILE, vault.bell.notified()).await;
         }
     }
 }
 
-async fn pause(sent: &mut VecDeque<Instant>) {
-    if let Some(last) = sent.back() {
-        tokio::time::sleep_until(*last + APART).await;
+/// The next one to send. What has waited too long is dropped, and the user is told.
+async fn next(vault: &OpenVault) -> Result<Option<OutboxRow>, StoreError> {
+    let oldest = protocol::Timestamp(now().0 - STALE_AFTER_MS);
+    for dropped in vault.store.outbox_drop_older(oldest).await? {
+        let words = format!("The hub was away for a day and never heard: {}", dropped.push.body);
+        vault.feed.tell(AppEvent::Problem { error: UserError::other(words) });
     }
-    if sent.len() >= A_MINUTE
-        && let Some(first) = sent.pop_front()
-    {
-        tokio::time::sleep_until(first + Duration::from_secs(60)).await;
+    vault.store.outbox_next().await
+}
+
+async fn deliver_one(
+    vault: &OpenVault,
+    row: OutboxRow,
+    handed: &mut Option<i64>,
+    pace: &mut Pace,
+) -> Result<(), StoreError> {
+    if *handed != Some(row.id) {
+        let response = pace.wait_for(row.push).await;
+        if vault.hub.send(response).await.is_err() {
+            return Ok(());
+        }
+        *handed = Some(row.id);
     }
-    sent.push_back(Instant::now());
+    vault.store.outbox_sent(row.id).await
+}
+
+/// What was sent lately, and under which title.
+#[derive(Debug, Default)]
+struct Pace {
+    sent: VecDeque<(Instant, String)>,
+}
+
+impl Pace {
+    /// Waits until the hub will show one more, and gives it a title that it will not merge.
+    async fn wait_for(&mut self, push: OutboxPush) -> Response {
+        if let Some((last, _)) = self.sent.back() {
+            tokio::time::sleep_until(*last + APART).await;
+        }
+        if self.sent.len() >= A_MINUTE
+            && let Some((first, _)) = self.sent.pop_front()
+        {
+            tokio::time::sleep_until(first + Duration::from_secs(60)).await;
+        }
+        let title = self.distinct(push.title.unwrap_or_default(), Instant::now());
+        self.sent.push_back((Instant::now(), title.clone()));
+        let priority = priority(&push.priority);
+        Response::Notification { message_id: push.message_id, title, body: push.body, priority }
+    }
+
+    fn distinct(&self, title: String, now: Instant) -> String {
+        let is_recent = |wanted: &str| {
+            let mut recent = self.sent.iter().filter(|(at, _)| now.duration_since(*at) <= MERGED);
+            recent.any(|(_, title)| title == wanted)
+        };
+        let numbered = (2..).map(|n| format!("{title} ({n})"));
+        std::iter::once(title.clone())
+            .chain(numbered)
+            .find(|title| !is_recent(title))
+            .unwrap_or(title)
+    }
 }
 
 fn priority(word: &str) -> Priority {
@@ -133,3 +190,6 @@ fn priority(word: &str) -> Priority {
         _ => Priority::Normal,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -64,7 +64,11 @@ fn choose(settings: &Settings, data: &DataDir, desk: &OpenNote) -> Chosen {
         ProviderKind::Anthropic | ProviderKind::Automatic => secrets::find(data),
     };
     let Some(found) = key else {
-        return if settings.provider == ProviderKind::Anthropic { missing_key() } else { commands(desk) };
+        return if settings.provider == ProviderKind::Anthropic {
+            missing_key()
+        } else {
+            commands(desk)
+        };
     };
     let base_url = [settings.base_url.clone(), variable("ANTHROPIC_BASE_URL")]
         .into_iter()

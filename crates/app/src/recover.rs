@@ -1,7 +1,8 @@
 //! What is put right when a vault is opened: changes that were under way, and turns that were cut.
 
 use protocol::{
-    CallId, CallResult, Ending, IntentState, NotePath, OpenTurn, Origin, TurnStatus, Usage, UserError,
+    CallId, CallResult, Ending, IntentState, NotePath, OpenTurn, Origin, TurnStatus, Usage,
+    UserError,
 };
 use store::{OpenChangeSet, Store};
 use vault::Vault;
@@ -14,10 +15,8 @@ use crate::trouble::{not_applied, user_error};
 /// its open calls its one result. Safe to run again when it is cut itself.
 pub(crate) async fn recover(vault: &Vault, store: &Store) -> Result<Vec<UserError>, UserError> {
     let mut problems = Vec::new();
-    let recovery = vault
-        .recover(&StoreLedger(store.clone()))
-        .await
-        .map_err(|error| not_applied(&error))?;
+    let recovery =
+        vault.recover(&StoreLedger(store.clone())).await.map_err(|error| not_applied(&error))?;
     for (intent, why) in &recovery.problems {
         problems.push(UserError::other(format!(
             "{} was being changed when Vaultmate ended: {why}",
@@ -116,12 +115,18 @@ fn cut_result(
     effects: &[(NotePath, IntentState)],
     waits: bool,
 ) -> CallResult {
-    let done: Vec<&str> = effects
-        .iter()
-        .filter(|(_, state)| *state == IntentState::Done)
-        .map(|(path, _)| path.as_str())
-        .collect();
-    let output = if !done.is_empty() {
+    let among = |wanted: IntentState| -> Vec<&str> {
+        let found = effects.iter().filter(|(_, state)| *state == wanted);
+        found.map(|(path, _)| path.as_str()).collect()
+    };
+    let (done, unknown) = (among(IntentState::Done), among(IntentState::Open));
+    let output = if !unknown.is_empty() {
+        format!(
+            "The program was interrupted; {tool} may have changed {}. Read before you change it \
+             again.",
+            [done.as_slice(), unknown.as_slice()].concat().join(", ")
+        )
+    } else if !done.is_empty() {
         format!("The program was interrupted; {tool} had changed {}.", done.join(", "))
     } else if waits {
         format!("The program was interrupted; what {tool} planned waits for the user's review.")
@@ -134,6 +139,8 @@ fn cut_result(
 
 #[cfg(test)]
 mod tests {
+    use protocol::{ConversationId, Message, MessageId, NewTurn, Part, Role, TurnId};
+
     use super::*;
 
     #[test]
@@ -143,7 +150,35 @@ mod tests {
         let done = cut_result(call(), "edit_file", &[(path.clone(), IntentState::Done)], false);
         assert_eq!(done.output, "The program was interrupted; edit_file had changed a.md.");
         assert!(!done.is_error);
+        let open = cut_result(call(), "edit_file", &[(path.clone(), IntentState::Open)], false);
+        assert!(open.is_error && open.output.contains("may have changed a.md"), "{}", open.output);
         assert!(cut_result(call(), "edit_file", &[(path, IntentState::Stale)], false).is_error);
         assert!(!cut_result(call(), "edit_file", &[], true).is_error);
+    }
+
+    #[tokio::test]
+    async fn a_question_of_the_command_line_that_never_ran_is_not_run_later() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let vault = Vault::open(folder.path()).expect("a vault");
+        let store = Store::open(&folder.path().join(".vault.db")).await.expect("a store");
+        let left = [("cli", Origin::Cli), ("window", Origin::Window)];
+        for (id, origin) in left {
+            let (turn, conversation) = (TurnId::from(id), ConversationId::from(id));
+            store.create_conversation(&conversation, id, None, now()).await.expect("begun");
+            let message = Message {
+                id: MessageId::from(id),
+                conversation,
+                turn: turn.clone(),
+                role: Role::User,
+                parts: vec![Part::Text { text: "words".into() }],
+                at: now(),
+            };
+            let new = NewTurn { turn, message, origin, answers: None };
+            store.submit_turn(&new).await.expect("stored");
+        }
+        recover(&vault, &store).await.expect("recovered");
+        let open: Vec<_> = store.open_turns().await.expect("read");
+        let open: Vec<_> = open.iter().map(|turn| turn.turn.as_str()).collect();
+        assert_eq!(open, ["window"], "what was said in the window goes on");
     }
 }

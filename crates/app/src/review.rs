@@ -24,8 +24,7 @@ pub(crate) async fn standing(
 }
 
 fn shown(conversation: &ConversationId, set: &OpenChangeSet) -> Review {
-    let notes =
-        set.planned.iter().map(|row| note_diff(&row.change, row.problem.clone())).collect();
+    let notes = set.planned.iter().map(|row| note_diff(&row.change, row.problem.clone())).collect();
     Review {
         id: set.id.clone(),
         conversation: conversation.clone(),

@@ -19,20 +19,24 @@ pub(crate) struct FoundKey {
     pub(crate) source: &'static str,
 }
 
-/// Looks in the keyring, the environment, the key file; the first that has one.
+/// Looks in the keyring, the environment, the key file; the first that has one. Blocks, perhaps
+/// until the user has unlocked the keyring.
 pub(crate) fn find(data: &DataDir) -> Option<FoundKey> {
-    let places: [(&'static str, fn(&DataDir) -> Option<String>); 3] = [
-        ("keyring", |_| Entry::new(SERVICE, ACCOUNT).ok()?.get_password().ok()),
-        ("environment", |_| std::env::var(VARIABLE).ok()),
-        ("file", |data| std::fs::read_to_string(data.key_file()).ok()),
-    ];
-    places.into_iter().find_map(|(source, read)| {
-        let key = read(data)?.trim().to_owned();
-        (!key.is_empty()).then(|| FoundKey { key: SecretString::from(key), source })
-    })
+    let in_keyring = || Entry::new(SERVICE, ACCOUNT).ok()?.get_password().ok();
+    let in_file = || std::fs::read_to_string(data.key_file()).ok();
+    found(in_keyring(), "keyring")
+        .or_else(|| found(std::env::var(VARIABLE).ok(), "environment"))
+        .or_else(|| found(in_file(), "file"))
 }
 
-/// Stores a key where the user wants it. An empty key removes it from both places.
+fn found(text: Option<String>, source: &'static str) -> Option<FoundKey> {
+    let text = text?;
+    let key = text.trim();
+    (!key.is_empty()).then(|| FoundKey { key: SecretString::from(key), source })
+}
+
+/// Stores a key where the user wants it. An empty key removes it from both places. Blocks as
+/// [`find`] does.
 pub(crate) fn keep(data: &DataDir, key: &SecretString, place: KeyPlace) -> Result<(), UserError> {
     let text = key.expose_secret().trim();
     if text.is_empty() {

@@ -8,7 +8,7 @@ use protocol::{
     TurnStatus, UserError,
 };
 
-use crate::announce::user_item;
+use crate::announce::News;
 use crate::clock::{fresh, now};
 use crate::context::{self, Briefing};
 use crate::open_vault::OpenVault;
@@ -57,7 +57,8 @@ impl OpenVault {
         conversation: &ConversationId,
         words: &Words,
     ) -> Result<NewTurn, UserError> {
-        let mut parts = vec![Part::Context { text: self.briefing(conversation, words.origin).await? }];
+        let mut parts =
+            vec![Part::Context { text: self.briefing(conversation, words.origin).await? }];
         if let Some(question) = &words.answers {
             parts.push(Part::Answers { question: question.clone() });
         }
@@ -79,7 +80,7 @@ impl OpenVault {
         })
     }
 
-    /// Stores the turn durably, then lets it run.
+    /// Stores the turn durably, then lets it run. `Err` means that nothing was stored.
     pub(crate) async fn submit(&self, new: NewTurn) -> Result<(), UserError> {
         let conversation = new.message.conversation.clone();
         let turn = OpenTurn {
@@ -90,36 +91,14 @@ impl OpenVault {
             status: TurnStatus::Queued,
             at: new.message.at,
         };
-        let item = user_item(&new.message, &turn, true);
-        let had_question = self.store.question(&conversation).await.map_err(user_error)?;
+        let question = self.store.question(&conversation).await.map_err(user_error)?;
         self.service.submit(new).await?;
-        self.store.mark_told(&conversation).await.map_err(user_error)?;
-        self.feed.tell(AppEvent::ItemChanged { conversation: conversation.clone(), item });
-        if let Some(question) = had_question {
-            self.question_settled(&conversation, &question).await?;
+        self.announce(News::Sent { turn, question });
+        // The words are safe: what fails from here on must not look as if they were not, or they
+        // would be sent again. At worst the model hears of a verdict twice.
+        if let Err(error) = self.store.mark_told(&conversation).await.map_err(user_error) {
+            self.feed.tell(AppEvent::Problem { error });
         }
-        self.announce_row(&conversation).await
-    }
-
-    async fn question_settled(
-        &self,
-        conversation: &ConversationId,
-        before: &protocol::Question,
-    ) -> Result<(), UserError> {
-        let open = self.store.question(conversation).await.map_err(user_error)?;
-        if open.as_ref().is_some_and(|open| open.id == before.id) {
-            return Ok(());
-        }
-        let answer = self.store.answer_of(&before.id).await.map_err(user_error)?;
-        let withdrawn = answer.is_none();
-        let item = protocol::conversation::Item::Asked {
-            id: store::view::asked_id(&before.id),
-            text: before.text.clone(),
-            answer,
-            withdrawn,
-        };
-        self.feed.tell(AppEvent::ItemChanged { conversation: conversation.clone(), item });
-        self.feed.tell(AppEvent::QuestionChanged { conversation: conversation.clone(), question: open });
         Ok(())
     }
 
@@ -138,14 +117,6 @@ impl OpenVault {
             verdicts: verdicts.iter().map(|v| context::verdict(&v.applied, &v.rejected)).collect(),
             waiting: waiting.unwrap_or_default(),
         }))
-    }
-
-    /// Tells the window how the conversation's row stands now.
-    pub(crate) async fn announce_row(&self, id: &ConversationId) -> Result<(), UserError> {
-        if let Some(conversation) = self.store.conversation(id).await.map_err(user_error)? {
-            self.feed.tell(AppEvent::ConversationChanged { conversation });
-        }
-        Ok(())
     }
 }
 

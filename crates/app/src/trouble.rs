@@ -11,7 +11,22 @@ pub(crate) fn user_error(error: StoreError) -> UserError {
         StoreError::Full { .. } => ErrorCode::Write,
         _ => ErrorCode::Other,
     };
-    UserError::new(code, whole(&error))
+    let what_to_do = match &error {
+        StoreError::Sql { .. } => " Check the disk that holds the data folder, then try again.",
+        _ => "",
+    };
+    UserError::new(code, format!("{}{what_to_do}", sentence(&whole(&error))))
+}
+
+/// An error of a lower crate as a sentence that stands alone.
+pub(crate) fn sentence(words: &str) -> String {
+    let mut characters = words.chars();
+    let first = characters.next().into_iter().flat_map(char::to_uppercase);
+    let mut sentence: String = first.chain(characters).collect();
+    if !sentence.ends_with(['.', '?', '!']) {
+        sentence.push('.');
+    }
+    sentence
 }
 
 /// The error with its causes, as one sentence.
@@ -36,6 +51,7 @@ pub(crate) fn of_note(error: &VaultError) -> UserError {
         VaultError::NoSpace { .. } | VaultError::ReadOnly { .. } | VaultError::Denied { .. } => {
             ErrorCode::Write
         }
+        VaultError::Unlistable { .. } => ErrorCode::Vault,
         _ => ErrorCode::Other,
     };
     UserError::new(code, error.to_string())
@@ -43,5 +59,20 @@ pub(crate) fn of_note(error: &VaultError) -> UserError {
 
 /// A change set that could not be begun: nothing was changed.
 pub(crate) fn not_applied(error: &ApplyError) -> UserError {
-    UserError::new(ErrorCode::Write, error.to_string())
+    UserError::new(ErrorCode::Write, sentence(&error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sentence;
+
+    #[test]
+    fn words_of_a_lower_crate_become_a_sentence() {
+        assert_eq!(
+            sentence("the disk is full: free some space"),
+            "The disk is full: free some space."
+        );
+        assert_eq!(sentence("élan"), "Élan.");
+        assert_eq!(sentence("Is it running?"), "Is it running?");
+    }
 }

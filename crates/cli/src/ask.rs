@@ -1,6 +1,5 @@
 //! `ask`: words go in, the answer streams out, changes are shown as a diff or written.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,6 +8,8 @@ use app::{DataDir, Listener, Question};
 use clap::Args;
 use protocol::conversation::Item;
 use protocol::{AppEvent, Passage, Reaction, UserError};
+
+use crate::terminal::{note, write};
 
 /// Arguments of `ask`.
 #[derive(Debug, Args)]
@@ -45,8 +46,8 @@ pub(crate) async fn run(data: DataDir, arguments: Arguments) -> Result<ExitCode,
     let asked = app::ask(data, question, listener).await?;
     printer.lock().unwrap_or_else(PoisonError::into_inner).end_line();
     if !asked.diff.is_empty() {
-        print!("\n{}", asked.diff);
-        eprintln!("Nothing was changed: add --write to change the notes.");
+        write(&format!("\n{}", asked.diff));
+        note("Nothing was changed: add --write to change the notes.");
     }
     match asked.error {
         Some(error) => Err(error),
@@ -69,6 +70,7 @@ impl Printer {
                 self.out(&text);
             }
             AppEvent::ItemChanged { item, .. } => self.item(item),
+            AppEvent::Problem { error } => note(error),
             _ => {}
         }
     }
@@ -83,7 +85,7 @@ impl Printer {
                 }
                 self.end_line();
                 if cut {
-                    eprintln!("(The answer was cut off here.)");
+                    note("(The answer was cut off here.)");
                 }
             }
             Item::Asked { text, .. } => {
@@ -109,7 +111,8 @@ impl Printer {
             return;
         }
         let first = output.lines().next().unwrap_or_default();
-        eprintln!("{} {tool}: {first}", if is_error { "!" } else { "·" });
+        let mark = if is_error { "!" } else { "·" };
+        note(format_args!("{mark} {tool}: {first}"));
     }
 
     fn passage(&mut self, passage: &Passage) {
@@ -123,9 +126,7 @@ impl Printer {
     }
 
     fn out(&mut self, text: &str) {
-        // A closed pipe (`| head`) is no reason to stop the work that is under way.
-        let _ = std::io::stdout().write_all(text.as_bytes());
-        let _ = std::io::stdout().flush();
+        write(text);
         self.mid_line = !text.is_empty() && !text.ends_with('\n');
     }
 

@@ -10,6 +10,8 @@ use protocol::UserError;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
+use crate::terminal::{note, say};
+
 /// Arguments of `hub`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -76,23 +78,27 @@ async fn serve(door: &Door) -> Result<ExitCode, UserError> {
             door.address()
         ))
     })?;
-    eprintln!("A hub listens on ws://{}. Stop with Ctrl+C.", hub.address());
+    note(format_args!("A hub listens on ws://{}. Stop with Ctrl+C.", hub.address()));
     let mut seen = hub.events();
     let cancel = CancellationToken::new();
-    let stop = cancel.clone();
+    let running = hub.run(cancel.clone());
+    tokio::pin!(running);
     tokio::select! {
-        () = hub.run(cancel) => {}
+        () = &mut running => return Ok(ExitCode::SUCCESS),
         () = report(&mut seen) => {}
-        _ = tokio::signal::ctrl_c() => stop.cancel(),
+        _ = tokio::signal::ctrl_c() => {}
     }
+    // Its clients are told that it goes.
+    cancel.cancel();
+    running.await;
     Ok(ExitCode::SUCCESS)
 }
 
 async fn report(seen: &mut tokio::sync::broadcast::Receiver<Seen>) {
     loop {
         match seen.recv().await {
-            Ok(event) => println!("{}", line(&event)),
-            Err(RecvError::Lagged(missed)) => eprintln!("({missed} lines left out)"),
+            Ok(event) => say(line(&event)),
+            Err(RecvError::Lagged(missed)) => note(format_args!("({missed} lines left out)")),
             Err(RecvError::Closed) => return,
         }
     }
@@ -121,21 +127,22 @@ async fn send(
 ) -> Result<ExitCode, UserError> {
     let told = |problem: local_hub::SendProblem| UserError::other(problem.to_string());
     let token = door.token()?;
-    let mut reports = local_hub::send(door.address(), token.as_ref(), text, how, wait)
-        .await
-        .map_err(told)?;
+    let mut reports =
+        local_hub::send(door.address(), token.as_ref(), text, how, wait).await.map_err(told)?;
     let mut code = ExitCode::SUCCESS;
     while let Some(report) = reports.next().await {
         match report.map_err(told)? {
-            Report::Delivered { to, .. } => println!("delivered to {to}"),
-            Report::Acked { by } => println!("{by} has it"),
-            Report::Rejected { by, reason } => println!("{by} rejects it: {reason}"),
-            Report::Notified { notice, .. } => println!("{}: {}", notice.title, notice.body),
+            Report::Delivered { to, .. } => say(format_args!("delivered to {to}")),
+            Report::Acked { by } => say(format_args!("{by} has it")),
+            Report::Rejected { by, reason } => say(format_args!("{by} rejects it: {reason}")),
+            Report::Notified { notice, .. } => {
+                say(format_args!("{}: {}", notice.title, notice.body))
+            }
             Report::Undelivered { reason } => {
-                eprintln!("{reason}");
+                note(reason);
                 code = ExitCode::FAILURE;
             }
-            other => println!("{other:?}"),
+            other => say(format_args!("{other:?}")),
         }
     }
     Ok(code)

@@ -3,6 +3,7 @@
 mod ask;
 mod hub;
 mod serve;
+mod terminal;
 
 use std::process::ExitCode;
 
@@ -38,7 +39,7 @@ fn main() -> ExitCode {
     match outcome {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("{error}");
+            terminal::note(&error);
             exit_code(error.code)
         }
     }

@@ -8,6 +8,8 @@ use clap::Args;
 use protocol::{AppEvent, ErrorCode, HubState, HubStatus, Numbered, UserError};
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::terminal::note;
+
 /// Arguments of `serve`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -21,24 +23,27 @@ pub(crate) async fn run(data: DataDir, arguments: Arguments) -> Result<ExitCode,
     let folder = arguments.vault.or_else(|| data.last_vault()).ok_or_else(|| {
         UserError::new(ErrorCode::Vault, "Which folder of notes? Name it with --vault DIR.")
     })?;
+    let mut terminate = signal(SignalKind::terminate())
+        .map_err(|error| UserError::other(format!("Cannot listen for signals: {error}.")))?;
     let app = App::start(data);
-    app.subscribe(Box::new(|batch| {
-        batch.into_iter().for_each(report);
-        true
-    }))
-    .await?;
+    let snapshot = app
+        .subscribe(Box::new(|batch| {
+            batch.into_iter().for_each(report);
+            true
+        }))
+        .await?;
+    snapshot.problems.iter().for_each(note);
     app.open_vault(&folder).await?;
-    let stop = || signal(SignalKind::terminate());
-    let mut terminate =
-        stop().map_err(|error| UserError::other(format!("Cannot listen for signals: {error}.")))?;
-    eprintln!("Serving {}. Stop with Ctrl+C.", folder.display());
+    note(format_args!("Serving {}. Stop with Ctrl+C.", folder.display()));
     tokio::select! {
         _ = tokio::signal::ctrl_c() => {}
         _ = terminate.recv() => {}
     }
     let left = app.shutdown().await;
     if left > 0 {
-        eprintln!("{left} tasks did not end in time; what they were doing goes on at the next start.");
+        note(format_args!(
+            "{left} tasks did not end in time; what they were doing goes on at the next start."
+        ));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -46,10 +51,10 @@ pub(crate) async fn run(data: DataDir, arguments: Arguments) -> Result<ExitCode,
 fn report(numbered: Numbered) {
     match numbered.event {
         AppEvent::HubChanged { hub } => report_hub(&hub),
-        AppEvent::Problem { error } => eprintln!("{error}"),
+        AppEvent::Problem { error } => note(error),
         AppEvent::ConversationChanged { conversation } => {
             if let Some(question) = conversation.waiting_question {
-                eprintln!("Waiting for an answer in “{}”: {question}", conversation.title);
+                note(format_args!("Waiting for an answer in “{}”: {question}", conversation.title));
             }
         }
         _ => {}
@@ -58,10 +63,10 @@ fn report(numbered: Numbered) {
 
 fn report_hub(hub: &HubStatus) {
     match (&hub.trouble, hub.state) {
-        (Some(trouble), _) => eprintln!("{trouble}"),
-        (None, HubState::Online) => eprintln!("Online: the hub knows us."),
+        (Some(trouble), _) => note(trouble),
+        (None, HubState::Online) => note("Online: the hub knows us."),
         (None, HubState::Off) => {
-            eprintln!("The hub is off: switch it on in Settings, or set VAULTMATE_HUB_URL.");
+            note("The hub is off: switch it on in Settings, or set VAULTMATE_HUB_URL.");
         }
         (None, _) => {}
     }

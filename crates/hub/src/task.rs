@@ -91,8 +91,9 @@ enum Next {
 
 impl Driver {
     async fn run(mut self, cancel: CancellationToken, config: Option<LinkConfig>) {
-        self.announce();
         self.configure(config).await;
+        // A link that is off has said nothing yet; one that dials is not called off before.
+        self.announce();
         loop {
             match self.next(&cancel).await {
                 Next::Stop => break,

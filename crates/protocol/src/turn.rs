@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::{
-    CallId, ContentHash, ConversationId, Message, MessageId, NotePath, Origin, Question, QuestionId,
-    Reaction, Timestamp, TurnId, UserError,
+    CallId, ContentHash, ConversationId, Message, MessageId, NotePath, Origin, Question,
+    QuestionId, Reaction, Timestamp, TurnId, UserError,
 };
 
 /// Where a turn stands. Everything after `Running` is terminal.

@@ -7,6 +7,7 @@ use sqlx::{Row, SqliteConnection};
 use crate::column::{Columns, word};
 use crate::commit::{commit, read};
 use crate::error::Failure;
+use crate::outbox::{self, OutboxPush};
 use crate::{Store, StoreError};
 
 /// A hub message and how far it has come.
@@ -78,14 +79,15 @@ impl Store {
         ))
     }
 
-    /// The message needs nothing more.
-    pub async fn inbox_done(&self, hub: &str, id: &str) -> Result<(), StoreError> {
-        commit!(self, "inbox_done", "finish a hub message", |db| close(db, hub, id, "done"))
+    /// The message that `said` answers needs nothing more; `said` goes out. One commit.
+    pub async fn inbox_done(&self, said: &OutboxPush) -> Result<(), StoreError> {
+        commit!(self, "inbox_done", "finish a hub message", |db| close(db, said, "done"))
     }
 
-    /// The message is put aside, with its error, until the user says.
-    pub async fn inbox_park(&self, hub: &str, id: &str) -> Result<(), StoreError> {
-        commit!(self, "inbox_park", "put a hub message aside", |db| close(db, hub, id, "parked"))
+    /// The message that `said` answers is put aside, with its error, until the user says; `said`
+    /// goes out. One commit.
+    pub async fn inbox_park(&self, said: &OutboxPush) -> Result<(), StoreError> {
+        commit!(self, "inbox_park", "put a hub message aside", |db| close(db, said, "parked"))
     }
 
     /// Counts a failure, keeps its words, and returns how often the message has now failed.
@@ -172,17 +174,17 @@ async fn assign(
 
 async fn close(
     db: &mut SqliteConnection,
-    hub: &str,
-    id: &str,
+    said: &OutboxPush,
     state: &'static str,
 ) -> Result<(), Failure> {
     let closed = sqlx::query("UPDATE inbox SET state = ?3 WHERE hub = ?1 AND id = ?2")
-        .bind(hub)
-        .bind(id)
+        .bind(&said.hub)
+        .bind(&said.message_id)
         .bind(state)
-        .execute(db)
+        .execute(&mut *db)
         .await?;
-    found(closed.rows_affected(), id)
+    found(closed.rows_affected(), &said.message_id)?;
+    Ok(outbox::insert(db, said).await?)
 }
 
 /// The message of a turn, if it has one, is done.

@@ -20,7 +20,7 @@ pub(crate) async fn set_key(
     key: String,
     place: KeyPlace,
 ) -> Result<(), UserError> {
-    app.set_key(&SecretString::from(key), place)
+    app.set_key(SecretString::from(key), place).await
 }
 
 #[tauri::command]

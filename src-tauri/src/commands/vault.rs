@@ -8,7 +8,9 @@ use tauri::{AppHandle, Runtime, State};
 use tauri_plugin_dialog::DialogExt as _;
 
 #[tauri::command]
-pub(crate) async fn pick_folder<R: Runtime>(host: AppHandle<R>) -> Result<Option<String>, UserError> {
+pub(crate) async fn pick_folder<R: Runtime>(
+    host: AppHandle<R>,
+) -> Result<Option<String>, UserError> {
     Ok(host.dialog().file().blocking_pick_folder().map(|folder| folder.to_string()))
 }
 

@@ -25,7 +25,8 @@ async fn spoilt(spoil: impl Fn(&mut Vec<u8>)) -> Home {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_of_a_newer_version_is_refused_and_left_untouched() {
-    let home = spoilt(|bytes| bytes[USER_VERSION..USER_VERSION + 4].copy_from_slice(&[0, 0, 0, 99]));
+    let home =
+        spoilt(|bytes| bytes[USER_VERSION..USER_VERSION + 4].copy_from_slice(&[0, 0, 0, 99]));
     let home = home.await;
     let before = fs::read(home.database()).expect("a database");
     let error = refusal(&home, home.notes.root()).await;

@@ -96,6 +96,7 @@ async fn a_read_only_vault_is_read_and_every_change_is_refused_in_words() {
     running.quit().await;
     model.finish();
 
+    home.data.write("config.toml", "provider = \"commands\"\n");
     let said = home.ask(&["--write", "append bread to List"]).await;
     assert!(said.out.contains("read-only"), "{said:?}");
     assert_eq!(home.notes.snapshot(), before);

@@ -3,6 +3,8 @@
 //! For machines without a display: it brings its own, waits until the chat is painted, saves the
 //! PNG and ends what it started. Last line on stdout: the picture's path.
 
+#![allow(clippy::expect_used, reason = "without a temporary folder there is no picture")]
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -17,16 +19,17 @@ async fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     let picture = PathBuf::from(picture);
+    let folder = tempfile::tempdir().expect("a temporary folder");
     let display = Display::start();
     let launch = Launch {
         binary: binary.into(),
         args: words.collect(),
         env: Vec::new(),
         display: display.name().into(),
-        log: picture.with_extension("log"),
+        log: folder.path().join("window.log"),
     };
     let app = DesktopApp { window: WebDriver::start(&launch).await };
-    app.painted().await;
+    app.opened().await;
     app.window.screenshot(&picture).await;
     app.quit().await;
     println!("{}", picture.display());

@@ -128,6 +128,7 @@ fn message_violations(request: &Value) -> Vec<String> {
         return vec!["no messages".into()];
     };
     let mut found = Vec::new();
+    found.extend(undeclared_tools(request, messages));
     let mut open_calls: BTreeSet<&str> = BTreeSet::new();
     let mut all_calls: BTreeSet<&str> = BTreeSet::new();
     for (index, message) in messages.iter().enumerate() {
@@ -159,6 +160,18 @@ fn message_violations(request: &Value) -> Vec<String> {
     found
 }
 
+/// A history with calls is refused where no tools are declared, even when none may be called.
+fn undeclared_tools(request: &Value, messages: &[Value]) -> Option<String> {
+    let blocks = messages.iter().filter_map(|message| message["content"].as_array()).flatten();
+    let mut of_tools = blocks.filter(|block| ["tool_use", "tool_result"].contains(&kind(block)));
+    let declared = request["tools"].as_array().is_some_and(|tools| !tools.is_empty());
+    (!declared && of_tools.next().is_some()).then(|| "calls, but no tools are declared".into())
+}
+
+fn kind(block: &Value) -> &str {
+    block["type"].as_str().unwrap_or_default()
+}
+
 fn result_violations(
     index: usize,
     blocks: &[Value],
@@ -187,7 +200,7 @@ fn result_violations(
 }
 
 fn block_violation(block: &Value, role: &str) -> Option<String> {
-    match (block["type"].as_str().unwrap_or_default(), role) {
+    match (kind(block), role) {
         ("text", _) if blank(&block["text"]) => Some("an empty text block".into()),
         ("text", _) | ("thinking" | "redacted_thinking", "assistant") => None,
         ("tool_use", "assistant") => call_violation(block),

@@ -25,6 +25,8 @@ async fn post(model: &ScriptedModel, request: &Value) -> reqwest::Response {
 
 fn complaints(messages: Value) -> Vec<String> {
     let mut request = asks("");
+    let schema = json!({ "type": "object" });
+    request["tools"] = json!([{ "name": "t", "description": "d", "input_schema": schema }]);
     request["messages"] = messages;
     rules::request_violations(&request)
 }
@@ -212,6 +214,16 @@ fn each_kind_of_broken_envelope_is_named() {
     assert_eq!(broken(|r| r["stream"] = json!(false)), "stream is not true");
     assert_eq!(broken(|r| r["max_token"] = json!(9)), "unknown field `max_token`");
     assert_eq!(broken(|r| r["system"] = json!(" ")), "the system prompt is empty or no text");
+    let undeclared = broken(|r| {
+        let call = json!({ "type": "tool_use", "id": "c", "name": "t", "input": {} });
+        let result = json!({ "type": "tool_result", "tool_use_id": "c", "content": "x" });
+        r["messages"] = json!([
+            { "role": "user", "content": "hi" },
+            { "role": "assistant", "content": [call] },
+            { "role": "user", "content": [result] },
+        ]);
+    });
+    assert_eq!(undeclared, "calls, but no tools are declared");
     assert_eq!(
         broken(|r| r["tools"] = json!([{ "name": "t", "description": "d", "input_schema": {} }])),
         "the schema of tool `t` is not of an object"

@@ -68,12 +68,18 @@ impl Changes for VaultChanges {
 }
 
 impl VaultChanges {
-    async fn facts(&self, turn: &OpenTurn, effect: Effect, plan: &Plan) -> Result<Facts, UserError> {
+    async fn facts(
+        &self,
+        turn: &OpenTurn,
+        effect: Effect,
+        plan: &Plan,
+    ) -> Result<Facts, UserError> {
         let waiting = self.store.open_change_set(&turn.conversation).await.map_err(user_error)?;
         let waiting = waiting.map(|set| set.planned).unwrap_or_default();
         let waits = |path: &NotePath| waiting.iter().any(|row| row.change.path == *path);
         let paths: Vec<&NotePath> = plan.change_set.changes().iter().map(|c| &c.path).collect();
-        let history = self.store.history(&turn.conversation, &turn.turn).await.map_err(user_error)?;
+        let history =
+            self.store.history(&turn.conversation, &turn.turn).await.map_err(user_error)?;
         let words = history
             .iter()
             .find(|message| message.id == turn.message)
@@ -99,7 +105,12 @@ impl VaultChanges {
         })
     }
 
-    async fn apply(&self, turn: &OpenTurn, call: &CallId, plan: &Plan) -> Result<Verdict, UserError> {
+    async fn apply(
+        &self,
+        turn: &OpenTurn,
+        call: &CallId,
+        plan: &Plan,
+    ) -> Result<Verdict, UserError> {
         let changes = plan.change_set.changes().iter().map(|change| Planned {
             change: change.clone(),
             turn: turn.turn.clone(),
@@ -120,7 +131,12 @@ impl VaultChanges {
         Ok(verdict)
     }
 
-    async fn hold(&self, turn: &OpenTurn, call: &CallId, plan: &Plan) -> Result<Verdict, UserError> {
+    async fn hold(
+        &self,
+        turn: &OpenTurn,
+        call: &CallId,
+        plan: &Plan,
+    ) -> Result<Verdict, UserError> {
         self.store
             .add_planned(
                 &turn.conversation,

@@ -65,11 +65,7 @@ impl Host for AppHost {
 impl AppHost {
     /// Whether the words of a hub message are to be kept as they are: there is no model, or one
     /// was asked already and failed.
-    async fn must_capture(
-        &self,
-        turn: &OpenTurn,
-        chosen: &Chosen,
-    ) -> Result<bool, UserError> {
+    async fn must_capture(&self, turn: &OpenTurn, chosen: &Chosen) -> Result<bool, UserError> {
         let row = self.store.inbox_of_turn(&turn.turn).await.map_err(user_error)?;
         let failed_before = row.is_some_and(|row| row.attempts > 0);
         Ok(!chosen.status.has_model || chosen.provider.is_err() || failed_before)

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use llm::transcript::Transcript;
 use protocol::{
-    CallResult, ConversationId, Ending, Message, NewTurn, NotePath, OpenTurn, Step, TurnId, UserError,
+    CallResult, ConversationId, Ending, Message, NewTurn, NotePath, OpenTurn, Step, TurnId,
+    UserError,
 };
 use store::Store;
 use tokio::sync::Notify;
@@ -56,8 +57,7 @@ impl Transcript for StoreTranscript {
         };
         let pushes = match &row.conversation {
             Some(conversation) => {
-                let history =
-                    self.store.history(conversation, turn).await.map_err(user_error)?;
+                let history = self.store.history(conversation, turn).await.map_err(user_error)?;
                 let waiting = self.waiting(conversation, turn).await?;
                 outbox::outcome(&row, turn, &history, ending, &waiting)
             }
@@ -79,5 +79,43 @@ impl StoreTranscript {
         let open = self.store.open_change_set(conversation).await.map_err(user_error)?;
         let planned = open.map(|set| set.planned).unwrap_or_default().into_iter();
         Ok(planned.filter(|row| row.turn == *turn).map(|row| row.change.path).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::{MessageId, Origin, Part, Role, Timestamp, TurnStatus};
+
+    use super::*;
+
+    fn says(turn: &str) -> NewTurn {
+        let message = Message {
+            id: MessageId::from(turn),
+            conversation: ConversationId::from("c"),
+            turn: TurnId::from(turn),
+            role: Role::User,
+            parts: vec![Part::Text { text: "words".into() }],
+            at: Timestamp(1),
+        };
+        NewTurn { turn: TurnId::from(turn), message, origin: Origin::Window, answers: None }
+    }
+
+    #[tokio::test]
+    async fn a_turn_whose_end_was_lost_does_not_hold_up_those_behind_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::open(&folder.path().join("vault.db")).await.expect("a store");
+        let conversation = ConversationId::from("c");
+        store.create_conversation(&conversation, "c", None, Timestamp(0)).await.expect("begun");
+        for turn in ["lost", "next"] {
+            store.submit_turn(&says(turn)).await.expect("stored");
+        }
+        let lost = store.begin_turn(&conversation).await.expect("begun").expect("a turn");
+        // The control: to the store alone it runs for ever.
+        assert_eq!(store.begin_turn(&conversation).await.expect("asked"), None);
+        let transcript = StoreTranscript { store: store.clone(), bell: Arc::default() };
+        let next = transcript.begin(&conversation).await.expect("begun").expect("a turn");
+        assert_eq!(next.turn, TurnId::from("next"));
+        let status = store.turn_status(&lost.turn).await.expect("read");
+        assert_eq!(status, Some(TurnStatus::Interrupted));
     }
 }

@@ -74,11 +74,13 @@ async fn done_and_parked_messages_are_not_open() {
     for id in ["m1", "m2", "m3"] {
         arrives(&story, id, "Words", 1).await;
     }
-    story.store.inbox_done("hub", "m1").await.expect("done");
-    story.store.inbox_park("hub", "m2").await.expect("parked");
+    story.store.inbox_done(&push("Saved", 2)).await.expect("done");
+    let parted = OutboxPush { message_id: "m2".into(), ..push("Not saved", 3) };
+    story.store.inbox_park(&parted).await.expect("parked");
     let open = story.store.inbox_unfinished().await.expect("read");
     assert_eq!(open, [row("m3", "Words", 1)]);
     assert_eq!(story.store.inbox_count_open().await.expect("read"), 1);
+    assert_eq!(next_body(&story).await.as_deref(), Some("Saved"), "said in the same commit");
     // A message that is done is still known.
     assert!(!arrives(&story, "m1", "Words", 9).await);
 }
@@ -99,8 +101,8 @@ async fn what_is_not_in_the_inbox_is_said_to_be_missing() {
     let story = Story::begin().await;
     let store = &story.store;
     let outcomes = [
-        store.inbox_done("hub", "m1").await.err(),
-        store.inbox_park("hub", "m1").await.err(),
+        store.inbox_done(&push("Saved", 1)).await.err(),
+        store.inbox_park(&push("Not saved", 1)).await.err(),
         store.inbox_assign("hub", "m1", &conversation(), &"t1".into()).await.err(),
         store.inbox_attempt_failed("hub", "m1", "why").await.err(),
         store.outbox_sent(1).await.err(),
@@ -108,6 +110,7 @@ async fn what_is_not_in_the_inbox_is_said_to_be_missing() {
     for outcome in outcomes {
         assert!(matches!(outcome, Some(StoreError::NotFound { .. })), "{outcome:?}");
     }
+    assert_eq!(next_body(&story).await, None, "nothing is said of what is not there");
 }
 
 #[tokio::test]
