@@ -7,6 +7,7 @@ import type {
   NoteText,
   Numbered,
   ProviderTest,
+  Question,
   SendMessage,
   Settings,
   VaultInfo,
@@ -108,7 +109,7 @@ export class Session {
     const question = this.notAnAnswer ? null : (this.app.chat?.question ?? null);
     await this.#send({
       conversation: this.app.chat?.id ?? null,
-      text: text.trim(),
+      text: question ? answerIn(question, text.trim()) : text.trim(),
       answers: question?.id ?? null,
     });
   }
@@ -272,4 +273,9 @@ export class Session {
 
 function sameVault(one: VaultInfo | null, other: VaultInfo | null): boolean {
   return one?.folder === other?.folder;
+}
+
+/** The number of an option, alone, is that option. */
+function answerIn({ options }: Question, text: string): string {
+  return /^[1-9]$/.test(text) ? (options[Number(text) - 1] ?? text) : text;
 }

@@ -53,13 +53,13 @@ describe('by keyboard only', () => {
     expect(screen.getByTestId('review-open')).toHaveTextContent('Review 1 note');
   });
 
-  it('a question is answered with a digit, but not while something is being typed', async () => {
+  it('an option is chosen by its number, and never while something longer is typed', async () => {
     const { host, keys } = await open('question');
     await waitFor(() => expect(screen.getByTestId('composer')).toHaveFocus());
-    await keys.keyboard('at 2');
+    await keys.keyboard('2 kg');
     expect(host.asked('sendMessage')).toEqual([]);
     await keys.clear(screen.getByTestId('composer'));
-    await keys.keyboard('2');
+    await keys.keyboard('2{Enter}');
     await waitFor(() =>
       expect(host.asked('sendMessage')).toEqual([
         {
