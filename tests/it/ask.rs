@@ -171,6 +171,9 @@ async fn the_exit_code_tells_a_failure_a_busy_vault_and_wrong_words_apart() {
         home.notes.root().display()
     );
     assert_eq!(told(&busy), (Some(3), sentence.as_str()));
+    let vault = home.notes.root().to_str().expect("a path in UTF-8");
+    let busy = run(&mut home.cli(&["serve", "--vault", vault])).await;
+    assert_eq!(told(&busy), (Some(3), sentence.as_str()));
     let refused = home.start(without_model()).await.app.open_vault(home.notes.root()).await;
     assert_eq!(refused.expect_err("one at a time").code, ErrorCode::Busy);
     running.quit().await;

@@ -58,6 +58,10 @@ impl Home {
 
     /// Starts the application on the settings that the data folder holds.
     pub(crate) async fn start_as_it_is(&self) -> Running {
+        for name in ["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "VAULTMATE_HUB_URL"] {
+            let set = std::env::var(name).is_ok_and(|value| !value.is_empty());
+            assert!(!set, "{name} is set: a journey must not reach what it names, so unset it");
+        }
         let data = DataDir::at(self.data.root().to_owned()).expect("a data directory");
         let (app, heard) = (App::start(data), watch::Sender::new(Vec::new()));
         let ears = heard.clone();

@@ -1,6 +1,6 @@
 //! A change of a note as a person reads it: regions, lines, and the words that differ.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use protocol::review::{DiffLine, Hunk, Sign, Words};
 use protocol::{Change, NoteDiff};
@@ -9,8 +9,8 @@ use similar::{ChangeTag, DiffOp, InlineChange, TextDiff};
 /// Lines of context around a changed region.
 const AROUND: usize = 3;
 
-/// How long the search for the smallest diff of one note may take: two long texts that share
-/// nothing would take minutes.
+/// How long the search for the smallest diff of one note, or of one region of it, may take: two long
+/// texts that share nothing would take minutes.
 const LONGEST: Duration = Duration::from_millis(200);
 
 /// The diff of one change. Bytes that are not UTF-8 are shown with replacement marks.
@@ -61,7 +61,9 @@ fn hunk(diff: &TextDiff<'_, '_, str>, ops: &[DiffOp], headings: &Headings) -> Hu
         .iter()
         .find(|op| !matches!(op, DiffOp::Equal { .. }))
         .map_or(new_start, |op| op.new_range().start);
-    let lines = ops.iter().flat_map(|op| diff.iter_inline_changes(op)).map(|line| line_of(&line));
+    let deadline = Some(Instant::now() + LONGEST);
+    let lines = ops.iter().flat_map(|op| diff.iter_inline_changes_deadline(op, deadline));
+    let lines = lines.map(|line| line_of(&line));
     Hunk {
         heading: headings.above(changed),
         old_start: one_based(old_start),
@@ -83,7 +85,20 @@ fn line_of(line: &InlineChange<'_, str>) -> DiffLine {
             marked: marked && sign != Sign::Same,
         })
         .filter(|words| !words.text.is_empty());
-    DiffLine { sign, words: words.collect() }
+    DiffLine { sign, words: blanks_joined(words) }
+}
+
+/// Blanks between two marked words are marked too: a changed phrase reads as one.
+fn blanks_joined(words: impl Iterator<Item = Words>) -> Vec<Words> {
+    let mut words = words.peekable();
+    let mut joined: Vec<Words> = Vec::new();
+    while let Some(mut next) = words.next() {
+        let marked_before = joined.last().is_some_and(|before| before.marked);
+        let marked_after = words.peek().is_some_and(|after| after.marked);
+        next.marked |= next.text.trim().is_empty() && marked_before && marked_after;
+        joined.push(next);
+    }
+    joined
 }
 
 fn one_based(line: usize) -> u32 {

@@ -28,6 +28,7 @@ mod sample;
 mod secrets;
 mod submit;
 mod trouble;
+mod view;
 
 pub use app::{App, Fallback};
 pub use ask::{Asked, Question, ask};

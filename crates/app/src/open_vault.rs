@@ -6,17 +6,13 @@ use std::time::Duration;
 
 use hub::{HubEvent, HubHandle, LinkConfig};
 use llm::service::{LlmService, ServiceParts};
-use protocol::conversation::{ConversationView, Item};
-use protocol::event::VaultInfo;
-use protocol::{
-    AppEvent, ConversationId, Ending, HubState, HubStatus, OpenTurn, TurnStatus, UserError,
-};
+use protocol::{AppEvent, Ending, HubState, HubStatus, OpenTurn, TurnStatus, UserError};
 use store::Store;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{TaskTracker, task_tracker::TaskTrackerToken};
 use tools::catalog::{Shelf, catalog};
-use vault::{EntryKind, Vault};
+use vault::Vault;
 
 use crate::announce::{Announcer, News};
 use crate::aside::aside;
@@ -32,7 +28,7 @@ use crate::ports::transcript::StoreTranscript;
 use crate::provider::Answering;
 use crate::purpose::Purpose;
 use crate::trouble::{not_opened, sentence, user_error};
-use crate::{inbox, link, outbox, recover, review};
+use crate::{inbox, link, outbox, recover};
 
 /// How long closing waits for tasks to come home.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -62,7 +58,7 @@ pub(crate) struct OpenVault {
     /// Held while a plan or a verdict is carried out: neither sees the other half-way.
     pub(crate) deciding: Arc<tokio::sync::Mutex<()>>,
     hub_status: Mutex<HubStatus>,
-    sample: bool,
+    pub(crate) sample: bool,
     tasks: TaskTracker,
     cancel: CancellationToken,
     _lock: Arc<VaultLock>,
@@ -127,11 +123,8 @@ impl OpenVault {
             desk: Arc::new(desk.clone()),
         })
         .map_err(|error| UserError::other(error.to_string()))?;
-        let tools = registry
-            .names()
-            .into_iter()
-            .map(|name| (name.to_owned(), registry.changes_notes(name)));
-        let tools: Vec<(String, bool)> = tools.collect();
+        let named = |name: &str| (name.to_owned(), registry.changes_notes(name));
+        let tools = registry.names().into_iter().map(named).collect();
         let (news, heard) = mpsc::unbounded_channel();
         let service = LlmService::new(ServiceParts {
             registry: Arc::new(registry),
@@ -237,37 +230,6 @@ impl OpenVault {
         }
     }
 
-    /// Everything the chat shows of one conversation.
-    pub(crate) async fn view(&self, id: &ConversationId) -> Result<ConversationView, UserError> {
-        let (seq, live) = self.feed.live(id);
-        let conversation = self.store.conversation(id).await.map_err(user_error)?;
-        let conversation = conversation
-            .ok_or_else(|| UserError::other("This conversation is not there any more."))?;
-        let mut items = self.store.items(id).await.map_err(user_error)?;
-        add_live(&mut items, live);
-        let question = self.store.question(id).await.map_err(user_error)?;
-        let review = review::standing(&self.store, id).await?;
-        Ok(ConversationView { seq, conversation, items, question, review })
-    }
-
-    /// How the vault stands, for the window.
-    pub(crate) async fn info(&self) -> VaultInfo {
-        let vault = self.vault.clone();
-        let looked = aside(move || {
-            let entries = vault.list().map(|listing| listing.entries).unwrap_or_default();
-            let notes = entries.iter().filter(|entry| entry.kind == EntryKind::Note).count();
-            (notes, vault.is_writable())
-        });
-        let (notes, writable) = looked.await.unwrap_or_default();
-        VaultInfo {
-            name: self.vault.name().to_owned(),
-            folder: self.vault.folder().display().to_string(),
-            notes: u32::try_from(notes).unwrap_or(u32::MAX),
-            writable,
-            sample: self.sample,
-        }
-    }
-
     /// How the link stands.
     pub(crate) fn hub_status(&self) -> HubStatus {
         self.hub_status.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -294,15 +256,6 @@ impl OpenVault {
     }
 }
 
-/// Adds the answer that is being written, unless it was stored meanwhile.
-fn add_live(items: &mut Vec<Item>, live: Option<Item>) {
-    let Some(Item::Assistant { id: live_id, .. }) = &live else { return };
-    let is_live = |item: &Item| matches!(item, Item::Assistant { id, .. } if id == live_id);
-    if !items.iter().any(is_live) {
-        items.extend(live);
-    }
-}
-
 /// Opens the folder and takes its lock; the path is that of its data.
 fn enter(folder: &Path, data: &DataDir) -> Result<(Vault, PathBuf, Arc<VaultLock>), UserError> {
     let vault = Vault::open(folder).map_err(|error| not_opened(&error))?;
@@ -315,24 +268,4 @@ fn enter(folder: &Path, data: &DataDir) -> Result<(Vault, PathBuf, Arc<VaultLock
 struct Ears {
     news: mpsc::UnboundedReceiver<News>,
     hub_events: mpsc::Receiver<HubEvent>,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use protocol::MessageId;
-
-    #[test]
-    fn an_answer_that_was_stored_meanwhile_stands_in_a_view_once() {
-        let answer = |text: &str, streaming| {
-            let (id, text) = (MessageId::from("m"), text.to_owned());
-            Item::Assistant { id, text, streaming, cut: false }
-        };
-        let mut stored = vec![answer("all of it", false)];
-        add_live(&mut stored, Some(answer("all of", true)));
-        assert_eq!(stored, [answer("all of it", false)]);
-        let mut unstored = Vec::new();
-        add_live(&mut unstored, Some(answer("all of", true)));
-        assert_eq!(unstored, [answer("all of", true)]);
-    }
 }

@@ -13,7 +13,8 @@ use testkit::story::{self, EDITED, NOTES};
 use testkit::{Reply, ScriptedModel};
 
 use super::{assert_clear, assert_told};
-use crate::stage::{Home, asking, keyed, users_words, without_model};
+use crate::bare_hub::BareHub;
+use crate::stage::{Home, asking, keyed, linked, users_words, without_model};
 
 /// A small disk over a folder, gone on drop.
 struct Disk {
@@ -146,6 +147,41 @@ async fn on_a_full_disk_the_note_is_untouched_and_applied_once_there_is_room() {
     for (path, text) in EDITED {
         assert_eq!(home.notes.read(path), text);
     }
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_addition_for_which_there_is_no_room_is_told_as_not_done() {
+    let home = Home::new(&[]);
+    let Some(disk) = Disk::over(home.notes.root(), 64) else { return };
+    furnish(&home);
+    disk.fill();
+    let before = home.notes.snapshot();
+    let said = home.ask(&["--write", "append bread to List"]).await;
+    let sentence =
+        "The disk is full, so `List.md` was not changed. Free some space, then try again.";
+    assert!(said.out.contains(sentence) && !said.out.contains("Appended"), "{said:?}");
+    assert_eq!(home.notes.snapshot(), before);
+
+    disk.free();
+    home.ask(&["--write", "append bread to List"]).await;
+    assert_eq!(home.notes.read("List.md"), "# List\n\n- bread\n- bread\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn words_from_the_hub_that_cannot_be_kept_are_told_as_not_saved_and_stay_in_the_chat() {
+    let (home, hub) = (Home::new(&[]), BareHub::bind().await);
+    let Some(disk) = Disk::over(home.notes.root(), 64) else { return };
+    disk.protect();
+    let running = home.open(linked(without_model(), &hub.url())).await;
+    let mut line = hub.accept().await;
+    line.say("m-1", "remember milk").await;
+    assert_eq!(line.answer().await.kind, "ack");
+    let body = line.answer().await.payload["body"].as_str().expect("words").to_owned();
+    assert!(body.starts_with("Not saved: ") && body.contains("read-only"), "{body}");
+    assert_clear(&body);
+    let view = running.view(&running.only_conversation().await).await;
+    assert!(users_words(&view).contains(&"remember milk"), "{:?}", view.items);
     running.quit().await;
 }
 

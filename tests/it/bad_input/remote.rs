@@ -1,5 +1,6 @@
 //! The model and the hub: a wrong key, nobody there, a name that is not wanted.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -96,17 +97,44 @@ async fn a_connection_that_breaks_is_tried_three_times() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_overloaded_model_is_a_matter_of_trying_again() {
-    let busy = || Reply::status(529, "Overloaded");
-    let model = ScriptedModel::start(vec![busy(), busy(), busy()]).await;
-    let home = keyed(&NOTES);
+async fn a_model_with_too_much_to_do_is_a_matter_of_trying_again() {
+    for (status, sentence) in [
+        (529, "HOST is overloaded: wait a little, then try again."),
+        (429, "Too many requests for this key (slow down): wait a little, then try again."),
+        (500, "HOST failed (slow down): try again."),
+    ] {
+        let busy = || Reply::status(status, "slow down");
+        let model = ScriptedModel::start(vec![busy(), busy(), busy()]).await;
+        let home = keyed(&NOTES);
+        let running = home.open(asking(&model)).await;
+        let conversation = running.say(None, "hello").await;
+        let error = failure(&running.view(&conversation).await).expect("the turn failed");
+        let sentence = sentence.replace("HOST", &model.base_url().replace("http://", ""));
+        assert_told(&error, ErrorCode::Network, &sentence);
+        running.quit().await;
+        model.finish();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_kept_in_a_file_is_its_owners_alone_and_stands_nowhere_else() {
+    let (home, model) = (Home::new(&NOTES), ScriptedModel::start(vec![Reply::text("Yes.")]).await);
     let running = home.open(asking(&model)).await;
-    let conversation = running.say(None, "hello").await;
-    let error = failure(&running.view(&conversation).await).expect("the turn failed");
-    let host = model.base_url().replace("http://", "");
-    let sentence = format!("{host} is overloaded: wait a little, then try again.");
-    assert_told(&error, ErrorCode::Network, &sentence);
+    let place = protocol::request::KeyPlace::File;
+    running.app.set_key(SecretString::from(KEY), place).await.expect("the key is kept");
+    running.say(None, "Are you there?").await;
     running.quit().await;
+    let holding: Vec<String> = home
+        .data
+        .snapshot()
+        .into_iter()
+        .filter_map(|(name, bytes)| {
+            bytes.windows(KEY.len()).any(|part| part == KEY.as_bytes()).then_some(name)
+        })
+        .collect();
+    assert_eq!(holding, ["key"]);
+    let file = std::fs::metadata(home.data.root().join("key")).expect("the key's file");
+    assert_eq!(file.permissions().mode() & 0o777, 0o600);
     model.finish();
 }
 

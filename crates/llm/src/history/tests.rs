@@ -1,3 +1,5 @@
+//! Any rows make a request that the vendors accept.
+
 use proptest::prelude::*;
 use serde_json::json;
 

@@ -1,3 +1,5 @@
+//! Tools by name, and errors that teach.
+
 use std::collections::BTreeMap;
 
 use protocol::{Change, ChangeSet, NotePath};

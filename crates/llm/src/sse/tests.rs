@@ -1,3 +1,5 @@
+//! Event streams in any pieces, within their caps.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! The turn's rules by table, and its law over any story.
+
 use protocol::{ErrorCode, TurnStatus};
 use serde_json::{Value, json};
 

@@ -1,3 +1,5 @@
+//! Anthropic's events, whole, broken and in any pieces.
+
 use std::fmt::Write as _;
 
 use proptest::prelude::*;

@@ -1,3 +1,5 @@
+//! Each failure as the error a caller can act on.
+
 use reqwest::header::RETRY_AFTER;
 
 use super::*;

@@ -1,0 +1,73 @@
+//! What the window is shown of an open vault.
+
+use protocol::conversation::{ConversationView, Item};
+use protocol::event::VaultInfo;
+use protocol::{ConversationId, UserError};
+use vault::EntryKind;
+
+use crate::aside::aside;
+use crate::open_vault::OpenVault;
+use crate::review;
+use crate::trouble::user_error;
+
+impl OpenVault {
+    /// Everything the chat shows of one conversation.
+    pub(crate) async fn view(&self, id: &ConversationId) -> Result<ConversationView, UserError> {
+        let (seq, live) = self.feed.live(id);
+        let conversation = self.store.conversation(id).await.map_err(user_error)?;
+        let conversation = conversation
+            .ok_or_else(|| UserError::other("This conversation is not there any more."))?;
+        let mut items = self.store.items(id).await.map_err(user_error)?;
+        add_live(&mut items, live);
+        let question = self.store.question(id).await.map_err(user_error)?;
+        let review = review::standing(&self.store, id).await?;
+        Ok(ConversationView { seq, conversation, items, question, review })
+    }
+
+    /// How the vault stands, for the window.
+    pub(crate) async fn info(&self) -> VaultInfo {
+        let vault = self.vault.clone();
+        let looked = aside(move || {
+            let entries = vault.list().map(|listing| listing.entries).unwrap_or_default();
+            let notes = entries.iter().filter(|entry| entry.kind == EntryKind::Note).count();
+            (notes, vault.is_writable())
+        });
+        let (notes, writable) = looked.await.unwrap_or_default();
+        VaultInfo {
+            name: self.vault.name().to_owned(),
+            folder: self.vault.folder().display().to_string(),
+            notes: u32::try_from(notes).unwrap_or(u32::MAX),
+            writable,
+            sample: self.sample,
+        }
+    }
+}
+
+/// Adds the answer that is being written, unless it was stored meanwhile.
+fn add_live(items: &mut Vec<Item>, live: Option<Item>) {
+    let Some(Item::Assistant { id: live_id, .. }) = &live else { return };
+    let is_live = |item: &Item| matches!(item, Item::Assistant { id, .. } if id == live_id);
+    if !items.iter().any(is_live) {
+        items.extend(live);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use protocol::MessageId;
+
+    #[test]
+    fn an_answer_that_was_stored_meanwhile_stands_in_a_view_once() {
+        let answer = |text: &str, streaming| {
+            let (id, text) = (MessageId::from("m"), text.to_owned());
+            Item::Assistant { id, text, streaming, cut: false }
+        };
+        let mut stored = vec![answer("all of it", false)];
+        add_live(&mut stored, Some(answer("all of", true)));
+        assert_eq!(stored, [answer("all of it", false)]);
+        let mut unstored = Vec::new();
+        add_live(&mut unstored, Some(answer("all of", true)));
+        assert_eq!(unstored, [answer("all of", true)]);
+    }
+}
