@@ -32,7 +32,7 @@ const ALLOWED_FOR_BUILDING: [&str; 4] = ["BlueOak-1.0.0", "CC-BY-4.0", "MIT-0", 
 /// the window.
 const STATED_ELSEWHERE: [(&str, &str); 2] = [
     ("node_modules/@inlang/plugin-message-format", "MIT"), // the package's file LICENSE
-    ("node_modules/sqlite-wasm-kysely", "MIT"), // its file LICENSE
+    ("node_modules/sqlite-wasm-kysely", "MIT"),            // its file LICENSE
 ];
 
 fn complaint(library: &str, licence: &str, also: &[&str]) -> Option<String> {
