@@ -279,3 +279,6 @@ fn tool_item(
         reactions: result.map(|result| result.reactions.clone()).unwrap_or_default(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -211,6 +211,17 @@ describe('a note', () => {
 });
 
 describe('settings', () => {
+  it('take the whole width, and the note is back with the chat', async () => {
+    const { keys } = await open('chat');
+    await keys.click(await screen.findByRole('link', { name: 'Pantry' }));
+    await screen.findByTestId('note-pane');
+    await keys.keyboard('{Control>},{/Control}');
+    await screen.findByRole('combobox', { name: 'Provider' });
+    expect(screen.queryByTestId('note-pane')).toBeNull();
+    await keys.keyboard('{Escape}');
+    expect(await screen.findByTestId('note-pane')).toBeVisible();
+  });
+
   it('are saved as a whole, each at once', async () => {
     const { host, session, keys } = await open('chat');
     session.openSettings();
