@@ -232,8 +232,8 @@ impl App {
         let open = self.open().await?;
         let words =
             Words { text: "Continue.".to_owned(), origin: protocol::Origin::Window, answers: None };
-        let new = open.new_turn(conversation, &words).await?;
-        open.submit(new).await
+        let prepared = open.new_turn(conversation, &words).await?;
+        open.submit(prepared).await
     }
 
     /// Resolves when no turn of the conversation runs or is queued, and all that happened in it is

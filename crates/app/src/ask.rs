@@ -65,8 +65,8 @@ async fn run(app: &App, question: Question, listener: Listener) -> Result<Asked,
         .await
         .map_err(user_error)?;
     let words = Words { text: question.text, origin: Origin::Cli, answers: None };
-    let new = open.new_turn(&conversation, &words).await?;
-    open.submit(new).await?;
+    let prepared = open.new_turn(&conversation, &words).await?;
+    open.submit(prepared).await?;
     open.service.idle(&conversation).await;
     open.caught_up().await;
     open.feed.flush();

@@ -140,13 +140,13 @@ async fn begin(vault: &Arc<OpenVault>) -> Result<(), UserError> {
 async fn submit(vault: &Arc<OpenVault>, row: &InboxRow) -> Result<(), UserError> {
     let conversation = todays_conversation(vault).await?;
     let words = Words { text: row.text.clone(), origin: row.origin, answers: None };
-    let new = vault.new_turn(&conversation.id, &words).await?;
+    let prepared = vault.new_turn(&conversation.id, &words).await?;
     vault
         .store
-        .inbox_assign(&row.hub, &row.id, &conversation.id, &new.turn)
+        .inbox_assign(&row.hub, &row.id, &conversation.id, &prepared.new.turn)
         .await
         .map_err(user_error)?;
-    vault.submit(new).await
+    vault.submit(prepared).await
 }
 
 /// One conversation per hub and day.

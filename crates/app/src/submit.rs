@@ -7,6 +7,7 @@ use protocol::{
     AppEvent, ConversationId, Message, NewTurn, OpenTurn, Origin, Part, QuestionId, Role,
     TurnStatus, UserError,
 };
+use store::VerdictRow;
 
 use crate::announce::News;
 use crate::clock::{fresh, now};
@@ -19,6 +20,12 @@ pub(crate) struct Words {
     pub(crate) text: String,
     pub(crate) origin: Origin,
     pub(crate) answers: Option<QuestionId>,
+}
+
+/// A turn ready to be stored, and the verdicts that its context block tells the model of.
+pub(crate) struct Prepared {
+    pub(crate) new: NewTurn,
+    told: Vec<VerdictRow>,
 }
 
 impl OpenVault {
@@ -36,8 +43,8 @@ impl OpenVault {
             None => self.new_conversation(&text).await?,
         };
         let words = Words { text, origin: Origin::Window, answers: request.answers };
-        let new = self.new_turn(&conversation, &words).await?;
-        self.submit(new).await?;
+        let prepared = self.new_turn(&conversation, &words).await?;
+        self.submit(prepared).await?;
         Ok(conversation)
     }
 
@@ -56,9 +63,10 @@ impl OpenVault {
         &self,
         conversation: &ConversationId,
         words: &Words,
-    ) -> Result<NewTurn, UserError> {
-        let mut parts =
-            vec![Part::Context { text: self.briefing(conversation, words.origin).await? }];
+    ) -> Result<Prepared, UserError> {
+        let told = self.store.untold_verdicts(conversation).await.map_err(user_error)?;
+        let briefing = self.briefing(conversation, words.origin, &told).await?;
+        let mut parts = vec![Part::Context { text: briefing }];
         if let Some(question) = &words.answers {
             parts.push(Part::Answers { question: question.clone() });
         }
@@ -72,16 +80,18 @@ impl OpenVault {
             parts,
             at: now(),
         };
-        Ok(NewTurn {
+        let new = NewTurn {
             turn: message.turn.clone(),
             message,
             origin: words.origin,
             answers: words.answers.clone(),
-        })
+        };
+        Ok(Prepared { new, told })
     }
 
     /// Stores the turn durably, then lets it run. `Err` means that nothing was stored.
-    pub(crate) async fn submit(&self, new: NewTurn) -> Result<(), UserError> {
+    pub(crate) async fn submit(&self, prepared: Prepared) -> Result<(), UserError> {
+        let Prepared { new, told } = prepared;
         let conversation = new.message.conversation.clone();
         let turn = OpenTurn {
             turn: new.turn.clone(),
@@ -96,7 +106,9 @@ impl OpenVault {
         self.announce(News::Sent { turn, question });
         // The words are safe: what fails from here on must not look as if they were not, or they
         // would be sent again. At worst the model hears of a verdict twice.
-        if let Err(error) = self.store.mark_told(&conversation).await.map_err(user_error) {
+        if !told.is_empty()
+            && let Err(error) = self.store.mark_told(&told).await.map_err(user_error)
+        {
             self.feed.tell(AppEvent::Problem { error });
         }
         Ok(())
@@ -106,8 +118,8 @@ impl OpenVault {
         &self,
         conversation: &ConversationId,
         origin: Origin,
+        verdicts: &[VerdictRow],
     ) -> Result<String, UserError> {
-        let verdicts = self.store.untold_verdicts(conversation).await.map_err(user_error)?;
         let open = self.store.open_change_set(conversation).await.map_err(user_error)?;
         let waiting = open.map(|set| set.planned.into_iter().map(|row| row.change.path).collect());
         let open_note = if origin.is_hub() { None } else { self.desk.path() };

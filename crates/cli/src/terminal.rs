@@ -1,13 +1,16 @@
-//! What is written to the terminal. A closed pipe (`| head`) is no reason to stop the work that is
-//! under way, so nothing here fails.
+//! What is written to the terminal.
+//!
+//! A closed pipe (`| head`) is no reason to stop the work that is under way, so nothing here fails.
+//! Text comes from notes, models and hubs: control characters are shown as their pictures, so that
+//! none of it can command the terminal.
 
 use std::fmt::Display;
 use std::io::Write as _;
 
-/// Writes `text` to stdout as it stands, at once.
+/// Writes `text` to stdout, at once.
 pub(crate) fn write(text: &str) {
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    let _ = out.write_all(tame(text).as_bytes()).and_then(|()| out.flush());
 }
 
 /// Writes a line to stdout.
@@ -17,5 +20,41 @@ pub(crate) fn say(line: impl Display) {
 
 /// Writes a line to stderr: what is done, and what went wrong.
 pub(crate) fn note(line: impl Display) {
-    let _ = writeln!(std::io::stderr().lock(), "{line}");
+    let _ = writeln!(std::io::stderr().lock(), "{}", tame(&line.to_string()));
+}
+
+/// The text with control characters as pictures; tabs and line breaks of either kind stay.
+fn tame(text: &str) -> String {
+    let shown = |line: &str| -> String { line.chars().map(tamed).collect() };
+    let lines = text.split('\n').map(|line| match line.strip_suffix('\r') {
+        Some(line) => shown(line) + "\r",
+        None => shown(line),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn tamed(c: char) -> char {
+    if c.is_control() && c != '\t' { picture(c) } else { c }
+}
+
+/// U+2400 and on show U+0000 and on; C1 controls have no pictures.
+fn picture(control: char) -> char {
+    match u32::from(control) {
+        0x7f => '\u{2421}',
+        code => char::from_u32(0x2400 + code).filter(|_| code < 0x20).unwrap_or('\u{fffd}'),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::tame;
+
+    #[test]
+    fn a_note_cannot_command_the_terminal() {
+        assert_eq!(tame("one\r\n\ttwo ✓\n"), "one\r\n\ttwo ✓\n");
+        assert_eq!(
+            tame("\u{1b}[2J\u{1b}]0;gone\u{7}\r\u{9b}31m\u{7f}"),
+            "␛[2J␛]0;gone␇␍\u{fffd}31m␡"
+        );
+    }
 }

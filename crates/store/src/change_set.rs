@@ -105,12 +105,9 @@ impl Store {
         read!(self, "read the new verdicts", |db| untold_in(db, conversation))
     }
 
-    /// Notes that the model has been told of every verdict so far.
-    pub async fn mark_told(&self, conversation: &ConversationId) -> Result<(), StoreError> {
-        commit!(self, "mark_told", "note the told verdicts", |db| planned_change::mark_told(
-            db,
-            conversation
-        ))
+    /// Notes that the model has been told of these verdicts.
+    pub async fn mark_told(&self, verdicts: &[VerdictRow]) -> Result<(), StoreError> {
+        commit!(self, "mark_told", "note the told verdicts", |db| told(db, verdicts))
     }
 }
 
@@ -183,6 +180,13 @@ async fn conversation_of(
         .try_map(|row: SqliteRow| row.text("conversation"))
         .fetch_optional(db)
         .await
+}
+
+async fn told(db: &mut SqliteConnection, verdicts: &[VerdictRow]) -> Result<(), sqlx::Error> {
+    for verdict in verdicts {
+        planned_change::mark_told(db, &verdict.change_set, verdict.at).await?;
+    }
+    Ok(())
 }
 
 async fn settle(

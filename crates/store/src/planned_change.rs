@@ -257,15 +257,15 @@ pub(crate) async fn decided(
 
 pub(crate) async fn mark_told(
     db: &mut SqliteConnection,
-    conversation: &ConversationId,
+    set: &ChangeSetId,
+    decided_at: Timestamp,
 ) -> Result<(), sqlx::Error> {
     sqlx::query(
         "UPDATE planned_change SET told = 1
-         WHERE told = 0 AND state IN ('applied', 'rejected') AND change_set IN (
-             SELECT id FROM change_set WHERE conversation = ?
-         )",
+         WHERE change_set = ? AND decided_at = ? AND state IN ('applied', 'rejected')",
     )
-    .bind(conversation.as_str())
+    .bind(set.as_str())
+    .bind(decided_at.0)
     .execute(db)
     .await?;
     Ok(())
