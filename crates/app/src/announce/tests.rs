@@ -1,3 +1,5 @@
+//! What the window is told of a turn, and in which order.
+
 use std::sync::{Arc, Mutex};
 
 use protocol::{MessageId, NewTurn, Origin, Role, Timestamp};
