@@ -13,6 +13,7 @@ mod change;
 mod first_run;
 mod hub;
 mod question;
+mod trouble;
 
 use tokio::sync::{Mutex, MutexGuard};
 

@@ -1,0 +1,90 @@
+//! What goes wrong is said in words with a way on, and what must not happen in the window does not.
+
+use serde_json::json;
+use testkit::{DesktopHome, Gate, Key, Reply, ScriptedModel, TempVault};
+
+use super::one_at_a_time;
+
+const LOG: &str = "[data-testid=chat-log]";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refused_key_leads_to_the_settings_and_the_message_can_be_tried_again() {
+    let _turn = one_at_a_time().await;
+    let vault = TempVault::from_fixture("sample");
+    let model = ScriptedModel::start(vec![
+        Reply::status(401, "invalid x-api-key"),
+        Reply::text("Now I can hear you."),
+    ])
+    .await;
+    let home = DesktopHome::fresh().with_vault(&vault).with_model(&model);
+
+    let app = home.start().await;
+    app.window.type_into("[data-testid=composer]", "Are you there?").await;
+    app.window.click("[data-testid=send]").await;
+    app.window.find_text(LOG, "does not accept the key").await;
+    app.picture("trouble-key").await;
+    let settings = app.window.find_text(&format!("{LOG} button"), "Open settings").await;
+    app.window.click_element(&settings).await;
+    app.window.find("[data-testid=settings]").await;
+    app.window.press(&[Key::Escape]).await;
+    app.window.find_text(LOG, "Are you there?").await;
+    let again = app.window.find_text(&format!("{LOG} button"), "Try again").await;
+    app.window.click_element(&again).await;
+    app.window.find_text(LOG, "Now I can hear you.").await;
+    app.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stop_keeps_the_words_that_came_and_lets_go_of_the_model() {
+    let _turn = one_at_a_time().await;
+    let (gate, vault) = (Gate::closed(), TempVault::from_fixture("sample"));
+    let long = "The pantry holds lentils, rice, and a long list of other things.";
+    let model = ScriptedModel::start(vec![Reply::text(long).gated(&gate)]).await;
+    let home = DesktopHome::fresh().with_vault(&vault).with_model(&model);
+
+    let app = home.start().await;
+    app.window.type_into("[data-testid=composer]", "What is in the pantry?").await;
+    app.window.click("[data-testid=send]").await;
+    gate.let_through(1);
+    app.window.find_text(LOG, "The pan").await;
+    app.window.press(&[Key::Escape]).await;
+    app.window.find_text(LOG, "You stopped this").await;
+    model.hung_up(1).await;
+    app.window.wait_until_gone("[data-testid=stop]").await;
+    app.window.find_text(LOG, "The pan").await;
+    app.window.wait_for_focus("composer").await;
+    app.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_page_runs_no_foreign_script_reaches_no_network_and_talks_over_its_own_scheme() {
+    let _turn = one_at_a_time().await;
+    let vault = TempVault::from_fixture("sample");
+    // Somebody listens: what fails then fails because of the policy.
+    let model = ScriptedModel::responder(|_| Reply::text("never asked")).await;
+    let home = DesktopHome::fresh().with_vault(&vault);
+
+    let app = home.start().await;
+    app.opened().await;
+    let probe = "
+        const script = document.createElement('script');
+        script.textContent = 'window.ranInline = true';
+        document.body.append(script);
+        window.probe = {};
+        const settle = (name, url) => fetch(url, { method: 'POST', body: '{}' }).then(
+            () => { window.probe[name] = 'reached'; },
+            () => { window.probe[name] = 'blocked'; });
+        settle('network', arguments[0]);
+        settle('ipc', 'ipc://localhost/no_such_command');";
+    app.window.execute(probe, &json!([model.base_url()])).await;
+    let settled = "return Boolean(window.probe.network && window.probe.ipc)";
+    app.window.wait_until("both requests are settled", settled).await;
+    let found = "return [window.probe, window.ranInline ?? false]";
+    let found = app.window.execute(found, &json!([])).await;
+    let wanted = json!([{ "network": "blocked", "ipc": "reached" }, false]);
+    assert_eq!(found, wanted);
+    assert!(model.requests().is_empty());
+    app.quit().await;
+}
