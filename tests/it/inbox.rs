@@ -188,6 +188,10 @@ async fn when_the_model_fails_the_words_are_kept_as_they_are() {
     assert_eq!(line.answer().await, saved("m-1", "remember milk"));
     assert_eq!(home.notes.read(INBOX), "- remember milk\n");
     assert_eq!(model.refused_keys(), 1, "the model was asked first, and once");
+    let conversation = running.only_conversation().await;
+    let items = running.view(&conversation).await.items;
+    let words = items.iter().filter(|item| matches!(item, Item::User { .. }));
+    assert_eq!(words.count(), 1, "the words stand once, however often they are tried: {items:?}");
     running.quit().await;
 }
 

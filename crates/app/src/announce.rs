@@ -115,7 +115,8 @@ impl Announcer {
         let status = self.store.turn_status(&turn.turn).await.map_err(user_error)?;
         let history = self.store.history(&turn.conversation, &turn.turn).await;
         let history = history.map_err(user_error)?;
-        if let Some(message) = history.iter().find(|message| message.id == turn.message) {
+        let opening = history.iter().find(|message| message.id == turn.message);
+        if let Some(message) = opening.filter(|m| !m.parts.contains(&Part::Repeated)) {
             let queued = status == Some(TurnStatus::Queued);
             self.item(&turn.conversation, user_item(message, turn, queued));
         }

@@ -230,8 +230,7 @@ impl App {
     /// Goes on after a limit, a failure or an interruption.
     pub async fn continue_turn(&self, conversation: &ConversationId) -> Result<(), UserError> {
         let open = self.open().await?;
-        let words =
-            Words { text: "Continue.".to_owned(), origin: protocol::Origin::Window, answers: None };
+        let words = Words::new("Continue.".to_owned(), protocol::Origin::Window);
         let prepared = open.new_turn(conversation, &words).await?;
         open.submit(prepared).await
     }

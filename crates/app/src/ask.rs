@@ -64,7 +64,7 @@ async fn run(app: &App, question: Question, listener: Listener) -> Result<Asked,
         .create_unlisted_conversation(&conversation, &title, now())
         .await
         .map_err(user_error)?;
-    let words = Words { text: question.text, origin: Origin::Cli, answers: None };
+    let words = Words::new(question.text, Origin::Cli);
     let prepared = open.new_turn(&conversation, &words).await?;
     open.submit(prepared).await?;
     open.service.idle(&conversation).await;

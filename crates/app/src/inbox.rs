@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, watch};
 use crate::clock::now;
 use crate::open_vault::OpenVault;
 use crate::outbox::push;
-use crate::submit::{Words, first_words};
+use crate::submit::{Said, Words, first_words};
 use crate::trouble::user_error;
 
 /// Messages that may wait to be worked on; past that the hub is told that we are busy.
@@ -81,7 +81,7 @@ async fn go_on(vault: &Arc<OpenVault>, row: &InboxRow) -> Result<(), UserError> 
     };
     match status {
         // It was cut before its turn was stored: nothing has been tried yet.
-        None => submit(vault, row).await,
+        None => submit(vault, row, Said::Now).await,
         Some(status) if status.is_terminal() => again(vault, row, "Interrupted").await,
         Some(_) => Ok(()),
     }
@@ -113,7 +113,7 @@ async fn again(vault: &Arc<OpenVault>, row: &InboxRow, why: &str) -> Result<(), 
     }
     let attempts = store.inbox_attempt_failed(&row.hub, &row.id, why).await.map_err(user_error)?;
     if attempts < ATTEMPTS {
-        return submit(vault, row).await;
+        return submit(vault, row, Said::Before).await;
     }
     let words = format!("Not saved: {why}");
     store.inbox_park(&push(row, &words, "high")).await.map_err(user_error)?;
@@ -132,14 +132,14 @@ async fn again(vault: &Arc<OpenVault>, row: &InboxRow, why: &str) -> Result<(), 
 async fn begin(vault: &Arc<OpenVault>) -> Result<(), UserError> {
     let rows = vault.store.inbox_unfinished().await.map_err(user_error)?;
     for row in rows.iter().filter(|row| row.turn.is_none()) {
-        submit(vault, row).await?;
+        submit(vault, row, Said::Now).await?;
     }
     Ok(())
 }
 
-async fn submit(vault: &Arc<OpenVault>, row: &InboxRow) -> Result<(), UserError> {
+async fn submit(vault: &Arc<OpenVault>, row: &InboxRow, said: Said) -> Result<(), UserError> {
     let conversation = todays_conversation(vault).await?;
-    let words = Words { text: row.text.clone(), origin: row.origin, answers: None };
+    let words = Words { said, ..Words::new(row.text.clone(), row.origin) };
     let prepared = vault.new_turn(&conversation.id, &words).await?;
     vault
         .store

@@ -15,11 +15,28 @@ use crate::context::{self, Briefing};
 use crate::open_vault::OpenVault;
 use crate::trouble::user_error;
 
+/// Whether words are new.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Said {
+    /// They are.
+    Now,
+    /// They stand in the chat already: the turn before could not work on them.
+    Before,
+}
+
 /// What was said, and through which channel.
 pub(crate) struct Words {
     pub(crate) text: String,
     pub(crate) origin: Origin,
     pub(crate) answers: Option<QuestionId>,
+    pub(crate) said: Said,
+}
+
+impl Words {
+    /// New words that answer no question.
+    pub(crate) const fn new(text: String, origin: Origin) -> Self {
+        Self { text, origin, answers: None, said: Said::Now }
+    }
 }
 
 /// A turn ready to be stored, and the verdicts that its context block tells the model of.
@@ -42,7 +59,7 @@ impl OpenVault {
             Some(id) => id,
             None => self.new_conversation(&text).await?,
         };
-        let words = Words { text, origin: Origin::Window, answers: request.answers };
+        let words = Words { answers: request.answers, ..Words::new(text, Origin::Window) };
         let prepared = self.new_turn(&conversation, &words).await?;
         self.submit(prepared).await?;
         Ok(conversation)
@@ -69,6 +86,9 @@ impl OpenVault {
         let mut parts = vec![Part::Context { text: briefing }];
         if let Some(question) = &words.answers {
             parts.push(Part::Answers { question: question.clone() });
+        }
+        if words.said == Said::Before {
+            parts.push(Part::Repeated);
         }
         parts.push(Part::Text { text: words.text.clone() });
         let turn = fresh();

@@ -74,6 +74,8 @@ pub enum Part {
         /// The question.
         question: QuestionId,
     },
+    /// These words stand in the chat already: the turn before could not work on them.
+    Repeated,
     /// Opaque vendor content kept verbatim while its turn is open.
     Verbatim {
         /// As it came.

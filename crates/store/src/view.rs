@@ -8,7 +8,8 @@ use std::collections::{HashMap, VecDeque};
 
 use protocol::conversation::Item;
 use protocol::{
-    CallId, ConversationId, Message, MessageId, OpenTurn, QuestionId, Role, TurnId, TurnStatus,
+    CallId, ConversationId, Message, MessageId, OpenTurn, Part, QuestionId, Role, TurnId,
+    TurnStatus,
 };
 use serde_json::Value;
 use sqlx::SqliteConnection;
@@ -122,6 +123,7 @@ impl Asked {
 fn from_message(turn: &OpenTurn, message: Message, cut: bool) -> Option<Item> {
     let text = message.text();
     match message.role {
+        Role::User if message.parts.contains(&Part::Repeated) => None,
         Role::User => Some(Item::User {
             id: message.id,
             text,

@@ -105,6 +105,15 @@ fn a_call_is_a_line_after_the_words_of_its_step() {
 }
 
 #[test]
+fn words_that_a_second_turn_works_on_stand_once() {
+    let mut rows = step(Vec::new());
+    let mut again = message("u2", "t1", Role::User, "Please");
+    again.message.parts.insert(0, Part::Repeated);
+    rows.messages.push(again);
+    assert_eq!(items(rows), [user("u1", "Please", false), assistant("a1", "Looking.")]);
+}
+
+#[test]
 fn words_that_a_call_said_are_words() {
     let said = call("a1", "c1", "send_message", json!({"message": "Found it."}));
     check_step(vec![said], &[assistant("t1:c1", "Found it.")]);
