@@ -33,12 +33,6 @@ impl Change {
         if self.before.is_some() { ChangeKind::Replace } else { ChangeKind::Create }
     }
 
-    /// The hash of the bytes the plan was made on.
-    #[must_use]
-    pub fn before_hash(&self) -> Option<ContentHash> {
-        self.before.as_deref().map(ContentHash::of)
-    }
-
     /// The hash of the bytes that shall be there.
     #[must_use]
     pub fn after_hash(&self) -> ContentHash {

@@ -10,11 +10,3 @@ use ts_rs::TS;
 #[serde(transparent)]
 #[ts(type = "number")]
 pub struct Timestamp(pub i64);
-
-impl Timestamp {
-    /// Milliseconds from `earlier` to `self`; negative when `earlier` is later.
-    #[must_use]
-    pub const fn millis_since(self, earlier: Self) -> i64 {
-        self.0 - earlier.0
-    }
-}

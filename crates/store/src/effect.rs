@@ -37,14 +37,6 @@ impl Store {
         read!(self, "read the call's changes", |db| of_call(db, turn, call))
     }
 
-    /// What became of the changes of one turn, in the order they were stored.
-    pub async fn effects_of_turn(
-        &self,
-        turn: &TurnId,
-    ) -> Result<Vec<(NotePath, IntentState)>, StoreError> {
-        read!(self, "read the turn's changes", |db| of_turn(db, turn))
-    }
-
     async fn store_outcome(&self, effect: &EffectId, state: IntentState) -> Result<(), Failure> {
         // Held, not used: it is the right to write. Without it SQLite would wait by trying again.
         let _right_to_write = self.writer.acquire().await?;
@@ -122,17 +114,6 @@ async fn of_call(
     sqlx::query("SELECT path, state FROM effect WHERE turn = ? AND call = ? ORDER BY number")
         .bind(turn.as_str())
         .bind(call.as_str())
-        .try_map(|row| outcome(&row))
-        .fetch_all(db)
-        .await
-}
-
-async fn of_turn(
-    db: &mut SqliteConnection,
-    turn: &TurnId,
-) -> Result<Vec<(NotePath, IntentState)>, sqlx::Error> {
-    sqlx::query("SELECT path, state FROM effect WHERE turn = ? ORDER BY number")
-        .bind(turn.as_str())
         .try_map(|row| outcome(&row))
         .fetch_all(db)
         .await

@@ -24,11 +24,6 @@ impl Store {
         read!(self, "look for open calls", |db| without_result(db, turn))
     }
 
-    /// How many calls a turn has made.
-    pub async fn turn_calls_count(&self, turn: &TurnId) -> Result<u32, StoreError> {
-        read!(self, "count the turn's calls", |db| count(db, turn))
-    }
-
     /// The content of each note as the conversation has last read or written it.
     pub async fn seen(
         &self,
@@ -149,13 +144,6 @@ async fn without_result(
     .try_map(|row: SqliteRow| Ok((row.text("call")?, row.text("tool")?)))
     .fetch_all(db)
     .await
-}
-
-async fn count(db: &mut SqliteConnection, turn: &TurnId) -> Result<u32, sqlx::Error> {
-    sqlx::query_scalar("SELECT count(*) FROM tool_call WHERE turn = ?")
-        .bind(turn.as_str())
-        .fetch_one(db)
-        .await
 }
 
 async fn last_seen(
