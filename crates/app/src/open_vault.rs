@@ -27,7 +27,9 @@ use crate::ports::host::AppHost;
 use crate::ports::transcript::StoreTranscript;
 use crate::provider::Answering;
 use crate::purpose::Purpose;
+use crate::shown::Shown;
 use crate::trouble::{not_opened, sentence, user_error};
+use crate::watching::Noticed;
 use crate::{inbox, link, outbox, recover};
 
 /// How long closing waits for tasks to come home.
@@ -57,6 +59,10 @@ pub(crate) struct OpenVault {
     pub(crate) news: mpsc::UnboundedSender<News>,
     /// Held while a plan or a verdict is carried out: neither sees the other half-way.
     pub(crate) deciding: Arc<tokio::sync::Mutex<()>>,
+    /// Held while the window is told about the note that it shows.
+    pub(crate) shown: tokio::sync::Mutex<Option<Shown>>,
+    /// What was noticed of the folder.
+    pub(crate) noticed: Noticed,
     hub_status: Mutex<HubStatus>,
     pub(crate) sample: bool,
     tasks: TaskTracker,
@@ -101,6 +107,7 @@ impl OpenVault {
         if around.purpose == Purpose::Stay {
             // Before anybody listens to the hub: what comes in now must not be begun twice.
             problems.extend(open.go_on().await.err());
+            open.spawn(Arc::clone(&open).watch());
         }
         open.listen(ears);
         Ok((open, problems))
@@ -152,7 +159,6 @@ impl OpenVault {
             pace: llm::Pace::REAL,
         });
         let (hub, hub_events) = hub::start(&tasks, cancel.clone(), link);
-        let hub_status = Mutex::new(HubStatus { state: HubState::Off, trouble: None });
         let feed = around.feed.clone();
         let sample = vault.folder() == around.data.sample();
         let open = Self {
@@ -165,7 +171,9 @@ impl OpenVault {
             bell,
             news,
             deciding,
-            hub_status,
+            shown: tokio::sync::Mutex::default(),
+            noticed: Noticed::default(),
+            hub_status: Mutex::new(HubStatus { state: HubState::Off, trouble: None }),
             sample,
             tasks,
             cancel,

@@ -95,6 +95,7 @@ pub(crate) fn problem_of(decided: &Decided) -> Option<UserError> {
     let (path, why) = decided.problems.first()?;
     let more = match decided.problems.len() {
         1 => String::new(),
+        2 => " (1 more note waits for the same or another reason.)".to_owned(),
         n => format!(" ({} more notes wait for the same or other reasons.)", n - 1),
     };
     Some(UserError::new(
