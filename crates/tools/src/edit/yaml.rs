@@ -30,13 +30,16 @@ pub(super) struct Malformed {
     pub(super) reason: String,
 }
 
+/// What YAML takes for blank; other spaces of Unicode are text like any other.
+const BLANK: &[char] = &[' ', '\t', '\r', '\n'];
+
 /// The entries of `yaml`, in order.
 pub(super) fn entries(yaml: &str) -> Result<Vec<Entry>, Malformed> {
     let mut found: Vec<(usize, Entry)> = Vec::new();
     for (number, range) in line_ranges(yaml).into_iter().enumerate() {
         let line = yaml.get(range.clone()).unwrap_or_default();
         let wrong = |reason: &str| Malformed { line: number, reason: reason.to_owned() };
-        let bare = line.trim_end();
+        let bare = line.trim_end_matches(BLANK);
         if bare.trim_start().is_empty() || bare.starts_with('#') {
             continue;
         }
@@ -90,7 +93,7 @@ fn entry(line: &Range<usize>, bare: &str) -> Result<Entry, String> {
                     .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
             });
             let at = at.ok_or_else(no_colon)?;
-            (bare.get(..at).unwrap_or_default().trim_end().to_owned(), at)
+            (bare.get(..at).unwrap_or_default().trim_end_matches(BLANK).to_owned(), at)
         }
     };
     let rest = bare.get(colon..).and_then(|rest| rest.strip_prefix(':')).ok_or_else(no_colon)?;
@@ -99,8 +102,8 @@ fn entry(line: &Range<usize>, bare: &str) -> Result<Entry, String> {
     }
     let after = line.start + colon + 1;
     let value = without_comment(rest);
-    let lead = value.len() - value.trim_start().len();
-    let inline = after + lead..after + value.trim_end().len().max(lead);
+    let lead = value.len() - value.trim_start_matches(BLANK).len();
+    let inline = after + lead..after + value.trim_end_matches(BLANK).len().max(lead);
     Ok(Entry { key, all: line.clone(), rest: after..line.start + bare.len(), inline, lines: 1 })
 }
 
@@ -110,8 +113,8 @@ fn without_comment(rest: &str) -> &str {
     let mut before = ' ';
     for (at, sign) in rest.char_indices() {
         match (quote, sign) {
-            (None, '#') if before.is_whitespace() => return rest.get(..at).unwrap_or(rest),
-            (None, '"' | '\'') if before.is_whitespace() || matches!(before, '[' | ',' | '{') => {
+            (None, '#') if BLANK.contains(&before) => return rest.get(..at).unwrap_or(rest),
+            (None, '"' | '\'') if BLANK.contains(&before) || matches!(before, '[' | ',' | '{') => {
                 quote = Some(sign);
             }
             (Some(open), sign) if open == sign && !(open == '"' && before == '\\') => quote = None,
@@ -212,6 +215,7 @@ pub(super) const IN_BRACKETS: &[char] = &['[', ']', '{', '}', ','];
 /// Whether YAML reads `text` without quotes as this same text (or as a date).
 fn is_plain(text: &str) -> bool {
     const WORDS: [&str; 9] = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
+    let is_spaced_oddly = text.contains(|sign: char| sign.is_whitespace() && sign != ' ');
     let begins_well = text.starts_with(|sign: char| sign.is_alphanumeric() || sign == '_');
     let digits = text.trim_start_matches(|sign: char| sign.is_ascii_digit());
     let is_date = text.len() >= 10
@@ -224,6 +228,7 @@ fn is_plain(text: &str) -> bool {
             || digits.starts_with(['x', 'o', '_', ':'])
             || digits.is_empty());
     begins_well
+        && !is_spaced_oddly
         && (is_date || !is_number)
         && !WORDS.contains(&text.to_lowercase().as_str())
         && !matches!(text.to_lowercase().as_str(), "inf" | "nan" | "infinity")
