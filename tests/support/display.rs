@@ -14,8 +14,11 @@ impl Display {
     /// Starts one on the first number that is free; resolves when it takes clients.
     #[must_use]
     pub fn start() -> Self {
+        // Without `-noreset` the server starts anew when its last client leaves, and the next one
+        // may find the door closed: journeys that restart the program would fail now and then.
         let mut server = Command::new("Xvfb")
-            .args(["-displayfd", "1", "-screen", "0", "1280x800x24", "-nolisten", "tcp"])
+            .args(["-displayfd", "1", "-noreset"])
+            .args(["-screen", "0", "1280x800x24", "-nolisten", "tcp"])
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
