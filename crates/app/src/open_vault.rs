@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hub::{HubEvent, HubHandle, LinkConfig};
 use llm::service::{LlmService, ServiceParts};
-use protocol::{AppEvent, Ending, HubState, HubStatus, OpenTurn, TurnStatus, UserError};
+use protocol::{AppEvent, Ending, ErrorCode, HubState, HubStatus, OpenTurn, TurnStatus, UserError};
 use store::Store;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
@@ -91,8 +91,7 @@ impl OpenVault {
         folder: &Path,
         around: &Surroundings,
     ) -> Result<(Arc<Self>, Vec<UserError>), UserError> {
-        let (named, data) = (folder.to_owned(), around.data.clone());
-        let (vault, dir, lock) = aside(move || enter(&named, &data)).await??;
+        let (vault, dir, lock) = entered(folder, &around.data).await?;
         let store = Store::open(&dir.join("vaultmate.db")).await.map_err(user_error)?;
         let mut problems = recover::recover(&vault, &store).await?;
         let link = match around.purpose {
@@ -261,6 +260,29 @@ impl OpenVault {
         let hub = HubStatus { state: HubState::Off, trouble: None };
         self.feed.tell(AppEvent::HubChanged { hub });
         left
+    }
+}
+
+/// A program that was killed lets go of its lock only when the last of its threads has ended,
+/// a moment after it seems gone: so long a start right after a crash waits.
+const LETTING_GO: Duration = Duration::from_secs(1);
+/// How often it looks again.
+const LOOK_AGAIN: Duration = Duration::from_millis(25);
+
+/// Opens the folder and takes its lock, aside; a lock that is held is asked for again.
+async fn entered(
+    folder: &Path,
+    data: &DataDir,
+) -> Result<(Vault, PathBuf, Arc<VaultLock>), UserError> {
+    let asked = Instant::now();
+    loop {
+        let (named, data) = (folder.to_owned(), data.clone());
+        match aside(move || enter(&named, &data)).await? {
+            Err(error) if error.code == ErrorCode::Busy && asked.elapsed() < LETTING_GO => {
+                tokio::time::sleep(LOOK_AGAIN).await;
+            }
+            entered => return entered,
+        }
     }
 }
 
