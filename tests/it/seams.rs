@@ -54,16 +54,6 @@ async fn however_its_path_is_spelled_a_vault_is_one_vault() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_start_right_after_the_end_of_another_waits_for_its_lock() {
-    let home = Home::new(&NOTES);
-    let first = home.open(without_model()).await;
-    let second = home.start(without_model()).await;
-    let (opened, ()) = tokio::join!(second.app.open_vault(home.notes.root()), first.quit());
-    opened.expect("the first lets go while the second waits");
-    second.quit().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn a_folder_that_is_not_there_does_not_close_the_vault_that_is_open() {
     let home = Home::new(&NOTES);
     let running = home.open(without_model()).await;

@@ -19,7 +19,7 @@ use crate::aside::aside;
 use crate::config::Config;
 use crate::data_dir::DataDir;
 use crate::feed::Feed;
-use crate::lock::VaultLock;
+use crate::lock::{NotTaken, VaultLock};
 use crate::ports::archive::StoreArchive;
 use crate::ports::changes::VaultChanges;
 use crate::ports::desk::OpenNote;
@@ -263,13 +263,15 @@ impl OpenVault {
     }
 }
 
-/// A program that was killed lets go of its lock only when the last of its threads has ended,
-/// a moment after it seems gone: so long a start right after a crash waits.
-const LETTING_GO: Duration = Duration::from_secs(1);
+/// A program that was killed lets go of its lock only when the last of its threads has ended and
+/// the kernel has put away what it held: so long a start right after a crash waits.
+const LETTING_GO: Duration = Duration::from_secs(15);
+/// So long a holder may look alive although it was told to end.
+const ABOUT_TO_END: Duration = Duration::from_secs(2);
 /// How often it looks again.
 const LOOK_AGAIN: Duration = Duration::from_millis(25);
 
-/// Opens the folder and takes its lock, aside; a lock that is held is asked for again.
+/// Opens the folder and takes its lock, aside; a lock whose holder has ended is asked for again.
 async fn entered(
     folder: &Path,
     data: &DataDir,
@@ -278,18 +280,24 @@ async fn entered(
     loop {
         let (named, data) = (folder.to_owned(), data.clone());
         match aside(move || enter(&named, &data)).await? {
-            Err(error) if error.code == ErrorCode::Busy && asked.elapsed() < LETTING_GO => {
+            Err(NotTaken::Ending(_)) if asked.elapsed() < LETTING_GO => {
                 tokio::time::sleep(LOOK_AGAIN).await;
             }
-            entered => return entered,
+            Err(NotTaken::Refused(error))
+                if error.code == ErrorCode::Busy && asked.elapsed() < ABOUT_TO_END =>
+            {
+                tokio::time::sleep(LOOK_AGAIN).await;
+            }
+            Err(NotTaken::Ending(error) | NotTaken::Refused(error)) => return Err(error),
+            Ok(entered) => return Ok(entered),
         }
     }
 }
 
 /// Opens the folder and takes its lock; the path is that of its data.
-fn enter(folder: &Path, data: &DataDir) -> Result<(Vault, PathBuf, Arc<VaultLock>), UserError> {
-    let vault = Vault::open(folder).map_err(|error| not_opened(&error))?;
-    let dir = data.of_vault(folder)?;
+fn enter(folder: &Path, data: &DataDir) -> Result<(Vault, PathBuf, Arc<VaultLock>), NotTaken> {
+    let vault = Vault::open(folder).map_err(|error| NotTaken::Refused(not_opened(&error)))?;
+    let dir = data.of_vault(folder).map_err(NotTaken::Refused)?;
     let lock = VaultLock::take(&dir, folder)?;
     Ok((vault, dir, Arc::new(lock)))
 }
