@@ -26,11 +26,9 @@ mod recover;
 mod review;
 mod sample;
 mod secrets;
-mod shown;
 mod submit;
 mod trouble;
 mod view;
-mod watching;
 
 pub use app::{App, Fallback};
 pub use ask::{Asked, Question, ask};

@@ -197,11 +197,7 @@ writable: boolean,
 /**
  * Whether it is the sample that came with the app.
  */
-sample: boolean, 
-/**
- * What is wrong with it for as long as it is, in words with what to do.
- */
-trouble: string | null, };
+sample: boolean, };
 
 /**
  * Whether it goes on.
@@ -707,15 +703,7 @@ settings: Settings, } | { "type": "vault_changed",
 /**
  * How it stands.
  */
-vault: VaultInfo | null, } | { "type": "note_changed", 
-/**
- * Which, as [`crate::request::NoteText`] named it.
- */
-path: NotePath, 
-/**
- * Its text, or `None` when it was removed or renamed.
- */
-text: string | null, } | { "type": "problem", 
+vault: VaultInfo | null, } | { "type": "problem", 
 /**
  * In words.
  */
@@ -772,10 +760,6 @@ rejected: Array<NotePath>, };
  * A note to show beside the chat.
  */
 export type NoteText = { 
-/**
- * Events about the note with a number up to this one are in it already.
- */
-seq: number, 
 /**
  * The note, as spelled on disk.
  */

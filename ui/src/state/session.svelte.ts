@@ -4,6 +4,7 @@ import { SvelteMap } from 'svelte/reactivity';
 import type {
   ConversationId,
   KeyPlace,
+  NoteText,
   Numbered,
   ProviderTest,
   Question,
@@ -30,6 +31,8 @@ export type KeyResult = 'kept' | 'elsewhere' | 'failed';
 export class Session {
   readonly app = new AppState();
   place = $state.raw<Place>({ name: 'chat' });
+  /** The note beside the chat. */
+  note = $state.raw<NoteText | null>(null);
   /** Whether the first-run page leads the way: from the start without a vault to the first use. */
   firstRun = $state(false);
   /** Whether the next message is kept apart from the open question. */
@@ -63,7 +66,6 @@ export class Session {
       early = null;
       this.#receive(waiting);
       await this.#reopen();
-      await this.#showAgain();
     });
   }
 
@@ -105,12 +107,11 @@ export class Session {
     const text = this.draft;
     if (!text.trim() || this.sending) return;
     const question = this.notAnAnswer ? null : (this.app.chat?.question ?? null);
-    const request = {
+    await this.#send({
       conversation: this.app.chat?.id ?? null,
       text: question ? answerIn(question, text.trim()) : text.trim(),
       answers: question?.id ?? null,
-    };
-    await this.#send(request, text);
+    });
   }
 
   /** Answers the open question with one of its options. */
@@ -148,12 +149,12 @@ export class Session {
   /** Shows the note that a link or a line names. */
   async showNote(target: string): Promise<void> {
     await this.#ask(async () => {
-      this.app.showNote(await this.#host.showNote(linkedNote(target)));
+      this.note = await this.#host.showNote(linkedNote(target));
     });
   }
 
   async closeNote(): Promise<void> {
-    this.app.closeNote();
+    this.note = null;
     await this.#ask(() => this.#host.closeNote());
   }
 
@@ -217,13 +218,12 @@ export class Session {
     if (example !== null) await this.#send({ conversation: null, text: example, answers: null });
   }
 
-  /** `written` is what stood in the composer for it. */
-  async #send(request: SendMessage, written = request.text): Promise<void> {
+  async #send(request: SendMessage): Promise<void> {
     this.sending = true;
     const from = this.app.chat?.id ?? null;
     await this.#ask(async () => {
       const conversation = await this.#host.sendMessage(request);
-      this.#forgetSent(from, written);
+      this.#forgetSent(from, request.text);
       this.notAnAnswer = false;
       const still = (this.app.chat?.id ?? null) === from;
       if (still && conversation !== from) await this.#fetch(conversation);
@@ -231,28 +231,16 @@ export class Session {
     this.sending = false;
   }
 
-  /** The user may have typed on while the words were being stored: only what was sent goes. */
-  #forgetSent(conversation: ConversationId | null, written: string): void {
+  /** The user may have typed on while the words were being stored. */
+  #forgetSent(conversation: ConversationId | null, text: string): void {
     const draft = this.#drafts.get(conversation) ?? '';
-    if (draft.trim() === written.trim()) this.#drafts.delete(conversation);
-    else if (draft.startsWith(written)) {
-      this.#drafts.set(conversation, draft.slice(written.length).trimStart());
-    }
+    if (draft.trim() === text) this.#drafts.delete(conversation);
   }
 
   #receive(events: readonly Numbered[]): void {
     const before = this.app.vault;
     this.app.receive(events);
-    if (sameVault(before, this.app.vault)) return;
-    // It was a note of the vault before.
-    this.app.closeNote();
-    void this.start();
-  }
-
-  /** What happened to the shown note before the new snapshot was not told. */
-  async #showAgain(): Promise<void> {
-    const note = this.app.note;
-    if (note) this.app.showNote(await this.#host.showNote(note.path));
+    if (!sameVault(before, this.app.vault)) void this.start();
   }
 
   /** After a new snapshot the chat is fetched again; at the start it is the newest one. */

@@ -5,6 +5,4 @@ mod catalog;
 mod changing;
 mod chat;
 mod looking;
-mod mistakes;
-mod repairer;
 mod talking;

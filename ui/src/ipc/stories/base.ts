@@ -53,7 +53,6 @@ export function healthy(first: readonly Conversation[]): Snapshot {
       notes: 1284,
       writable: true,
       sample: false,
-      trouble: null,
     },
     settings: {
       mode: 'review',
