@@ -66,7 +66,7 @@ async fn a_note_that_changed_meanwhile_is_not_overwritten_and_the_others_are_app
     let all = ["Alpha.md", "Beta.md", "Deep/Gamma.md"];
     let told = running.decide(&conversation, &all, &[]).await.expect_err("one is not as it was");
     assert_eq!(told.code, ErrorCode::Write);
-    let why = "`Beta.md` changed on disk since it was read. Read it again, then change it.";
+    let why = "Another program changed it since. Reject this change, then ask for it again.";
     assert_eq!(told.message, format!("Beta was not changed and still waits: {why}"));
     assert_eq!(home.notes.read("Beta.md"), elsewhere);
     assert_eq!(home.notes.read("Alpha.md"), edited("Alpha.md"));

@@ -11,6 +11,7 @@
     reason = "a test's tools fail the test by panicking, and own the files they make"
 )]
 
+pub mod corpus;
 pub mod desktop_app;
 pub mod display;
 mod http;

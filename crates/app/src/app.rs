@@ -27,7 +27,7 @@ use crate::ports::desk::OpenNote;
 use crate::provider::Answering;
 use crate::purpose::Purpose;
 use crate::submit::Words;
-use crate::trouble::{not_opened, of_note, sentence, user_error};
+use crate::trouble::{not_opened, sentence, user_error};
 use crate::{link, review, sample, secrets};
 
 /// How many conversations the list shows.
@@ -200,6 +200,7 @@ impl App {
             ),
             None => (None, HubStatus { state: HubState::Off, trouble: None }, Vec::new()),
         };
+        let unwatched = open.as_ref().and_then(|open| open.noticed.problem());
         Ok(Snapshot {
             seq,
             vault,
@@ -207,7 +208,7 @@ impl App {
             provider: self.inner.around.answering.get().await.status.clone(),
             hub,
             conversations,
-            problems: self.problems().all(),
+            problems: self.problems().all().into_iter().chain(unwatched).collect(),
         })
     }
 
@@ -265,17 +266,12 @@ impl App {
 
     /// Shows a note beside the chat: it is then the active note.
     pub async fn show_note(&self, asked: &str) -> Result<NoteText, UserError> {
-        let open = self.open().await?;
-        let (vault, asked) = (open.vault.clone(), asked.to_owned());
-        let read = aside(move || vault.resolve(&asked).and_then(|path| vault.read(&path))).await?;
-        let note = read.map_err(|error| of_note(&error))?;
-        open.desk.show(note.path.clone(), Source::Window);
-        Ok(NoteText { path: note.path, text: String::from_utf8_lossy(&note.bytes).into_owned() })
+        self.open().await?.show_note(asked).await
     }
 
     /// No note is shown any more.
     pub async fn close_note(&self) -> Result<(), UserError> {
-        self.open().await?.desk.clear();
+        self.open().await?.close_note().await;
         Ok(())
     }
 

@@ -84,6 +84,11 @@ impl Feed {
         (state.seq, item)
     }
 
+    /// The number of the last event.
+    pub(crate) fn number(&self) -> u32 {
+        self.lock().seq
+    }
+
     /// Installs the listener in place of an earlier one; it hears events after the returned number.
     pub(crate) fn subscribe(&self, listener: Listener) -> u32 {
         let mut state = self.lock();

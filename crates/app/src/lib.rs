@@ -26,9 +26,11 @@ mod recover;
 mod review;
 mod sample;
 mod secrets;
+mod shown;
 mod submit;
 mod trouble;
 mod view;
+mod watching;
 
 pub use app::{App, Fallback};
 pub use ask::{Asked, Question, ask};

@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "the lock is a file of the data directory")]
 
 use std::fs::{File, OpenOptions};
+use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
@@ -17,29 +18,59 @@ pub(crate) struct VaultLock {
     _file: File,
 }
 
+/// Why the lock was not taken, each with its sentence.
+#[derive(Debug)]
+pub(crate) enum NotTaken {
+    /// Its holder has ended and the kernel is about to let go: ask again in a moment.
+    Ending(UserError),
+    /// Its holder works, or the file cannot be used.
+    Refused(UserError),
+}
+
 impl VaultLock {
     /// Takes the lock, or says in one sentence who is in the way.
-    pub(crate) fn take(dir: &Path, folder: &Path) -> Result<Self, UserError> {
+    pub(crate) fn take(dir: &Path, folder: &Path) -> Result<Self, NotTaken> {
         let path = dir.join("lock");
-        let file = OpenOptions::new()
+        let refused = |verb| {
+            let path = path.clone();
+            move |error: std::io::Error| NotTaken::Refused(trouble(verb, &path, &error))
+        };
+        let mut file = OpenOptions::new()
             .write(true)
             .create(true)
             .truncate(false)
             .mode(0o600)
             .open(&path)
-            .map_err(|error| trouble("open", &path, &error))?;
+            .map_err(refused("open"))?;
         match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Self { _file: file }),
-            Err(Errno::WOULDBLOCK) => Err(UserError::new(
-                ErrorCode::Busy,
-                format!(
-                    "Another Vaultmate has {} open: go on there, or close it first.",
-                    folder.display()
-                ),
-            )),
-            Err(error) => Err(trouble("lock", &path, &error.into())),
+            Ok(()) => {
+                let named = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
+                named.map_err(refused("write"))?;
+                Ok(Self { _file: file })
+            }
+            Err(Errno::WOULDBLOCK) => Err(held(&path, folder)),
+            Err(error) => Err(refused("lock")(error.into())),
         }
     }
+}
+
+fn held(path: &Path, folder: &Path) -> NotTaken {
+    let error = UserError::new(
+        ErrorCode::Busy,
+        format!("Another Vaultmate has {} open: go on there, or close it first.", folder.display()),
+    );
+    let holder = std::fs::read_to_string(path).ok().and_then(|text| text.trim().parse().ok());
+    if holder.is_some_and(has_ended) { NotTaken::Ending(error) } else { NotTaken::Refused(error) }
+}
+
+/// Whether a process is gone, or a zombie whose last threads are about to go
+/// (`/proc/PID/stat`: the letter behind the name, proc(5)).
+fn has_ended(holder: u32) -> bool {
+    let Ok(stat) = std::fs::read_to_string(format!("/proc/{holder}/stat")) else {
+        return Path::new("/proc/self").exists();
+    };
+    let state = stat.rsplit(')').next().and_then(|rest| rest.trim_start().chars().next());
+    matches!(state, Some('Z' | 'X'))
 }
 
 #[cfg(test)]
@@ -51,8 +82,20 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let first = VaultLock::take(dir.path(), Path::new("/notes")).expect("free");
         let refused = VaultLock::take(dir.path(), Path::new("/notes")).expect_err("held");
-        assert_eq!(refused.code, ErrorCode::Busy);
+        assert!(
+            matches!(&refused, NotTaken::Refused(error) if error.code == ErrorCode::Busy),
+            "{refused:?}"
+        );
         drop(first);
         VaultLock::take(dir.path(), Path::new("/notes")).expect("free again");
+    }
+
+    #[test]
+    fn a_holder_that_has_ended_is_told_from_one_that_works() {
+        assert!(!has_ended(std::process::id()));
+        let mut child = std::process::Command::new("true").spawn().expect("a program");
+        let id = child.id();
+        child.wait().expect("it ends");
+        assert!(has_ended(id));
     }
 }

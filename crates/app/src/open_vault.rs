@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hub::{HubEvent, HubHandle, LinkConfig};
 use llm::service::{LlmService, ServiceParts};
-use protocol::{AppEvent, Ending, HubState, HubStatus, OpenTurn, TurnStatus, UserError};
+use protocol::{AppEvent, Ending, ErrorCode, HubState, HubStatus, OpenTurn, TurnStatus, UserError};
 use store::Store;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
@@ -19,7 +19,7 @@ use crate::aside::aside;
 use crate::config::Config;
 use crate::data_dir::DataDir;
 use crate::feed::Feed;
-use crate::lock::VaultLock;
+use crate::lock::{NotTaken, VaultLock};
 use crate::ports::archive::StoreArchive;
 use crate::ports::changes::VaultChanges;
 use crate::ports::desk::OpenNote;
@@ -27,7 +27,9 @@ use crate::ports::host::AppHost;
 use crate::ports::transcript::StoreTranscript;
 use crate::provider::Answering;
 use crate::purpose::Purpose;
+use crate::shown::Shown;
 use crate::trouble::{not_opened, sentence, user_error};
+use crate::watching::Noticed;
 use crate::{inbox, link, outbox, recover};
 
 /// How long closing waits for tasks to come home.
@@ -57,6 +59,10 @@ pub(crate) struct OpenVault {
     pub(crate) news: mpsc::UnboundedSender<News>,
     /// Held while a plan or a verdict is carried out: neither sees the other half-way.
     pub(crate) deciding: Arc<tokio::sync::Mutex<()>>,
+    /// Held while the window is told about the note that it shows.
+    pub(crate) shown: tokio::sync::Mutex<Option<Shown>>,
+    /// What was noticed of the folder.
+    pub(crate) noticed: Noticed,
     hub_status: Mutex<HubStatus>,
     pub(crate) sample: bool,
     tasks: TaskTracker,
@@ -85,8 +91,7 @@ impl OpenVault {
         folder: &Path,
         around: &Surroundings,
     ) -> Result<(Arc<Self>, Vec<UserError>), UserError> {
-        let (named, data) = (folder.to_owned(), around.data.clone());
-        let (vault, dir, lock) = aside(move || enter(&named, &data)).await??;
+        let (vault, dir, lock) = entered(folder, &around.data).await?;
         let store = Store::open(&dir.join("vaultmate.db")).await.map_err(user_error)?;
         let mut problems = recover::recover(&vault, &store).await?;
         let link = match around.purpose {
@@ -101,6 +106,7 @@ impl OpenVault {
         if around.purpose == Purpose::Stay {
             // Before anybody listens to the hub: what comes in now must not be begun twice.
             problems.extend(open.go_on().await.err());
+            open.spawn(Arc::clone(&open).watch());
         }
         open.listen(ears);
         Ok((open, problems))
@@ -152,7 +158,6 @@ impl OpenVault {
             pace: llm::Pace::REAL,
         });
         let (hub, hub_events) = hub::start(&tasks, cancel.clone(), link);
-        let hub_status = Mutex::new(HubStatus { state: HubState::Off, trouble: None });
         let feed = around.feed.clone();
         let sample = vault.folder() == around.data.sample();
         let open = Self {
@@ -165,7 +170,9 @@ impl OpenVault {
             bell,
             news,
             deciding,
-            hub_status,
+            shown: tokio::sync::Mutex::default(),
+            noticed: Noticed::default(),
+            hub_status: Mutex::new(HubStatus { state: HubState::Off, trouble: None }),
             sample,
             tasks,
             cancel,
@@ -256,10 +263,41 @@ impl OpenVault {
     }
 }
 
+/// A program that was killed lets go of its lock only when the last of its threads has ended and
+/// the kernel has put away what it held: so long a start right after a crash waits.
+const LETTING_GO: Duration = Duration::from_secs(15);
+/// So long a holder may look alive although it was told to end.
+const ABOUT_TO_END: Duration = Duration::from_secs(2);
+/// How often it looks again.
+const LOOK_AGAIN: Duration = Duration::from_millis(25);
+
+/// Opens the folder and takes its lock, aside; a lock whose holder has ended is asked for again.
+async fn entered(
+    folder: &Path,
+    data: &DataDir,
+) -> Result<(Vault, PathBuf, Arc<VaultLock>), UserError> {
+    let asked = Instant::now();
+    loop {
+        let (named, data) = (folder.to_owned(), data.clone());
+        match aside(move || enter(&named, &data)).await? {
+            Err(NotTaken::Ending(_)) if asked.elapsed() < LETTING_GO => {
+                tokio::time::sleep(LOOK_AGAIN).await;
+            }
+            Err(NotTaken::Refused(error))
+                if error.code == ErrorCode::Busy && asked.elapsed() < ABOUT_TO_END =>
+            {
+                tokio::time::sleep(LOOK_AGAIN).await;
+            }
+            Err(NotTaken::Ending(error) | NotTaken::Refused(error)) => return Err(error),
+            Ok(entered) => return Ok(entered),
+        }
+    }
+}
+
 /// Opens the folder and takes its lock; the path is that of its data.
-fn enter(folder: &Path, data: &DataDir) -> Result<(Vault, PathBuf, Arc<VaultLock>), UserError> {
-    let vault = Vault::open(folder).map_err(|error| not_opened(&error))?;
-    let dir = data.of_vault(folder)?;
+fn enter(folder: &Path, data: &DataDir) -> Result<(Vault, PathBuf, Arc<VaultLock>), NotTaken> {
+    let vault = Vault::open(folder).map_err(|error| NotTaken::Refused(not_opened(&error)))?;
+    let dir = data.of_vault(folder).map_err(NotTaken::Refused)?;
     let lock = VaultLock::take(&dir, folder)?;
     Ok((vault, dir, Arc::new(lock)))
 }

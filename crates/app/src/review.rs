@@ -3,7 +3,7 @@
 use protocol::request::DecideReview;
 use protocol::{ConversationId, ErrorCode, NotePath, Review, UserError};
 use store::{OpenChangeSet, Store};
-use vault::{Order, Planned, Vault};
+use vault::{Order, Planned, Vault, VaultError};
 
 use crate::aside::aside;
 use crate::clock::now;
@@ -75,7 +75,7 @@ pub(crate) async fn decide(
             .map_err(|error| not_applied(&error))?;
         decided.applied.extend(applied.done);
         decided.problems =
-            applied.problems.into_iter().map(|(path, error)| (path, error.to_string())).collect();
+            applied.problems.into_iter().map(|(path, error)| (path, in_review(&error))).collect();
     }
     let waiting = set.planned.iter().map(|row| &row.change.path);
     decided.rejected = waiting
@@ -90,11 +90,26 @@ pub(crate) async fn decide(
     Ok(decided)
 }
 
+/// What stands under a note that could not be changed: the way on is the user's, not a model's.
+fn in_review(error: &VaultError) -> String {
+    match error {
+        VaultError::Stale { .. } => {
+            "Another program changed it since. Reject this change, then ask for it again."
+        }
+        VaultError::Exists { .. } => {
+            "There is a note of this name by now. Reject this change, then ask for it again."
+        }
+        other => return other.to_string(),
+    }
+    .to_owned()
+}
+
 /// One sentence for the notes that could not be changed.
 pub(crate) fn problem_of(decided: &Decided) -> Option<UserError> {
     let (path, why) = decided.problems.first()?;
     let more = match decided.problems.len() {
         1 => String::new(),
+        2 => " (1 more note waits for the same or another reason.)".to_owned(),
         n => format!(" ({} more notes wait for the same or other reasons.)", n - 1),
     };
     Some(UserError::new(

@@ -33,13 +33,14 @@ impl OpenVault {
             (notes, vault.is_writable())
         });
         let (notes, writable) = looked.await.unwrap_or_default();
-        VaultInfo {
+        self.noticed.complete(VaultInfo {
             name: self.vault.name().to_owned(),
             folder: self.vault.folder().display().to_string(),
             notes: u32::try_from(notes).unwrap_or(u32::MAX),
             writable,
             sample: self.sample,
-        }
+            trouble: None,
+        })
     }
 }
 

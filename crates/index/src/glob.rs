@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use globset::{GlobBuilder, GlobMatcher};
 use protocol::{ChangeSet, NotePath, Timestamp};
 use unicode_normalization::UnicodeNormalization;
-use vault::{Entry, EntryKind, Vault, VaultError};
+use vault::{Entry, EntryKind, Listing, Unlisted, Vault, VaultError};
 
 use crate::SearchError;
 
@@ -16,10 +16,11 @@ pub struct Globbed {
     pub entries: Vec<Entry>,
     /// How many match in all.
     pub total: u32,
+    /// What is in the folder but could not be listed, whether its name matches or not.
+    pub problems: Vec<Unlisted>,
 }
 
-/// Lists what matches `pattern` in the folder `base` (`None`, empty or `.`: the whole vault),
-/// newest first; a planned note counts as written now.
+/// Lists what matches `pattern` in the folder `base` (`None`: the whole vault), newest first; a planned note counts as written now.
 ///
 /// Case does not matter. `*` does not cross a `/`: `*.md` is in the base folder only, `**/*.md`
 /// anywhere beneath it.
@@ -31,9 +32,12 @@ pub fn glob(
     limit: u16,
 ) -> Result<Globbed, SearchError> {
     let matcher = matcher(pattern)?;
-    let entries = with_planned(vault.list()?.entries, overlay);
-    let base = base.filter(|base| !matches!(*base, "" | "." | "./" | "/"));
+    let Listing { entries, mut problems } = vault.list()?;
+    let entries = with_planned(entries, overlay);
     let base = base.map(|base| folder(&entries, base)).transpose()?;
+    if let Some(base) = &base {
+        problems.retain(|problem| folded(&problem.name).starts_with(base.as_str()));
+    }
     let mut matching: Vec<Entry> = entries
         .into_iter()
         .filter(|entry| {
@@ -45,7 +49,7 @@ pub fn glob(
     matching.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| a.path.cmp(&b.path)));
     let total = u32::try_from(matching.len()).unwrap_or(u32::MAX);
     matching.truncate(usize::from(limit));
-    Ok(Globbed { entries: matching, total })
+    Ok(Globbed { entries: matching, total, problems })
 }
 
 /// Whether a note's path matches a search's file pattern. Without a `/` the pattern is about

@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::conversation::Item;
-use crate::{Conversation, ConversationId, HubStatus, MessageId, Question, Review, Settings};
+use crate::{
+    Conversation, ConversationId, HubStatus, MessageId, NotePath, Question, Review, Settings,
+};
 
 /// Who answers now, for the composer and the settings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
@@ -34,6 +36,8 @@ pub struct VaultInfo {
     pub writable: bool,
     /// Whether it is the sample that came with the app.
     pub sample: bool,
+    /// What is wrong with it for as long as it is, in words with what to do.
+    pub trouble: Option<String>,
 }
 
 /// All that the window shows before anything happens.
@@ -119,10 +123,17 @@ pub enum AppEvent {
         /// All of them.
         settings: Settings,
     },
-    /// The vault was opened, switched or lost.
+    /// The vault was opened, switched or lost, or something in this line of it changed.
     VaultChanged {
         /// How it stands.
         vault: Option<crate::event::VaultInfo>,
+    },
+    /// The note that is shown beside the chat changed, whoever changed it.
+    NoteChanged {
+        /// Which, as [`crate::request::NoteText`] named it.
+        path: NotePath,
+        /// Its text, or `None` when it was removed or renamed.
+        text: Option<String>,
     },
     /// Something went wrong outside any conversation.
     Problem {

@@ -33,6 +33,8 @@ pub struct DecideReview {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct NoteText {
+    /// Events about the note with a number up to this one are in it already.
+    pub seq: u32,
     /// The note, as spelled on disk.
     pub path: NotePath,
     /// Its text.

@@ -8,10 +8,10 @@ use protocol::{Change, ChangeSet, NotePath};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::desk::Desk;
+use crate::address;
+use crate::desk::{Desk, means_today};
 use crate::note_text::{LineEnd, count, decode};
 use crate::notes::{Current, Notes, Place};
-use crate::outline::{Heading, headings};
 
 /// What a path says that means today's note.
 const DAILY: &str = "daily";
@@ -51,6 +51,13 @@ impl ChangingTool for AppendFile {
                 "content is empty, so there is nothing to add. Give the lines to add.".to_owned(),
             ));
         }
+        let has_a_name = input.path.trim() != DAILY && means_today(&input.path);
+        if has_a_name && self.notes.named(&input.path, context).await.is_err() {
+            return Err(ToolFailure(format!(
+                "There is no note “{}” to add to.\nFor today's daily note give path `{DAILY}`.",
+                input.path.trim()
+            )));
+        }
         let asked =
             if input.path.trim() == DAILY { daily(self.desk.as_ref()) } else { input.path.clone() };
         let plan = match self.notes.named_or_free(&asked, context).await? {
@@ -85,7 +92,7 @@ fn append(note: Current, input: &AppendFileInput) -> Result<Plan, String> {
     let (at, under) = match &input.heading {
         None => (text.len(), String::new()),
         Some(asked) => {
-            let heading = heading(&note.path, text, asked)?;
+            let heading = address::heading(&note.path, text, asked)?;
             (heading.end, format!(" under “{}”", heading.title))
         }
     };
@@ -111,37 +118,4 @@ fn closed(content: &str, ends: LineEnd) -> String {
         content.push_str(ends.as_str());
     }
     content
-}
-
-fn heading(path: &NotePath, text: &str, asked: &str) -> Result<Heading, String> {
-    let all = headings(text);
-    let bare = asked.trim().trim_start_matches('#').trim();
-    let named = |heading: &&Heading| heading.title.to_lowercase() == bare.to_lowercase();
-    let spelled = |heading: &&Heading| heading.spelled() == asked.trim();
-    // Its signs, where given, tell headings of the same words apart.
-    let exact: Vec<&Heading> = all.iter().filter(spelled).collect();
-    let found = if exact.is_empty() { all.iter().filter(named).collect() } else { exact };
-    match found.as_slice() {
-        [one] => Ok((*one).clone()),
-        [] if all.is_empty() => Err(format!(
-            "`{path}` has no headings.\nLeave out heading to add to the end of the note."
-        )),
-        [] => Err(format!(
-            "`{path}` has no heading “{bare}”.\nIts headings are:\n{}",
-            listed(all.iter().take(50))
-        )),
-        several => Err(format!(
-            "`{path}` has {} headings “{bare}”.\nUse edit_file with the text around the place you \
-             mean. They stand at:\n{}",
-            several.len(),
-            listed(several.iter().copied())
-        )),
-    }
-}
-
-fn listed<'a>(headings: impl Iterator<Item = &'a Heading>) -> String {
-    headings
-        .map(|heading| format!("line {}: {}", heading.line, heading.spelled()))
-        .collect::<Vec<_>>()
-        .join("\n")
 }

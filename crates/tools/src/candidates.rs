@@ -37,6 +37,14 @@ pub(crate) fn none(asked: &str, nearest: &[NotePath]) -> String {
     )
 }
 
+/// The failure for a name that a folder has and no note.
+pub(crate) fn folder(asked: &str) -> String {
+    format!(
+        "{NONE}“{asked}”, but a folder of that name.\nList it with list_files, then give the path \
+         of a note in it."
+    )
+}
+
 /// Reads a failure back; `None` when it is about something else.
 pub(crate) fn read(output: &str) -> Option<Candidates> {
     let paths = || {
@@ -69,6 +77,7 @@ mod tests {
         assert_eq!(read(&several("X", &paths)), Some(Candidates::Several(names.clone())));
         assert_eq!(read(&none("Xx", &paths)), Some(Candidates::Near(names)));
         assert_eq!(read(&none("Xx", &[])), Some(Candidates::Near(Vec::new())));
+        assert_eq!(read(&folder("Xx")), Some(Candidates::Near(Vec::new())));
         assert_eq!(read("The disk is full."), None);
     }
 }

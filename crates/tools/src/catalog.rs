@@ -36,7 +36,7 @@ pub struct Shelf {
 /// from start to start.
 pub fn catalog(shelf: Shelf) -> Result<ToolRegistry, DuplicateTool> {
     let Shelf { vault, archive, desk } = shelf;
-    let notes = Notes::new(vault);
+    let notes = Notes::new(vault, desk.clone());
     let mut tools = ToolRegistry::new();
     tools.register(FindNotes(notes.clone()))?;
     tools.register(SearchFiles(notes.clone()))?;

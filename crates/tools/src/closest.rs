@@ -1,6 +1,7 @@
 //! The lines of a note that are most like a text that is not in it.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use crate::note_text::count;
 
@@ -8,6 +9,8 @@ use crate::note_text::count;
 const MAX_LINES: usize = 12;
 /// Characters of a line that are compared and shown.
 const MAX_CHARS: usize = 300;
+/// In longer notes only whole lines are compared.
+const MAX_BYTES: usize = 200_000;
 /// Below this likeness (0 to 1) showing lines would mislead.
 const ENOUGH: f64 = 0.4;
 
@@ -21,6 +24,10 @@ pub(crate) fn near_miss(text: &str, old: &str) -> String {
         return "Leave out the line numbers (`12| `) that read_file prints before each line."
             .to_owned();
     }
+    let exact = match alike(text, old).as_slice() {
+        [one] => format!("\nIn the note it is, as JSON: {}", serde_json::Value::from(*one)),
+        _ => String::new(),
+    };
     let lines: Vec<&str> = text.lines().collect();
     let Some(first) = closest(&lines, old) else {
         return "Nothing in the note is like it. Read the note with read_file and copy old_text \
@@ -39,7 +46,7 @@ pub(crate) fn near_miss(text: &str, old: &str) -> String {
         (first + 1..).zip(shown).map(|(number, line)| format!("{number}| {}", cut(line))).collect();
     format!(
         "The closest {} below.{hint} Copy old_text from the note exactly, without the line \
-         numbers.\n{}",
+         numbers.\n{}{exact}",
         if printed.len() == 1 {
             "line is".to_owned()
         } else {
@@ -47,6 +54,48 @@ pub(crate) fn near_miss(text: &str, old: &str) -> String {
         },
         printed.join("\n")
     )
+}
+
+/// The stretches of `text` that differ from `old` only in case, spaces, quotes or dashes.
+fn alike<'a>(text: &'a str, old: &str) -> Vec<&'a str> {
+    let wanted: Vec<char> = plain(old.trim()).into_iter().map(|(sign, _)| sign).collect();
+    let signs = plain(text);
+    if wanted.is_empty() || text.len() > MAX_BYTES {
+        return Vec::new();
+    }
+    let windows = signs.windows(wanted.len());
+    let same = windows.filter(|window| window.iter().map(|(sign, _)| sign).eq(&wanted));
+    same.take(2)
+        .filter_map(|window| {
+            let (first, last) = (window.first()?, window.last()?);
+            text.get(first.1.start..last.1.end)
+        })
+        .collect()
+}
+
+/// Each sign as a careless writer would type it, with the bytes it stands for.
+fn plain(text: &str) -> Vec<(char, Range<usize>)> {
+    let mut signs: Vec<(char, Range<usize>)> = Vec::new();
+    for (at, sign) in text.char_indices() {
+        let end = at + sign.len_utf8();
+        let typed = match sign {
+            '“' | '”' | '„' | '«' | '»' => '"',
+            '‘' | '’' | '‚' | '`' => '\'',
+            '–' | '—' | '‑' => '-',
+            sign if sign.is_whitespace() => ' ',
+            sign => sign.to_lowercase().next().unwrap_or(sign),
+        };
+        match signs.last_mut() {
+            Some((' ', spaces)) if typed == ' ' => spaces.end = end,
+            _ => signs.push((typed, at..end)),
+        }
+    }
+    signs
+}
+
+/// How like two lines are, whatever their case: 0 to 1.
+pub(crate) fn likeness(one: &str, other: &str) -> f64 {
+    Pairs::of(one).likeness(other)
 }
 
 /// The index of the line at which `old` would begin.
@@ -131,6 +180,7 @@ mod tests {
         check("- [ ] Brown bread\n- [x] coffee", "4| - [ ] brown bread\n5| - [x] coffee");
         check("- [ ]  brown  bread", "only in spaces");
         check("3| - [ ] milk, 2 litres", "Leave out the line numbers");
+        check("Brown\u{a0}BREAD", "In the note it is, as JSON: \"brown bread\"");
         check("something else entirely", "Nothing in the note is like it");
         check("", "Nothing in the note is like it");
     }

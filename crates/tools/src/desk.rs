@@ -28,3 +28,10 @@ pub trait Desk: Send + Sync {
     /// The time here, with the zone the user lives in.
     fn now(&self) -> jiff::Zoned;
 }
+
+/// Whether a person who writes this as a note's name means today's daily note.
+pub(crate) fn means_today(name: &str) -> bool {
+    let name = name.trim().to_lowercase().replace(['-', '_'], " ");
+    let name = name.strip_suffix(".md").unwrap_or(&name);
+    matches!(name, "daily" | "today" | "daily note" | "today's note" | "today's daily note")
+}

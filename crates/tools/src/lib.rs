@@ -11,6 +11,7 @@ pub mod desk;
 pub mod verdict;
 
 mod append_file;
+mod edit;
 mod edit_file;
 mod end_conversation;
 mod find_notes;
@@ -23,6 +24,7 @@ mod search_files;
 mod send_message;
 mod write_file;
 
+mod address;
 mod candidates;
 mod closest;
 mod note_text;

@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use index::Globbed;
+use index::{Globbed, SearchError};
 use llm::tool::{Effect, Tool, ToolContext, ToolFailure, ToolOutcome};
 use protocol::Reaction;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use vault::{Entry, EntryKind};
+use vault::{Entry, EntryKind, Unlisted, VaultError};
 
 use crate::desk::Desk;
 use crate::note_text::count;
@@ -70,20 +70,30 @@ impl ListFiles {
         input: &ListFilesInput,
         context: &ToolContext,
     ) -> Result<Globbed, ToolFailure> {
+        if let Some(path) = &input.path
+            && path.trim_matches([' ', '.', '/']).is_empty()
+            && !path.contains("..")
+        {
+            return Err(ToolFailure(format!(
+                "`{path}` names no folder.\nLeave out path to list the top folder, or write a \
+                 folder such as `Projects`."
+            )));
+        }
         let (vault, overlay) = (self.notes.vault(), context.overlay.clone());
         let (pattern, base) = (input.pattern.clone(), input.folder().map(str::to_owned));
         let limit = input.max_results.clamp(1, MOST);
         off_thread(move || index::glob(&vault, &overlay, &pattern, base.as_deref(), limit))
             .await?
-            .map_err(|error| ToolFailure(error.to_string()))
+            .map_err(|error| ToolFailure(refusal(input, &error)))
     }
 
     fn words(&self, input: &ListFilesInput, found: &Globbed) -> String {
         if found.entries.is_empty() {
             return format!(
                 "Nothing matches `{}`.\n`**/*.md` lists all notes; find_notes looks for words in \
-                 them.",
-                input.place()
+                 them.{}",
+                input.place(),
+                left_out(&found.problems)
             );
         }
         let total = usize::try_from(found.total).unwrap_or(usize::MAX);
@@ -99,7 +109,7 @@ impl ListFiles {
                 total - found.entries.len()
             );
         }
-        out
+        out + &left_out(&found.problems)
     }
 
     fn about(&self, entry: &Entry) -> String {
@@ -118,6 +128,30 @@ impl ListFiles {
     }
 }
 
+/// What is there and cannot be listed, so that nobody takes the list for all.
+fn left_out(problems: &[Unlisted]) -> String {
+    const SHOWN: usize = 20;
+    let mut out = String::new();
+    for problem in problems.iter().take(SHOWN) {
+        let _ = write!(out, "\nLeft out: `{}`: {}", problem.name, problem.why);
+    }
+    match problems.len().saturating_sub(SHOWN) {
+        0 => out,
+        more => out + &format!("\n{more} more are left out."),
+    }
+}
+
+/// Where the folder is at fault, how to list without it.
+fn refusal(input: &ListFilesInput, error: &SearchError) -> String {
+    match (error, input.folder()) {
+        (SearchError::Vault(VaultError::NotFound { .. }), Some(folder)) => format!(
+            "There is no folder `{folder}`.\nLeave out path to list the top folder, where the \
+             others are; to see a note use read_file."
+        ),
+        _ => error.to_string(),
+    }
+}
+
 /// Reads a result back: how many entries match, and the paths shown; `None` when none does.
 pub(crate) fn read(output: &str) -> Option<(usize, Vec<&str>)> {
     let (total, _) = output.split_once(' ')?;
@@ -127,10 +161,9 @@ pub(crate) fn read(output: &str) -> Option<(usize, Vec<&str>)> {
 }
 
 impl ListFilesInput {
-    /// The folder without slashes around it; the top folder in any of its spellings is `None`.
+    /// The folder without a slash at its end.
     fn folder(&self) -> Option<&str> {
-        let folder = self.path.as_deref()?.trim().trim_matches('/');
-        (!folder.is_empty() && folder != ".").then_some(folder)
+        self.path.as_deref().map(|path| path.trim().trim_end_matches('/'))
     }
 
     fn place(&self) -> String {

@@ -1,14 +1,20 @@
 //! The notes as a conversation sees them: the files, with the changes that wait on top.
 
+use std::sync::Arc;
+
 use llm::tool::{ToolContext, ToolFailure};
 use protocol::{ChangeSet, ContentHash, NotePath};
-use vault::{Vault, VaultError};
+use vault::{Entry, EntryKind, Vault, VaultError};
 
 use crate::candidates;
+use crate::desk::{Desk, means_today};
 
 /// Reads for one catalog.
 #[derive(Clone)]
-pub(crate) struct Notes(Vault);
+pub(crate) struct Notes {
+    vault: Vault,
+    desk: Arc<dyn Desk>,
+}
 
 /// A note as it is for this conversation now.
 #[derive(Debug)]
@@ -30,8 +36,8 @@ pub(crate) enum Place {
 }
 
 impl Notes {
-    pub(crate) const fn new(vault: Vault) -> Self {
-        Self(vault)
+    pub(crate) const fn new(vault: Vault, desk: Arc<dyn Desk>) -> Self {
+        Self { vault, desk }
     }
 
     /// The existing note that `asked` means, named as freely as a person would.
@@ -47,8 +53,10 @@ impl Notes {
         match self.resolve(asked).await? {
             Ok(path) => self.current(path, context).await,
             Err(VaultError::NotFound { nearest, .. }) => {
-                planned(&context.overlay, |path| called(path, asked))
-                    .ok_or_else(|| ToolFailure(candidates::none(asked, &nearest)))
+                match planned(&context.overlay, |path| called(path, asked)) {
+                    Some(current) => Ok(current),
+                    None => Err(ToolFailure(self.missing(asked, &nearest).await?)),
+                }
             }
             Err(VaultError::Ambiguous { candidates, .. }) => {
                 Err(ToolFailure(candidates::several(asked, &candidates)))
@@ -63,11 +71,12 @@ impl Notes {
         asked: &str,
         context: &ToolContext,
     ) -> Result<Place, ToolFailure> {
-        let asked = asked.trim().to_owned();
+        // A blank at an end is refused, not removed: the name made is the name that was written.
+        let asked = asked.to_owned();
         if let Some(current) = planned(&context.overlay, |path| spelled(path, &asked)) {
             return Ok(Place::Taken(current));
         }
-        let vault = self.0.clone();
+        let vault = self.vault.clone();
         match off_thread(move || vault.new_path(&asked)).await? {
             Ok(path) => Ok(Place::Free(path.into())),
             Err(VaultError::Exists { path }) => self.current(path, context).await.map(Place::Taken),
@@ -96,11 +105,37 @@ impl Notes {
 
     /// The vault, for searches that walk it.
     pub(crate) fn vault(&self) -> Vault {
-        self.0.clone()
+        self.vault.clone()
+    }
+
+    async fn missing(&self, asked: &str, nearest: &[NotePath]) -> Result<String, ToolFailure> {
+        if self.is_folder(asked).await? {
+            return Ok(candidates::folder(asked));
+        }
+        let words = candidates::none(asked, nearest);
+        if means_today(asked) {
+            let today = self.desk.now().date();
+            return Ok(format!(
+                "{words}\nToday's daily note, if there is one, is called `{today}`."
+            ));
+        }
+        Ok(words)
+    }
+
+    async fn is_folder(&self, asked: &str) -> Result<bool, ToolFailure> {
+        let Ok(asked) = NotePath::parse(&asked.to_lowercase()) else { return Ok(false) };
+        let vault = self.vault.clone();
+        let is_asked = move |entry: &Entry| {
+            entry.kind == EntryKind::Folder
+                && NotePath::parse(&entry.path.as_str().to_lowercase())
+                    .is_ok_and(|path| path == asked)
+        };
+        let listing = off_thread(move || vault.list()).await?;
+        Ok(listing.is_ok_and(|listing| listing.entries.iter().any(is_asked)))
     }
 
     async fn resolve(&self, asked: &str) -> Result<Result<NotePath, VaultError>, ToolFailure> {
-        let (vault, asked) = (self.0.clone(), asked.to_owned());
+        let (vault, asked) = (self.vault.clone(), asked.to_owned());
         off_thread(move || vault.resolve(&asked)).await
     }
 
@@ -108,7 +143,7 @@ impl Notes {
         if let Some(current) = planned(&context.overlay, |planned| *planned == path) {
             return Ok(current);
         }
-        let vault = self.0.clone();
+        let vault = self.vault.clone();
         let note = off_thread(move || vault.read(&path)).await?.map_err(|error| failure(&error))?;
         Ok(Current { path: note.path, bytes: note.bytes, hash: note.hash, waiting: false })
     }

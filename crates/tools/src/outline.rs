@@ -1,6 +1,6 @@
-//! The headings of a note, with the place where text under each of them goes.
+//! The headings of a note, with the places where text under each of them goes.
 
-/// A heading, `#` to `######`, outside of code and frontmatter.
+/// A heading outside of code and frontmatter: `#` to `######`, underlined, or `<h1>` to `<h6>`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Heading {
     /// 1 to 6.
@@ -9,13 +9,17 @@ pub(crate) struct Heading {
     pub(crate) title: String,
     /// 1-based.
     pub(crate) line: usize,
+    /// Byte offset of its first line.
+    pub(crate) start: usize,
+    /// Byte offset behind the heading itself, its underline included.
+    pub(crate) body: usize,
     /// Byte offset behind the last line with words that stands directly under it, before the next
     /// heading of any level: text put there belongs to this heading.
     pub(crate) end: usize,
 }
 
 impl Heading {
-    /// As it stands in the note: `## Title`.
+    /// As it would stand in the note with signs: `## Title`.
     pub(crate) fn spelled(&self) -> String {
         format!("{} {}", "#".repeat(self.level), self.title)
     }
@@ -25,20 +29,125 @@ impl Heading {
 pub(crate) fn headings(text: &str) -> Vec<Heading> {
     let mut found: Vec<Heading> = Vec::new();
     let mut block = Block::Prose;
+    let mut paragraph: Option<Paragraph> = None;
     let mut offset = 0;
     for (number, line) in text.split_inclusive('\n').enumerate() {
         let bare = line.trim_end();
+        let start = offset;
         offset += line.len();
         let inside = block.takes(bare, number);
-        if let Some((level, title)) = heading(bare).filter(|_| !inside) {
-            found.push(Heading { level, title, line: number + 1, end: offset });
-        } else if !bare.is_empty()
+        let underlined = paragraph.take_if(|_| !inside && underline(bare).is_some());
+        if let (Some(above), Some(level)) = (underlined, underline(bare)) {
+            if let Some(last) = found.last_mut() {
+                last.end = above.end_before;
+            }
+            found.push(Heading {
+                level,
+                title: above.words,
+                line: above.line,
+                start: above.start,
+                body: offset,
+                end: offset,
+            });
+            continue;
+        }
+        if let Some((level, title)) = heading(bare).or_else(|| html(bare)).filter(|_| !inside) {
+            paragraph = None;
+            found.push(Heading {
+                level,
+                title,
+                line: number + 1,
+                start,
+                body: offset,
+                end: offset,
+            });
+            continue;
+        }
+        let end_before = found.last().map_or(0, |last| last.end);
+        paragraph = match paragraph {
+            _ if inside || bare.is_empty() => None,
+            Some(above) => Some(above.with(bare)),
+            None => Paragraph::begun_by(bare, number + 1, start, end_before),
+        };
+        if !bare.is_empty()
             && let Some(last) = found.last_mut()
         {
             last.end = offset;
         }
     }
     found
+}
+
+/// Lines that an underline would make a heading of.
+struct Paragraph {
+    words: String,
+    line: usize,
+    start: usize,
+    /// Where the heading above ended before these lines came.
+    end_before: usize,
+}
+
+impl Paragraph {
+    /// `None` where the line begins something else: a list, a quote, a table, indented code.
+    fn begun_by(bare: &str, line: usize, start: usize, end_before: usize) -> Option<Self> {
+        let words = bare.trim_start();
+        let is_other = bare.starts_with("    ")
+            || bare.starts_with('\t')
+            || words.starts_with(['>', '|', '<'])
+            || is_list_item(words)
+            || underline(bare).is_some();
+        (!is_other).then(|| Self { words: words.to_owned(), line, start, end_before })
+    }
+
+    fn with(mut self, bare: &str) -> Self {
+        self.words.push(' ');
+        self.words.push_str(bare.trim_start());
+        self
+    }
+}
+
+/// Whether a line without its indentation begins an item of a list.
+pub(crate) fn is_list_item(words: &str) -> bool {
+    let numbered = words.trim_start_matches(|sign: char| sign.is_ascii_digit());
+    let marker = if numbered.len() == words.len() { &['-', '*', '+'][..] } else { &['.', ')'][..] };
+    numbered
+        .strip_prefix(marker)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
+}
+
+/// The level that `===` or `---` below a paragraph makes of it.
+fn underline(bare: &str) -> Option<usize> {
+    let signs = bare.trim_start_matches(' ');
+    if signs.is_empty() || bare.len() - signs.len() > 3 {
+        return None;
+    }
+    match signs {
+        signs if signs.bytes().all(|sign| sign == b'=') => Some(1),
+        signs if signs.bytes().all(|sign| sign == b'-') => Some(2),
+        _ => None,
+    }
+}
+
+/// `<h2 class="x">Title</h2>` on one line; tags inside are left out of the title.
+fn html(bare: &str) -> Option<(usize, String)> {
+    let lower = bare.trim_start().to_ascii_lowercase();
+    let level = lower.strip_prefix("<h")?.chars().next()?.to_digit(10)?;
+    let level = usize::try_from(level).ok().filter(|level| (1..=6).contains(level))?;
+    let inner = bare.trim_start().get(3..)?;
+    let opened = inner.starts_with(['>', ' ', '\t']);
+    let close = inner.to_ascii_lowercase().find(&format!("</h{level}>"))?;
+    let (_, words) = inner.get(..close)?.split_once('>')?;
+    let mut title = String::new();
+    let mut in_tag = false;
+    for sign in words.chars() {
+        match sign {
+            '<' => in_tag = true,
+            '>' => in_tag = false,
+            _ if !in_tag => title.push(sign),
+            _ => {}
+        }
+    }
+    opened.then(|| (level, title.trim().to_owned()))
 }
 
 /// What kind of block the lines are in.
@@ -116,7 +225,19 @@ mod tests {
         check("```inline``` text\n# Real\n", &[(1, "Real", 2)]);
         check("````\n```\n# still code\n````\n# Real\n", &[(1, "Real", 5)]);
         check("---\n# yaml: comment\n---\n# Real\n", &[(1, "Real", 4)]);
-        check("text\n---\n# Real\n", &[(1, "Real", 3)]);
+        check("text\n\n---\n# Real\n", &[(1, "Real", 4)]);
+    }
+
+    #[test]
+    fn underlined_and_html_headings_are_headings() {
+        check("One\n===\ntext\n\nTwo\nlines\n---\n", &[(1, "One", 1), (2, "Two lines", 5)]);
+        check("<h2 id=\"a\">The <b>end</b></h2>\n", &[(2, "The end", 1)]);
+        check("- item\n---\n> quote\n---\n| a |\n---\n1. one\n---\n", &[]);
+        check("<hr>\n<h7>x</h7>\n<h1x>y</h1>\n", &[]);
+        check("```\nOne\n===\n```\n", &[]);
+        let text = "# A\none\n\nB\n---\ntwo\n";
+        let ends: Vec<_> = headings(text).iter().map(|h| &text[h.start..h.end]).collect();
+        assert_eq!(ends, ["# A\none\n", "B\n---\ntwo\n"]);
     }
 
     #[test]

@@ -15,7 +15,8 @@ use crate::notes::{Notes, off_thread};
 
 const MOST: u16 = 200;
 const MOST_CONTEXT: u8 = 10;
-const DEADLINE: Duration = Duration::from_secs(5);
+/// With the listing before it and the words after it, an answer comes within five seconds.
+const DEADLINE: Duration = Duration::from_secs(4);
 
 /// Finds the lines in notes that match a regular expression, with the lines around them. Use it for
 /// exact text; to find notes about something, use find_notes.

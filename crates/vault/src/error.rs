@@ -130,6 +130,14 @@ pub enum VaultError {
         /// What the system said.
         source: io::Error,
     },
+    /// The system reports no changes; the notes can be read and changed all the same.
+    #[error(
+        "Changes that other programs make to the notes are not noticed: {source}. Close other programs that watch many files, then open the vault again."
+    )]
+    Unwatched {
+        /// What the system said.
+        source: io::Error,
+    },
     /// Anything else the system said.
     #[error("`{path}` could not be {verb}: {source}. Try again.")]
     Io {

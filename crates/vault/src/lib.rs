@@ -19,6 +19,7 @@ mod resolve;
 mod root;
 mod step;
 mod swap;
+mod watch;
 
 pub use apply::{Applied, Order, Planned};
 pub use error::{ApplyError, OpenError, VaultError};
@@ -26,3 +27,4 @@ pub use list::{Entry, EntryKind, Listing, Unlisted};
 pub use read::{NOTE_LIMIT, Note};
 pub use recover::Recovery;
 pub use root::Vault;
+pub use watch::{Changed, Watch};

@@ -47,7 +47,7 @@ pub enum EntryKind {
 /// Something that is there but could not be listed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unlisted {
-    /// Its path; bytes that are not UTF-8 are replaced for showing.
+    /// Its path; what cannot be shown is written as an escape, so that no two names look alike.
     pub name: String,
     /// One sentence: why, and what to do.
     pub why: String,
@@ -81,14 +81,15 @@ impl Listing {
         let mut found = Vec::new();
         for entry in folder.entries()? {
             let entry = entry?;
-            let Ok(name) = entry.file_name().to_str() else {
-                let name = join(at, &entry.file_name().to_string_lossy());
+            let name = entry.file_name();
+            if name.to_bytes().starts_with(b".") {
+                continue;
+            }
+            let Ok(name) = name.to_str() else {
+                let name = join(at, &escaped(name.to_bytes()));
                 self.problems.push(Unlisted::new(name, "its name is not UTF-8; rename it".into()));
                 continue;
             };
-            if name.starts_with('.') {
-                continue;
-            }
             let path = join(at, name);
             match self.look(folder, name, &path) {
                 Ok(EntryKind::Folder) => found.push(path),
@@ -106,7 +107,7 @@ impl Listing {
         let path = match NotePath::parse(path) {
             Ok(path) => path,
             Err(refused) => {
-                self.problems.push(Unlisted::new(path.to_owned(), refused.to_string()));
+                self.problems.push(Unlisted::new(escaped(path.as_bytes()), refused.to_string()));
                 return Ok(EntryKind::Link);
             }
         };
@@ -127,6 +128,24 @@ impl Unlisted {
     fn new(name: String, why: String) -> Self {
         Self { name, why }
     }
+}
+
+/// The name in visible characters: bytes that are not UTF-8, control characters and `\` escaped.
+fn escaped(name: &[u8]) -> String {
+    let mut shown = String::new();
+    for chunk in name.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            match character {
+                '\\' => shown.push_str("\\\\"),
+                _ if character.is_control() => shown.extend(character.escape_default()),
+                _ => shown.push(character),
+            }
+        }
+        for byte in chunk.invalid() {
+            shown.push_str(&format!("\\x{byte:02X}"));
+        }
+    }
+    shown
 }
 
 fn join(folder: &str, name: &str) -> String {

@@ -1,6 +1,6 @@
 //! From what a person or a model wrote to the one note it means, or to a new note's path.
 
-use protocol::{NewNotePath, NotePath};
+use protocol::{NewNotePath, NotePath, PathError};
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
@@ -12,7 +12,7 @@ impl Vault {
     /// missing `.md` and missing leading folders, as long as one note answers. The result is
     /// spelled as on disk.
     pub fn resolve(&self, text: &str) -> Result<NotePath, VaultError> {
-        let asked = NotePath::parse(text)?;
+        let asked = note_path(text)?;
         for spelling in spellings(&asked)? {
             if self.is_there(&spelling)? {
                 return Ok(spelling);
@@ -35,9 +35,10 @@ impl Vault {
 
     /// Judges `text` as the path of a note to create. Folders that exist are spelled as on disk
     /// and only the parts that would be made are held to the rules for new names; a sibling whose
-    /// name would collide on any system is `Exists`.
+    /// name would collide on any system is `Exists`, and so is a file or link with the name as it
+    /// was given, before `.md` was added.
     pub fn new_path(&self, text: &str) -> Result<NewNotePath, VaultError> {
-        let asked = NotePath::parse(text)?;
+        let asked = note_path(text)?;
         let (mut folder, mut rest) = (None, asked.as_str());
         while let Some((part, deeper)) = rest.split_once('/') {
             let Some(found) = self.sibling(folder.as_ref(), part)? else { break };
@@ -49,6 +50,13 @@ impl Vault {
         };
         let folder_is_there = !rest.contains('/');
         if folder_is_there && let Some(path) = self.sibling(folder.as_ref(), new.path().name())? {
+            return Err(VaultError::Exists { path });
+        }
+        if folder_is_there
+            && rest != new.path().name()
+            && let Some(path) = self.sibling(folder.as_ref(), rest)?
+            && self.is_there(&path)?
+        {
             return Err(VaultError::Exists { path });
         }
         Ok(new)
@@ -105,6 +113,16 @@ impl Vault {
             Err(error) => Err(VaultError::system("read", path, error)),
         }
     }
+}
+
+/// Parses what is to name a note: with a `/` at its end it would name a folder.
+fn note_path(text: &str) -> Result<NotePath, PathError> {
+    let asked = NotePath::parse(text)?;
+    if text.ends_with('/') {
+        let advice = "Leave out the `/` at the end, or write the note's name behind it.";
+        return Err(PathError(format!("`{asked}/` names a folder, not a note. {advice}")));
+    }
+    Ok(asked)
 }
 
 /// The path as given, then with `.md`.

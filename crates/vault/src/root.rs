@@ -2,7 +2,7 @@
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use rustix::fs::{self, Access, AtFlags, Mode, OFlags, StatVfsMountFlags};
 use rustix::io::Errno;
@@ -12,7 +12,8 @@ use crate::folder::Folder;
 
 /// An open folder of notes. Cheap to clone; all clones are the same vault.
 ///
-/// The handle follows the folder, not its name: if the folder is renamed, the vault goes with it.
+/// The handle follows the folder, not its name: if the folder is renamed, the vault goes with it,
+/// until a [`crate::Watch`] finds another folder under the old name and takes that one.
 /// Except for [`Vault::apply`] and [`Vault::recover`] all methods block on the disk.
 #[derive(Debug, Clone)]
 pub struct Vault(Arc<Inner>);
@@ -21,18 +22,14 @@ pub struct Vault(Arc<Inner>);
 struct Inner {
     folder: PathBuf,
     name: String,
-    root: Folder,
+    root: RwLock<Arc<Folder>>,
     changing: Arc<tokio::sync::Mutex<()>>,
 }
 
 impl Vault {
     /// Opens `folder`, which may itself be a link; nothing in it is read or written yet.
     pub fn open(folder: &Path) -> Result<Self, OpenError> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let handle =
-            fs::open(folder, flags, Mode::empty()).map_err(|error| open_error(folder, error))?;
-        fs::accessat(&handle, ".", Access::READ_OK | Access::EXEC_OK, AtFlags::EACCESS)
-            .map_err(|error| open_error(folder, error))?;
+        let handle = readable(folder).map_err(|error| open_error(folder, error))?;
         Ok(Self::over(folder, handle))
     }
 
@@ -52,15 +49,41 @@ impl Vault {
     /// system and makes no file, so a full disk or a protected subfolder is not noticed.
     #[must_use]
     pub fn is_writable(&self) -> bool {
-        let root = self.root().handle();
+        let root = self.root();
+        let root = root.handle();
         let mounted_for_writing =
             fs::fstatvfs(root).is_ok_and(|disk| !disk.f_flag.contains(StatVfsMountFlags::RDONLY));
         let wanted = Access::WRITE_OK | Access::EXEC_OK;
         mounted_for_writing && fs::accessat(root, ".", wanted, AtFlags::EACCESS).is_ok()
     }
 
-    pub(crate) fn root(&self) -> &Folder {
-        &self.0.root
+    pub(crate) fn root(&self) -> Arc<Folder> {
+        Arc::clone(&self.0.root.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether the folder still stands under its name.
+    pub(crate) fn is_at_home(&self) -> bool {
+        let (named, held) = (fs::stat(&self.0.folder), fs::fstat(self.root().handle()));
+        matches!((named, held), (Ok(named), Ok(held))
+            if named.st_ino == held.st_ino && named.st_dev == held.st_dev)
+    }
+
+    /// Takes the folder that stands under the name now, and says whether there is one. Another
+    /// folder with nothing in it is none: an unmounted disk leaves such a one behind.
+    pub(crate) fn come_home(&self) -> bool {
+        if self.is_at_home() {
+            return true;
+        }
+        let Ok(handle) = readable(&self.0.folder) else { return false };
+        let folder = Folder::root(handle);
+        let is_entry = |name: &[u8]| !matches!(name, b"." | b"..");
+        let filled = folder.entries().is_ok_and(|mut entries| {
+            entries.any(|entry| entry.is_ok_and(|entry| is_entry(entry.file_name().to_bytes())))
+        });
+        if filled {
+            *self.0.root.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(folder);
+        }
+        filled
     }
 
     /// Held while notes change, by the thread that changes them: a caller that goes away does not
@@ -74,10 +97,17 @@ impl Vault {
         Self(Arc::new(Inner {
             folder: folder.to_owned(),
             name: named.to_string_lossy().into_owned(),
-            root: Folder::root(handle),
+            root: RwLock::new(Arc::new(Folder::root(handle))),
             changing: Arc::default(),
         }))
     }
+}
+
+fn readable(folder: &Path) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let handle = fs::open(folder, flags, Mode::empty())?;
+    fs::accessat(&handle, ".", Access::READ_OK | Access::EXEC_OK, AtFlags::EACCESS)?;
+    Ok(handle)
 }
 
 fn open_error(folder: &Path, error: Errno) -> OpenError {
@@ -87,5 +117,31 @@ fn open_error(folder: &Path, error: Errno) -> OpenError {
         Errno::NOTDIR => OpenError::NotAFolder { folder },
         Errno::ACCESS | Errno::PERM => OpenError::Denied { folder },
         other => OpenError::Io { folder, source: other.into() },
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests make the files of the vault")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_folder_in_its_place_is_not_the_vault_and_a_filled_one_is() {
+        let all = tempfile::tempdir().unwrap();
+        let (folder, aside) = (all.path().join("vault"), all.path().join("aside"));
+        std::fs::create_dir(&folder).unwrap();
+        std::fs::write(folder.join("old.md"), "old").unwrap();
+        let vault = Vault::open(&folder).unwrap();
+        let is_there = |name| vault.root().stat(name).is_ok();
+        assert!(vault.is_at_home());
+
+        std::fs::rename(&folder, &aside).unwrap();
+        assert!(!vault.is_at_home() && !vault.come_home());
+        std::fs::create_dir(&folder).unwrap();
+        assert!(!vault.come_home() && is_there("old.md"));
+
+        std::fs::write(folder.join("new.md"), "new").unwrap();
+        assert!(vault.come_home() && vault.is_at_home());
+        assert!(is_there("new.md") && !is_there("old.md"));
     }
 }

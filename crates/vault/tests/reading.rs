@@ -162,7 +162,7 @@ fn a_listing_has_everything_but_protected_names_and_follows_nothing() {
         ]
     );
     assert_eq!(listing.problems.len(), 1);
-    assert_eq!(listing.problems[0].name, "bad\u{FFFD}.md");
+    assert_eq!(listing.problems[0].name, r"bad\xFF.md");
 }
 
 #[track_caller]
@@ -225,6 +225,42 @@ fn a_new_path_takes_the_spelling_of_folders_that_exist() {
     assert_eq!(new.path().as_str(), "Projects/Cafe\u{301} ?/sub/New.md");
     let root = folder.vault().new_path("New note").unwrap();
     assert_eq!(root.path().as_str(), "New note.md");
+}
+
+#[test]
+fn a_name_with_a_slash_at_its_end_is_no_note() {
+    let folder = Folder::with(&[("a", "x"), ("b.md", "x")]);
+    for asked in ["a/", "b.md/", "b/", "new/"] {
+        for refused in [folder.vault().resolve(asked).err(), folder.vault().new_path(asked).err()] {
+            assert!(matches!(refused, Some(VaultError::Path(_))), "{asked}: {refused:?}");
+        }
+    }
+}
+
+#[test]
+fn a_name_is_not_free_because_it_gets_an_extension_unless_a_folder_has_it() {
+    let folder = Folder::with(&[("plain", "x"), ("Projects/x.md", "x")]);
+    symlink("/proc/self/fd/0", folder.root.join("link")).unwrap();
+    for asked in ["plain", "PLAIN", "link"] {
+        let refused = folder.vault().new_path(asked);
+        assert!(matches!(refused, Err(VaultError::Exists { .. })), "{asked}: {refused:?}");
+    }
+    assert_eq!(folder.vault().new_path("Projects").unwrap().path().as_str(), "Projects.md");
+}
+
+#[test]
+fn names_that_are_no_text_are_told_apart_in_a_listing() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let folder = Folder::new();
+    let names: [&[u8]; 4] = [b"b\xFF.md", b"b\xFE.md", b"b\\xFF.md", b".hid\xFF.md"];
+    for name in names {
+        std::fs::write(folder.root.join(OsStr::from_bytes(name)), "x").unwrap();
+    }
+    std::fs::write(folder.root.join("two\nlines.md"), "x").unwrap();
+    let listing = folder.vault().list().unwrap();
+    let left_out: Vec<_> = listing.problems.iter().map(|problem| problem.name.as_str()).collect();
+    assert_eq!(left_out, [r"b\\xFF.md", r"b\xFE.md", r"b\xFF.md", r"two\nlines.md"]);
 }
 
 #[test]

@@ -197,7 +197,11 @@ writable: boolean,
 /**
  * Whether it is the sample that came with the app.
  */
-sample: boolean, };
+sample: boolean, 
+/**
+ * What is wrong with it for as long as it is, in words with what to do.
+ */
+trouble: string | null, };
 
 /**
  * Whether it goes on.
@@ -703,7 +707,15 @@ settings: Settings, } | { "type": "vault_changed",
 /**
  * How it stands.
  */
-vault: VaultInfo | null, } | { "type": "problem", 
+vault: VaultInfo | null, } | { "type": "note_changed", 
+/**
+ * Which, as [`crate::request::NoteText`] named it.
+ */
+path: NotePath, 
+/**
+ * Its text, or `None` when it was removed or renamed.
+ */
+text: string | null, } | { "type": "problem", 
 /**
  * In words.
  */
@@ -760,6 +772,10 @@ rejected: Array<NotePath>, };
  * A note to show beside the chat.
  */
 export type NoteText = { 
+/**
+ * Events about the note with a number up to this one are in it already.
+ */
+seq: number, 
 /**
  * The note, as spelled on disk.
  */

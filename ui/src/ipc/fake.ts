@@ -128,7 +128,7 @@ export class FakeHost implements Host {
     await this.#called('showNote', path);
     const text = this.#story.notes[path];
     if (text === undefined) throw { code: 'other', message: `There is no note “${path}”.` };
-    return { path, text };
+    return { seq: this.#seq, path, text };
   }
 
   async closeNote(): Promise<void> {
@@ -181,7 +181,14 @@ export class FakeHost implements Host {
 
   #openedVault(folder: string, sample: boolean): void {
     const name = folder.slice(folder.lastIndexOf('/') + 1);
-    const vault = { name, folder, notes: sample ? 24 : 1284, writable: true, sample };
+    const vault = {
+      name,
+      folder,
+      notes: sample ? 24 : 1284,
+      writable: true,
+      sample,
+      trouble: null,
+    };
     this.#story = { ...this.#story, snapshot: { ...this.#story.snapshot, vault, problems: [] } };
     this.tell({ type: 'vault_changed', vault });
   }

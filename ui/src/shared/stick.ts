@@ -6,11 +6,15 @@ const near = 48;
 
 export const stickToEnd: Attachment<HTMLElement> = (scroller) => {
   let atEnd = true;
+  let top = 0;
   const toEnd = (): void => {
     if (atEnd) scroller.scrollTop = scroller.scrollHeight;
   };
+  // What grew since the last scroll leaves the end below; only the user goes up.
   const look = (): void => {
-    atEnd = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight <= near;
+    const { scrollTop, scrollHeight, clientHeight } = scroller;
+    atEnd = scrollHeight - scrollTop - clientHeight <= near || (atEnd && scrollTop >= top);
+    top = scrollTop;
   };
   const sizes = new ResizeObserver(toEnd);
   sizes.observe(scroller);

@@ -5,6 +5,8 @@ import type {
   ConversationId,
   ConversationView,
   HubStatus,
+  NotePath,
+  NoteText,
   Numbered,
   ProviderStatus,
   Settings,
@@ -21,6 +23,14 @@ export interface Problem {
   readonly error: UserError;
 }
 
+/** The note beside the chat. */
+export interface ShownNote {
+  readonly path: NotePath;
+  readonly text: string;
+  /** Whether it is no longer there; then the text is its last one. */
+  readonly removed: boolean;
+}
+
 export class AppState {
   /** Whether the first snapshot is here. */
   ready = $state(false);
@@ -33,11 +43,15 @@ export class AppState {
   problems = $state.raw<readonly Problem[]>([]);
   /** The conversation in front of the user; `null` is a new one. */
   chat = $state.raw<OpenConversation | null>(null);
+  /** The note beside the chat. */
+  note = $state.raw<ShownNote | null>(null);
   /** What a screen reader is told, at boundaries only. */
   announcement = $state('');
 
   #seq = 0;
   #problemCount = 0;
+  /** The last change of a note, and its number: it may come before the note itself. */
+  #lastChange: { path: NotePath; text: string | null; seq: number } | null = null;
   #missed: { conversation: ConversationId; events: [ChatEvent, number][] } | null = null;
 
   /** The row of the open conversation. */
@@ -87,7 +101,11 @@ export class AppState {
         this.settings = event.settings;
         return;
       case 'vault_changed':
-        this.vault = event.vault;
+        this.#putVault(event.vault);
+        return;
+      case 'note_changed':
+        this.#lastChange = { path: event.path, text: event.text, seq };
+        if (this.note?.path === event.path) this.#changeNote(this.note, event.text);
         return;
       case 'problem':
         this.report(event.error);
@@ -120,6 +138,17 @@ export class AppState {
     this.chat = null;
   }
 
+  /** Puts a note beside the chat, with what happened to it since it was read. */
+  showNote({ path, text, seq }: NoteText): void {
+    this.note = { path, text, removed: false };
+    const last = this.#lastChange;
+    if (last?.path === path && last.seq > seq) this.#changeNote(this.note, last.text);
+  }
+
+  closeNote(): void {
+    this.note = null;
+  }
+
   /** Says what went wrong; the same words twice are one problem. */
   report(error: UserError): void {
     if (this.problems.some((other) => other.error.message === error.message)) return;
@@ -130,6 +159,16 @@ export class AppState {
 
   dismiss(id: number): void {
     this.problems = this.problems.filter((problem) => problem.id !== id);
+  }
+
+  #changeNote(note: ShownNote, text: string | null): void {
+    this.note = { path: note.path, text: text ?? note.text, removed: text === null };
+    if (text === null && !note.removed) this.#announce(m.note_removed());
+  }
+
+  #putVault(vault: VaultInfo | null): void {
+    if (vault?.trouble && vault.trouble !== this.vault?.trouble) this.#announce(vault.trouble);
+    this.vault = vault;
   }
 
   #putRow(row: Conversation): void {

@@ -28,6 +28,17 @@ export function itemKey(item: Item): string {
   }
 }
 
+/** Messages that wait their turn stay last: what runs belongs above them. */
+function placed(items: readonly Item[], item: Item): readonly Item[] {
+  if (isQueued(item)) return [...items, item];
+  const end = items.findLastIndex((other) => !isQueued(other)) + 1;
+  return [...items.slice(0, end), item, ...items.slice(end)];
+}
+
+function isQueued(item: Item): boolean {
+  return item.type === 'user' && item.queued;
+}
+
 export class OpenConversation {
   readonly id: ConversationId;
   /** Oldest first; replaced, never changed in place. */
@@ -70,7 +81,7 @@ export class OpenConversation {
   #put(item: Item): void {
     const key = itemKey(item);
     const at = this.items.findLastIndex((other) => itemKey(other) === key);
-    this.items = at < 0 ? [...this.items, item] : this.items.with(at, item);
+    this.items = at < 0 ? placed(this.items, item) : this.items.with(at, item);
   }
 
   #append(id: MessageId, text: string): void {

@@ -4,7 +4,6 @@ import { SvelteMap } from 'svelte/reactivity';
 import type {
   ConversationId,
   KeyPlace,
-  NoteText,
   Numbered,
   ProviderTest,
   Question,
@@ -31,8 +30,6 @@ export type KeyResult = 'kept' | 'elsewhere' | 'failed';
 export class Session {
   readonly app = new AppState();
   place = $state.raw<Place>({ name: 'chat' });
-  /** The note beside the chat. */
-  note = $state.raw<NoteText | null>(null);
   /** Whether the first-run page leads the way: from the start without a vault to the first use. */
   firstRun = $state(false);
   /** Whether the next message is kept apart from the open question. */
@@ -66,6 +63,7 @@ export class Session {
       early = null;
       this.#receive(waiting);
       await this.#reopen();
+      await this.#showAgain();
     });
   }
 
@@ -107,11 +105,12 @@ export class Session {
     const text = this.draft;
     if (!text.trim() || this.sending) return;
     const question = this.notAnAnswer ? null : (this.app.chat?.question ?? null);
-    await this.#send({
+    const request = {
       conversation: this.app.chat?.id ?? null,
       text: question ? answerIn(question, text.trim()) : text.trim(),
       answers: question?.id ?? null,
-    });
+    };
+    await this.#send(request, text);
   }
 
   /** Answers the open question with one of its options. */
@@ -149,12 +148,12 @@ export class Session {
   /** Shows the note that a link or a line names. */
   async showNote(target: string): Promise<void> {
     await this.#ask(async () => {
-      this.note = await this.#host.showNote(linkedNote(target));
+      this.app.showNote(await this.#host.showNote(linkedNote(target)));
     });
   }
 
   async closeNote(): Promise<void> {
-    this.note = null;
+    this.app.closeNote();
     await this.#ask(() => this.#host.closeNote());
   }
 
@@ -218,12 +217,13 @@ export class Session {
     if (example !== null) await this.#send({ conversation: null, text: example, answers: null });
   }
 
-  async #send(request: SendMessage): Promise<void> {
+  /** `written` is what stood in the composer for it. */
+  async #send(request: SendMessage, written = request.text): Promise<void> {
     this.sending = true;
     const from = this.app.chat?.id ?? null;
     await this.#ask(async () => {
       const conversation = await this.#host.sendMessage(request);
-      this.#forgetSent(from, request.text);
+      this.#forgetSent(from, written);
       this.notAnAnswer = false;
       const still = (this.app.chat?.id ?? null) === from;
       if (still && conversation !== from) await this.#fetch(conversation);
@@ -231,16 +231,28 @@ export class Session {
     this.sending = false;
   }
 
-  /** The user may have typed on while the words were being stored. */
-  #forgetSent(conversation: ConversationId | null, text: string): void {
+  /** The user may have typed on while the words were being stored: only what was sent goes. */
+  #forgetSent(conversation: ConversationId | null, written: string): void {
     const draft = this.#drafts.get(conversation) ?? '';
-    if (draft.trim() === text) this.#drafts.delete(conversation);
+    if (draft.trim() === written.trim()) this.#drafts.delete(conversation);
+    else if (draft.startsWith(written)) {
+      this.#drafts.set(conversation, draft.slice(written.length).trimStart());
+    }
   }
 
   #receive(events: readonly Numbered[]): void {
     const before = this.app.vault;
     this.app.receive(events);
-    if (!sameVault(before, this.app.vault)) void this.start();
+    if (sameVault(before, this.app.vault)) return;
+    // It was a note of the vault before.
+    this.app.closeNote();
+    void this.start();
+  }
+
+  /** What happened to the shown note before the new snapshot was not told. */
+  async #showAgain(): Promise<void> {
+    const note = this.app.note;
+    if (note) this.app.showNote(await this.#host.showNote(note.path));
   }
 
   /** After a new snapshot the chat is fetched again; at the start it is the newest one. */

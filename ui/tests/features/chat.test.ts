@@ -57,6 +57,13 @@ describe('a tool line', () => {
       'Found nothing for “pears”',
       tool({ reactions: [{ type: 'searched', query: 'pears', hits: 0 }] }),
     ],
+    [
+      'Listed 3 entries',
+      tool({
+        tool: 'list_files',
+        reactions: [{ type: 'searched', query: '**/*.md', hits: 3 }],
+      }),
+    ],
     ['Reading a note', tool({ output: null })],
     ['Could not read a note', tool({ isError: true })],
     ['Looked at the clock', tool({ tool: 'get_current_time' })],

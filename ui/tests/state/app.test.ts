@@ -36,6 +36,46 @@ function open(seq: number, items: Item[] = [], meanwhile: Numbered[] = []): void
   app.show({ ...view(conversation, items), seq });
 }
 
+describe('the note beside the chat', () => {
+  const changedTo = (text: string | null, path = 'Pantry.md'): AppEvent => ({
+    type: 'note_changed',
+    path,
+    text,
+  });
+
+  it('has its newest text', () => {
+    app.showNote({ seq: 10, path: 'Pantry.md', text: 'old' });
+    app.receive(numbered(11, changedTo('other', 'Soup.md'), changedTo('new')));
+    expect(app.note).toEqual({ path: 'Pantry.md', text: 'new', removed: false });
+  });
+
+  it('keeps its last text when it is removed, says so once, and may come back', () => {
+    app.showNote({ seq: 10, path: 'Pantry.md', text: 'old' });
+    app.receive(numbered(11, changedTo(null)));
+    expect(app.note).toEqual({ path: 'Pantry.md', text: 'old', removed: true });
+    expect(app.announcement).toContain('not there any more');
+    app.receive(numbered(12, changedTo('new')));
+    expect(app.note).toEqual({ path: 'Pantry.md', text: 'new', removed: false });
+  });
+
+  it('takes a change that came before it, unless it holds that already', () => {
+    app.receive(numbered(11, changedTo('newer')));
+    app.showNote({ seq: 10, path: 'Pantry.md', text: 'old' });
+    expect(app.note?.text).toBe('newer');
+    app.showNote({ seq: 11, path: 'Pantry.md', text: 'newest' });
+    expect(app.note?.text).toBe('newest');
+    app.showNote({ seq: 10, path: 'Soup.md', text: 'soup' });
+    expect(app.note?.text).toBe('soup');
+  });
+
+  it('does not come back when it was closed', () => {
+    app.showNote({ seq: 10, path: 'Pantry.md', text: 'old' });
+    app.closeNote();
+    app.receive(numbered(11, changedTo('new')));
+    expect(app.note).toBeNull();
+  });
+});
+
 describe('the feed', () => {
   it('drops what the snapshot holds already', () => {
     const hub = { state: 'online', trouble: null } as const;
@@ -61,6 +101,22 @@ describe('the feed', () => {
     app.receive(numbered(13, changed({ ...tool, reactions: [], output: 'done' })));
     expect(app.chat?.items.map((item) => item.type)).toEqual(['tool', 'assistant']);
     expect(app.chat?.items[0]).toMatchObject({ output: 'done' });
+  });
+
+  it('keeps messages that wait their turn below what runs', () => {
+    const user = (id: string, queued: boolean): Item => ({
+      type: 'user',
+      id,
+      text: id,
+      origin: 'window',
+      at: 1_777_716_000_000,
+      queued,
+    });
+    open(10);
+    app.receive(numbered(11, changed(user('runs', false)), changed(user('waits', true))));
+    app.receive(numbered(13, changed(user('waits too', true)), changed(assistant('Hello'))));
+    const order = app.chat?.items.map((item) => ('text' in item ? item.text : item.type));
+    expect(order).toEqual(['runs', 'Hello', 'waits', 'waits too']);
   });
 
   it('tells two calls with the same id in different turns apart', () => {

@@ -76,9 +76,17 @@ describe('sending', () => {
   it('keeps what was typed while the words were being stored', async () => {
     session.draft = 'First';
     const sending = session.send();
-    session.draft = 'First, and a second thought';
+    session.draft = 'First and a second thought';
     await sending;
-    expect(session.draft).toBe('First, and a second thought');
+    expect(session.draft).toBe('and a second thought');
+  });
+
+  it('leaves other words alone that were put in place of the sent ones', async () => {
+    session.draft = 'First';
+    const sending = session.send();
+    session.draft = 'Something else';
+    await sending;
+    expect(session.draft).toBe('Something else');
   });
 
   it('sends once, however often Enter is pressed', async () => {
@@ -195,12 +203,25 @@ describe('a key', () => {
 describe('a note', () => {
   it('is shown for a link with a heading', async () => {
     await session.showNote('Pantry#Dry');
-    expect(session.note?.path).toBe('Pantry.md');
+    expect(session.app.note?.path).toBe('Pantry.md');
+  });
+
+  it('is read again with a new snapshot', async () => {
+    await session.showNote('Pantry#Dry');
+    await session.start();
+    expect(host.asked('showNote')).toEqual(['Pantry.md', 'Pantry.md']);
+    expect(session.app.note?.path).toBe('Pantry.md');
+  });
+
+  it('of the vault before goes with it', async () => {
+    await session.showNote('Pantry');
+    await session.openSample();
+    expect(session.app.note).toBeNull();
   });
 
   it('that is not there is a problem in words', async () => {
     await session.showNote('Nowhere');
-    expect(session.note).toBeNull();
+    expect(session.app.note).toBeNull();
     expect(session.app.problems[0]?.error.message).toContain('Nowhere');
   });
 });

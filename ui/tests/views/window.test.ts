@@ -210,6 +210,40 @@ describe('a note', () => {
   });
 });
 
+describe('what other programs do', () => {
+  it('to the shown note is shown at once, where the reader is', async () => {
+    const { host, keys } = await open('chat');
+    await keys.click(await screen.findByRole('link', { name: 'Pantry' }));
+    const pane = await screen.findByTestId('note-pane');
+    const scroller = within(pane).getByRole('region', { name: 'Pantry' });
+    const kept = within(pane).getByText('Rice for risotto');
+    scroller.scrollTop = 40;
+    const text = `${await host.showNote('Pantry.md').then((note) => note.text)}\n\nMore salt\n`;
+    host.tell({ type: 'note_changed', path: 'Pantry.md', text });
+    expect(await within(pane).findByText('More salt')).toBeVisible();
+    expect(within(pane).getByRole('region', { name: 'Pantry' })).toBe(scroller);
+    expect(within(pane).getByText('Rice for risotto')).toBe(kept);
+    expect(scroller.scrollTop).toBe(40);
+    expect(screen.queryByTestId('note-removed')).toBeNull();
+    host.tell({ type: 'note_changed', path: 'Pantry.md', text: null });
+    expect(await within(pane).findByTestId('note-removed')).toBeVisible();
+    expect(within(pane).getByText('More salt')).toBeVisible();
+  });
+
+  it('to the folder is said until it is well, and asks for nothing', async () => {
+    const { host, session } = await open('chat');
+    const { vault } = session.app;
+    if (!vault) throw new Error('no vault');
+    const asked = host.calls.length;
+    host.tell({ type: 'vault_changed', vault: { ...vault, trouble: 'The folder is gone.' } });
+    expect(await screen.findByTestId('vault-trouble')).toHaveTextContent('The folder is gone.');
+    host.tell({ type: 'vault_changed', vault: { ...vault, notes: 7 } });
+    await waitFor(() => expect(screen.queryByTestId('vault-trouble')).toBeNull());
+    expect(session.app.vault?.notes).toBe(7);
+    expect(host.calls).toHaveLength(asked);
+  });
+});
+
 describe('settings', () => {
   it('take the whole width, and the note is back with the chat', async () => {
     const { keys } = await open('chat');

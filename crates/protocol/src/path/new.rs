@@ -60,6 +60,9 @@ fn refuse_new_part(part: &str) -> Result<(), PathError> {
     if part.ends_with(['.', ' ']) || stem(part).ends_with(' ') {
         return refusal(part, "has a dot or space at its end", "Remove it");
     }
+    if part.contains(char::REPLACEMENT_CHARACTER) {
+        return refusal(part, "holds the sign of lost characters (U+FFFD)", "Leave it out");
+    }
     if let Some(hidden) = characters::stray_invisible(part) {
         let fault = format!("holds an invisible character (U+{:04X})", u32::from(hidden));
         return refusal(part, &fault, "Leave it out");

@@ -25,11 +25,18 @@ pub(super) fn shown(note: &Printed<'_>) -> Move {
         return Move::Say(text);
     }
     let lines = note.lines.get(..MAX_LINES.min(note.lines.len())).unwrap_or_default();
-    text.push_str(&lines.join("\n"));
+    text.push_str(&prose(lines).join("\n"));
     if lines.len() < note.total {
         text.push_str(&format!("\n\nThe first {} of {} lines.", lines.len(), note.total));
     }
     Move::Say(text)
+}
+
+/// A note's lines without the properties on top: they would be drawn as a heading.
+fn prose<'a>(lines: &'a [&'a str]) -> &'a [&'a str] {
+    let Some((&"---", rest)) = lines.split_first() else { return lines };
+    let end = rest.iter().position(|line| line.trim_end() == "---");
+    end.and_then(|end| rest.get(end + 1..)).unwrap_or(lines)
 }
 
 /// The sentence after a change: what was done, or that it waits.
@@ -63,4 +70,17 @@ pub(super) fn trouble(output: &str, note: &str) -> Move {
 /// The first line of a failure says what is wrong; the rest is for models.
 pub(super) fn first_line(output: &str) -> &str {
     output.lines().next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_is_shown_without_its_properties_and_without_losing_a_rule() {
+        assert_eq!(prose(&["---", "tags: [list]", "---", "# Milk"]), ["# Milk"]);
+        assert_eq!(prose(&["# Milk", "---", "end"]), ["# Milk", "---", "end"]);
+        assert_eq!(prose(&["---", "no end"]), ["---", "no end"]);
+        assert!(prose(&[]).is_empty());
+    }
 }

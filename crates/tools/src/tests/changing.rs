@@ -91,6 +91,42 @@ async fn edits_that_would_do_nothing_are_refused() {
     }
 }
 
+#[tokio::test]
+async fn lines_and_sections_are_edited_only_as_they_were_read() {
+    let calls = [
+        json!({ "path": "n", "line": 1, "action": "after", "text": "x" }),
+        json!({ "path": "n", "start_line": 2 }),
+        json!({ "path": "n", "heading": "A", "action": "append", "text": "x" }),
+    ];
+    for call in calls {
+        let mut bench = Bench::with(&[("n.md", b"# A\none\n")]);
+        assert!(bench.fails("edit_file", call.clone()).await.contains("Read it first"));
+        bench.works("read_file", json!({ "path": "n" })).await;
+        bench.elsewhere("n.md", "zero\n# A\none\n");
+        assert!(bench.fails("edit_file", call.clone()).await.contains("Read it again"));
+        let mut expecting = call.clone();
+        expecting["expect_hash"] = json!(protocol::ContentHash::of(b"# A\none\n").short());
+        assert!(bench.fails("edit_file", expecting.clone()).await.contains("Read it again"));
+        assert_eq!(bench.text("n.md"), "zero\n# A\none\n");
+        let now = protocol::ContentHash::of(b"zero\n# A\none\n");
+        expecting["expect_hash"] = json!(now.short());
+        let answer = bench.works("edit_file", expecting).await;
+        assert_eq!(answer.effect, Some(Effect::Edit));
+    }
+}
+
+#[tokio::test]
+async fn a_property_is_set_without_a_reading_behind_a_byte_order_mark() {
+    let mut bench = Bench::with(&[("n.md", b"\xef\xbb\xbf---\r\na: 1\r\n---\r\ntext")]);
+    let set = json!({ "path": "n", "property": "a", "action": "set", "value": 2 });
+    bench.works("edit_file", set.clone()).await;
+    assert_eq!(bench.text("n.md"), "\u{feff}---\r\na: 2\r\n---\r\ntext");
+    assert!(bench.fails("edit_file", set.clone()).await.contains("would not change"));
+    bench.elsewhere("n.md", "---\na: 1\n---\nmore\n");
+    let answer = bench.works("edit_file", set).await;
+    assert!(answer.text.contains("had changed since it was read"), "{}", answer.text);
+}
+
 async fn appended(before: &[u8], content: &str, heading: Option<&str>) -> String {
     let mut bench = Bench::with(&[("n.md", before)]);
     let append = json!({ "path": "n", "content": content, "heading": heading });

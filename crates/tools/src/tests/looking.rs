@@ -84,10 +84,38 @@ async fn listing_is_by_pattern_and_tells_the_true_total() {
     let cut = bench.works("list_files", json!({ "pattern": "**/*.md", "max_results": 2 })).await;
     assert!(cut.text.starts_with("6 entries match"), "{}", cut.text);
     assert!(cut.text.contains("4 more are not shown"), "{}", cut.text);
-    let folder = bench.works("list_files", json!({ "path": "/House/" })).await.text;
+    let folder = bench.works("list_files", json!({ "path": "House/" })).await.text;
     assert!(folder.starts_with("2 entries match `House/*`"), "{folder}");
     let none = bench.works("list_files", json!({ "pattern": "*.txt" })).await.text;
     assert!(none.starts_with("Nothing matches `*.txt`"), "{none}");
+}
+
+#[tokio::test]
+async fn the_top_folder_is_listed_by_leaving_out_its_path() {
+    let mut bench = house();
+    for path in ["", " ", ".", "./", "/", "/."] {
+        let refused = bench.fails("list_files", json!({ "path": path })).await;
+        assert!(refused.contains("Leave out path"), "{path:?}: {refused}");
+    }
+    let absolute = bench.fails("list_files", json!({ "path": "/House" })).await;
+    assert!(absolute.contains("is absolute"), "{absolute}");
+}
+
+#[expect(clippy::disallowed_methods, reason = "the test makes files that no tool would make")]
+#[tokio::test]
+async fn a_name_that_is_not_utf8_is_listed_byte_by_byte_as_left_out() {
+    use std::os::unix::ffi::OsStrExt;
+    let mut bench = house();
+    for name in [b"bad\xFF.md", b"bad\xFE.md"] {
+        std::fs::write(bench.file("").join(std::ffi::OsStr::from_bytes(name)), "x").unwrap();
+    }
+    let listed = bench.works("list_files", json!({ "pattern": "**/*.md" })).await.text;
+    assert!(listed.starts_with("6 entries"), "{listed}");
+    for name in [r"`bad\xFF.md`: its name is not UTF-8", r"`bad\xFE.md`: its name is not UTF-8"] {
+        assert!(listed.contains(name), "{listed}");
+    }
+    let elsewhere = bench.works("list_files", json!({ "path": "House" })).await.text;
+    assert!(!elsewhere.contains("Left out"), "{elsewhere}");
 }
 
 #[tokio::test]

@@ -5,4 +5,6 @@ mod catalog;
 mod changing;
 mod chat;
 mod looking;
+mod mistakes;
+mod repairer;
 mod talking;

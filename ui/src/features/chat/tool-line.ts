@@ -52,16 +52,19 @@ function words(group: readonly ToolItem[]): Words {
   if (call.isError) return { ...sentence('cross', failed(call)), tone: 'error' };
   if (call.output === null) return sentence(icon(call.tool), running(call));
   const reactions = group.flatMap((each) => each.reactions);
-  return effect(reactions) ?? sentence(icon(call.tool), done(call));
+  return effect(reactions, call.tool) ?? sentence(icon(call.tool), done(call));
 }
 
-function effect(reactions: readonly Reaction[]): Words | null {
+function effect(reactions: readonly Reaction[], tool: string): Words | null {
   const changed = reactions.filter((reaction) => reaction.type === 'changed');
   if (changed.length > 0) return changes(changed);
   const read = [...new Set(reactions.flatMap((r) => (r.type === 'read' ? [r.path] : [])))];
   if (read.length > 0) return reads(read);
   const [first] = reactions;
-  if (first?.type === 'searched') return sentence('search', found(first.query, first.hits));
+  if (first?.type === 'searched') {
+    // Which pattern the files were listed by is in the details.
+    return sentence('search', found(tool === 'list_files' ? '' : first.query, first.hits));
+  }
   if (first?.type !== 'passages') return null;
   const notes = [...new Set(first.passages.map(({ path }) => path))];
   const text = first.total > 0 ? m.tool_passages({ count: first.total, query: first.query }) : null;
@@ -106,7 +109,7 @@ function reads(paths: readonly NotePath[]): Words {
 }
 
 function found(query: string, hits: number): string {
-  if (hits === 0) return m.tool_found_nothing({ query });
+  if (hits === 0 && query) return m.tool_found_nothing({ query });
   return query ? m.tool_found({ count: hits, query }) : m.tool_listed({ count: hits });
 }
 

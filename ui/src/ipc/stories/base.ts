@@ -53,6 +53,7 @@ export function healthy(first: readonly Conversation[]): Snapshot {
       notes: 1284,
       writable: true,
       sample: false,
+      trouble: null,
     },
     settings: {
       mode: 'review',

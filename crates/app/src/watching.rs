@@ -1,0 +1,132 @@
+//! What the open vault does when its files change, whoever changes them.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use protocol::event::VaultInfo;
+use protocol::{AppEvent, UserError};
+use tokio::sync::Notify;
+use vault::{Changed, Watch};
+
+use crate::aside::aside;
+use crate::open_vault::OpenVault;
+
+/// The notes are counted at most so often.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// The share of the time that counting a large vault may take is one in so many.
+const SHARE: u32 = 10;
+
+/// What was noticed of the vault as a whole.
+#[derive(Default)]
+pub(crate) struct Noticed(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    /// What the window was told last.
+    told: Option<VaultInfo>,
+    is_gone: bool,
+    /// Why changes of other programs are not noticed.
+    unwatched: Option<UserError>,
+}
+
+impl Noticed {
+    /// Adds to what was just seen of the vault what is known beside: a folder that is gone keeps
+    /// its last count.
+    pub(crate) fn complete(&self, mut seen: VaultInfo) -> VaultInfo {
+        let mut state = self.lock();
+        if state.is_gone {
+            seen.notes = state.told.as_ref().map_or(seen.notes, |told| told.notes);
+            seen.trouble = Some(format!(
+                "The folder with your notes is not there any more: {}. Bring it back, or open another one in the settings.",
+                seen.folder
+            ));
+        }
+        state.told = Some(seen.clone());
+        seen
+    }
+
+    /// What a window that opens now should hear of.
+    pub(crate) fn problem(&self) -> Option<UserError> {
+        self.lock().unwatched.clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl OpenVault {
+    /// Listens to the folder until the vault is closed. Where the system offers no watch, that is
+    /// told once, and the vault goes on without.
+    pub(crate) async fn watch(self: Arc<Self>) {
+        let vault = self.vault.clone();
+        match aside(move || vault.watch()).await {
+            Ok(Ok(watch)) => self.follow(watch).await,
+            Ok(Err(error)) => self.unwatched(UserError::other(error.to_string())),
+            Err(error) => self.unwatched(error),
+        }
+    }
+
+    async fn follow(self: &Arc<Self>, mut watch: Watch) {
+        let recount = Arc::new(Notify::new());
+        self.spawn(Arc::clone(self).count(Arc::clone(&recount)));
+        while let Some(changed) = watch.next().await {
+            match changed {
+                Changed::Notes(files) => {
+                    self.look_at_shown(|path| files.binary_search(path).is_ok()).await;
+                    if files.iter().any(protocol::NotePath::is_markdown) {
+                        recount.notify_one();
+                    }
+                }
+                Changed::Everything => {
+                    self.look_at_shown(|_| true).await;
+                    recount.notify_one();
+                }
+                Changed::Gone => self.stands(Standing::Gone).await,
+                Changed::Back => self.stands(Standing::Here).await,
+                Changed::Blind => self.unwatched(UserError::other(
+                    "The system watches no more folders, so changes that other programs make to some notes are not noticed. Raise its limit (fs.inotify.max_user_watches), then open the vault again.",
+                )),
+            }
+        }
+    }
+
+    /// Counts the notes again each time it is asked to, at its own pace.
+    async fn count(self: Arc<Self>, asked: Arc<Notify>) {
+        let mut pause = PAUSE;
+        loop {
+            asked.notified().await;
+            tokio::time::sleep(pause).await;
+            let began = Instant::now();
+            self.tell_info().await;
+            pause = PAUSE.max(began.elapsed().saturating_mul(SHARE));
+        }
+    }
+
+    async fn stands(&self, standing: Standing) {
+        self.noticed.lock().is_gone = standing == Standing::Gone;
+        self.tell_info().await;
+    }
+
+    /// Tells how the vault stands, if the window does not know yet.
+    async fn tell_info(&self) {
+        let before = self.noticed.lock().told.clone();
+        let now = self.info().await;
+        if before.as_ref() != Some(&now) {
+            self.feed.tell(AppEvent::VaultChanged { vault: Some(now) });
+        }
+    }
+
+    fn unwatched(&self, error: UserError) {
+        self.noticed.lock().unwatched = Some(error.clone());
+        self.feed.tell(AppEvent::Problem { error });
+    }
+}
+
+/// Whether the folder stands under its name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    Here,
+    Gone,
+}

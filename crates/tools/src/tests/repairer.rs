@@ -1,0 +1,276 @@
+//! A reader as simple as can be: it repairs a call by what the failure says, word for word.
+
+use serde_json::{Value, json};
+
+/// A call of a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Call {
+    pub(super) tool: String,
+    pub(super) arguments: Value,
+}
+
+/// What to call next.
+pub(super) struct Repaired {
+    /// What to look at before.
+    pub(super) first: Vec<Call>,
+    pub(super) then: Call,
+}
+
+/// Repairs `call` from `failure` and nothing else; the same call when nothing in it helps.
+pub(super) fn repair(call: &Call, failure: &str) -> Repaired {
+    let mut then = call.clone();
+    let mut first = Vec::new();
+    if let Some(again) = failure.split("Read it ").nth(1) {
+        let path = between(failure, "`", "`").unwrap_or_default();
+        first.push(Call { tool: "read_file".to_owned(), arguments: json!({ "path": path }) });
+        if let Some(fields) = then.arguments.as_object_mut() {
+            fields.remove("expect_hash");
+        }
+        if again.contains("with replace_all") {
+            then.arguments["replace_all"] = json!(true);
+        }
+        return Repaired { first, then };
+    }
+    let rules: [fn(&mut Call, &str) -> Option<()>; 9] =
+        [tool, shape, field, text, numbers, heading, property, daily, path];
+    for rule in rules {
+        let mut changed = call.clone();
+        if rule(&mut changed, failure).is_some() && changed != *call {
+            return Repaired { first, then: changed };
+        }
+    }
+    Repaired { first, then }
+}
+
+fn tool(call: &mut Call, failure: &str) -> Option<()> {
+    if failure.starts_with("There is no tool ") {
+        call.tool = between(failure, "Did you mean `", "`")?.to_owned();
+    } else {
+        call.tool = between(failure, "List it with ", " ")?.to_owned();
+    }
+    Some(())
+}
+
+/// What the parser of the arguments says.
+fn shape(call: &mut Call, failure: &str) -> Option<()> {
+    let allowed = || failure.split("expected ").nth(1).unwrap_or_default();
+    if let Some(unknown) = between(failure, "unknown field `", "`") {
+        let value = fields(call)?.remove(unknown)?;
+        let takes = failure.split("It takes ").nth(1)?;
+        let required = takes.split("), ").find_map(|field| {
+            let name = between(field, "`", "`")?;
+            let is_missing = call.arguments.get(name).is_none();
+            (field.contains("required") && is_missing).then(|| name.to_owned())
+        });
+        if let Some(name) = required {
+            call.arguments[name] = value;
+        }
+        return Some(());
+    }
+    if !failure.starts_with("Wrong arguments") {
+        return None;
+    }
+    let name = between(failure, " at `", "`")?.to_owned();
+    let value = call.arguments.get(&name)?.clone();
+    let repaired = if failure.contains("unknown variant") {
+        json!(nearest(value.as_str()?, quoted(allowed()))?)
+    } else {
+        match value {
+            Value::Array(items) => items.into_iter().next()?,
+            Value::String(text) => serde_json::from_str(&text).ok()?,
+            #[expect(clippy::cast_possible_truncation, reason = "a line number")]
+            Value::Number(number) if number.is_f64() => json!(number.as_f64()? as i64),
+            _ => {
+                fields(call)?.remove(&name);
+                return Some(());
+            }
+        }
+    };
+    call.arguments[name] = repaired;
+    Some(())
+}
+
+/// "Give x instead of y", "Leave out y", "set overwrite", and which fields go together.
+fn field(call: &mut Call, failure: &str) -> Option<()> {
+    if let Some(rest) = failure.split(" are different edits").next().filter(|x| *x != failure) {
+        let place = rest.split(" and ").next()?;
+        let company = failure.lines().find(|line| line.starts_with(&format!("- {place}")))?;
+        let company = company.to_owned();
+        let is_meant = |name: &str| name == "path" || company.contains(name);
+        fields(call)?.retain(|name, _| is_meant(name));
+        return Some(());
+    }
+    if let Some((before, after)) = failure.split_once(" instead of ")
+        && let Some((_, name)) = before.rsplit_once("Give ")
+    {
+        let old = after.split(['.', '\n']).next()?;
+        let value = fields(call)?.remove(old)?;
+        call.arguments[name] = value;
+        return Some(());
+    }
+    if failure.contains("Leave out the first line of text") {
+        let text = call.arguments["text"].as_str()?.split_once('\n')?.1.to_owned();
+        call.arguments["text"] = json!(text);
+        return Some(());
+    }
+    if let Some(name) = between(failure, "action is one of: ", ".") {
+        let given = call.arguments["action"].as_str().unwrap_or_default().to_owned();
+        let allowed = name.replace(" or ", ", ");
+        call.arguments["action"] = json!(nearest(&given, allowed.split(", "))?);
+        return Some(());
+    }
+    for marker in ["Leave out ", "Call without "] {
+        if let Some(name) = failure.split(marker).nth(1) {
+            let name = name.split([',', '.', ' ']).next()?;
+            if fields(call)?.remove(name).is_some() {
+                return Some(());
+            }
+        }
+    }
+    if failure.contains("set overwrite to replace") {
+        call.arguments["overwrite"] = json!(true);
+        return Some(());
+    }
+    None
+}
+
+fn text(call: &mut Call, failure: &str) -> Option<()> {
+    if failure.contains("give new_text \"\"") {
+        call.arguments["new_text"] = json!("");
+        return Some(());
+    }
+    if let Some(literal) = between(failure, "search for `", "`.") {
+        call.arguments["pattern"] = json!(literal);
+        return Some(());
+    }
+    if failure.contains("Write for example `*.md`") {
+        call.arguments["file_pattern"] = json!("**/*.md");
+        return Some(());
+    }
+    if !failure.starts_with("old_text ") {
+        return None;
+    }
+    if failure.contains("set replace_all") {
+        call.arguments["replace_all"] = json!(true);
+        return Some(());
+    }
+    let bare = |line: &str| {
+        Some(line.split_once("| ").filter(|(n, _)| n.parse::<u32>().is_ok())?.1.to_owned())
+    };
+    if failure.contains("Leave out the line numbers") {
+        let old = call.arguments["old_text"].as_str()?;
+        let lines: Vec<String> = old.lines().filter_map(bare).collect();
+        call.arguments["old_text"] = json!(lines.join("\n"));
+        return Some(());
+    }
+    if let Some(exact) = failure.split("as JSON: ").nth(1) {
+        call.arguments["old_text"] = serde_json::from_str(exact).ok()?;
+        return Some(());
+    }
+    let lines: Vec<String> = failure.lines().filter_map(bare).collect();
+    call.arguments["old_text"] = json!(lines.join("\n"));
+    (!lines.is_empty()).then_some(())
+}
+
+fn numbers(call: &mut Call, failure: &str) -> Option<()> {
+    let name = failure.split(' ').next()?.to_owned();
+    if failure.contains(" is no range") {
+        let (first, last) =
+            (call.arguments["start_line"].clone(), call.arguments["end_line"].clone());
+        call.arguments["start_line"] = last;
+        call.arguments["end_line"] = first;
+        return Some(());
+    }
+    let number = |text: &str| text.parse::<u32>().ok();
+    if let Some(last) = between(failure, "The last line is ", ".").and_then(number) {
+        call.arguments[name] = json!(last);
+    } else if let Some(first) = between(failure, "give start_line ", ".").and_then(number) {
+        call.arguments["start_line"] = json!(first);
+    } else if let Some(line) = between(failure, "Give line ", ".").and_then(number) {
+        call.arguments["line"] = json!(line);
+    } else {
+        let line = call.arguments.get(&name)?.as_u64()?;
+        let meant =
+            between(failure, &format!("below it, line {line} is "), ".").and_then(number)?;
+        call.arguments[name] = json!(meant);
+    }
+    Some(())
+}
+
+fn heading(call: &mut Call, failure: &str) -> Option<()> {
+    let asked = call.arguments.get("heading")?.as_str()?.to_owned();
+    let listed = failure.lines().filter_map(|line| line.strip_prefix("line ")?.split_once(": "));
+    let meant = between(failure, "Did you mean “", "”")
+        .or_else(|| between(failure.split("exactly one of these:").nth(1)?, "`", "`"))
+        .or_else(|| nearest(&asked, listed.map(|(_, heading)| heading)))?;
+    call.arguments["heading"] = json!(meant);
+    Some(())
+}
+
+fn property(call: &mut Call, failure: &str) -> Option<()> {
+    let name = call.arguments.get("property")?.as_str()?.to_owned();
+    if failure.contains("Its properties are:") {
+        call.arguments["property"] = json!(nearest(&name, paths(failure))?);
+    } else if failure.contains("give action \"set\"") {
+        let value = call.arguments["value"].clone();
+        call.arguments["action"] = json!("set");
+        call.arguments["value"] = json!([between(failure, "it holds ", ".")?, value]);
+    } else if failure.contains("give action \"remove\"") {
+        call.arguments["action"] = json!("remove");
+    } else if failure.contains("nor a list of these") {
+        let values = call.arguments["value"].as_object()?.values().next()?.clone();
+        call.arguments["value"] = values;
+    } else {
+        return None;
+    }
+    Some(())
+}
+
+fn daily(call: &mut Call, failure: &str) -> Option<()> {
+    let name =
+        between(failure, "is called `", "`").or_else(|| between(failure, "give path `", "`"))?;
+    call.arguments["path"] = json!(name);
+    Some(())
+}
+
+fn path(call: &mut Call, failure: &str) -> Option<()> {
+    let asked = call.arguments.get("path")?.as_str()?.to_owned();
+    let path = if let Some(near) = paths(failure).next() {
+        near.to_owned()
+    } else if failure.contains("Write `/` between folders") {
+        asked.replace('\\', "/")
+    } else if failure.contains("without `..`") {
+        asked.split('/').filter(|part| *part != "..").collect::<Vec<_>>().join("/")
+    } else if failure.contains("Write the path from the top of the vault") {
+        asked.split("://").last()?.trim_start_matches('/').to_owned()
+    } else if let Some(signs) = between(failure, "holds one of `", "`") {
+        asked.replace(|sign| signs.contains(sign), "")
+    } else {
+        return None;
+    };
+    call.arguments["path"] = json!(path);
+    Some(())
+}
+
+fn fields(call: &mut Call) -> Option<&mut serde_json::Map<String, Value>> {
+    call.arguments.as_object_mut()
+}
+
+fn between<'a>(text: &'a str, from: &str, to: &str) -> Option<&'a str> {
+    text.split_once(from)?.1.split_once(to).map(|(found, _)| found)
+}
+
+/// The paths or names of a list, one a line.
+fn paths(failure: &str) -> impl Iterator<Item = &str> {
+    failure.lines().filter_map(|line| Some(line.strip_prefix("- `")?.split_once('`')?.0))
+}
+
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+/// The choice that shares the most letters in a row with `asked`.
+fn nearest<'a>(asked: &str, choices: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let likeness = |choice: &&str| (crate::closest::likeness(choice, asked) * 1000.0).round();
+    choices.reduce(|best, next| if likeness(&next) > likeness(&best) { next } else { best })
+}

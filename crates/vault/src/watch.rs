@@ -1,0 +1,68 @@
+//! Being told when files in the vault change, whoever changes them.
+
+mod lookout;
+mod queue;
+mod sighting;
+
+use std::io;
+use std::sync::Arc;
+
+use protocol::NotePath;
+
+use crate::{Vault, VaultError};
+use lookout::{Bell, Lookout};
+use queue::Queue;
+
+/// What changed in the vault. What is protected, our own temporary files among it, never counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Changed {
+    /// These files were made, written, renamed or removed; sorted, notes and attachments alike.
+    Notes(Vec<NotePath>),
+    /// Anything may have changed: look again. Also comes once, when the watch stands: what
+    /// happened before may not have been noticed, what happens from then on is.
+    Everything,
+    /// The vault's folder does not stand under its name any more: removed, renamed or unmounted.
+    Gone,
+    /// A folder stands there again, and the vault is over that one now. `Everything` follows.
+    Back,
+    /// The system watches no more folders: some changes will not be noticed. Comes at most once.
+    Blind,
+}
+
+/// Tells what changes in a vault. Ends its work when it is dropped.
+///
+/// Changes are told 5 ms after the last of them, or 25 ms after the first when they do not end.
+/// Nobody has to keep up: what was not fetched yet is joined.
+#[derive(Debug)]
+pub struct Watch {
+    queue: Arc<Queue>,
+    bell: Bell,
+}
+
+impl Vault {
+    /// Begins to watch the vault, on a thread of its own: a large vault is not waited for.
+    pub fn watch(&self) -> Result<Watch, VaultError> {
+        let queue = Arc::new(Queue::default());
+        let (bell, heard) = lookout::bell();
+        let lookout = Lookout::new(self.clone(), Arc::clone(&queue), bell.clone());
+        let mut lookout = lookout.map_err(|source| VaultError::Unwatched { source })?;
+        std::thread::Builder::new()
+            .name("vault-watch".to_owned())
+            .spawn(move || lookout.run(&heard))
+            .map_err(|source: io::Error| VaultError::Unwatched { source })?;
+        Ok(Watch { queue, bell })
+    }
+}
+
+impl Watch {
+    /// The next change; `None` when the watch has ended by itself. Cancel safe.
+    pub async fn next(&mut self) -> Option<Changed> {
+        self.queue.next().await
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.bell.stop();
+    }
+}

@@ -1,0 +1,53 @@
+//! Runs a corpus: `corpus KIND FILE [--case ID]`. The last line on stdout is the sum; 0 says that
+//! all holds, 1 that something does not, 2 that there is nothing to run.
+
+use std::process::ExitCode;
+
+use testkit::corpus::Report;
+use testkit::corpus::paths::{self, Corpus, Process, Tools};
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    match run(&std::env::args().skip(1).collect::<Vec<_>>()).await {
+        Ok(report) => {
+            for line in &report.lines {
+                println!("{line}");
+            }
+            println!("{}", report.summary);
+            // A call that hangs must not keep the runner from its end.
+            std::process::exit(i32::from(!report.holds));
+        }
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+async fn run(words: &[String]) -> Result<Report, String> {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let (kind, file, only) = match words.as_slice() {
+        [kind, file] => (*kind, *file, None),
+        [kind, file, "--case", id] => (*kind, *file, Some(*id)),
+        _ => return Err("usage: corpus KIND FILE [--case ID], KIND is paths".to_owned()),
+    };
+    let text = read(file)?;
+    if kind != "paths" {
+        return Err(format!("there is no corpus of the kind `{kind}`: it is one of paths"));
+    }
+    let unreadable = |error| format!("{file} is not a corpus of paths: {error}. Correct it.");
+    let corpus = Corpus::parse(&text).map_err(unreadable)?;
+    let report = paths::run::<Tools>(&corpus, only, Process::Own).await;
+    match only {
+        Some(id) if report.lines.is_empty() && report.summary.contains(" run=0 ") => {
+            Err(format!("{file} has no case `{id}`. Name one of its ids."))
+        }
+        _ => Ok(report),
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the corpus is no note")]
+fn read(file: &str) -> Result<String, String> {
+    std::fs::read_to_string(file)
+        .map_err(|error| format!("{file} cannot be read: {error}. Name a file of cases."))
+}

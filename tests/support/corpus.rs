@@ -1,0 +1,14 @@
+//! Corpora: files of hostile cases that anybody may add to, run against the real thing.
+
+pub mod paths;
+
+/// What a run came to.
+#[derive(Debug)]
+pub struct Report {
+    /// `FAIL …` and `SKIP …`, one a case.
+    pub lines: Vec<String>,
+    /// The numbers, in one line.
+    pub summary: String,
+    /// Whether every case that ran holds.
+    pub holds: bool,
+}

@@ -1,0 +1,130 @@
+//! Paths as a model may write them: each case has a vault of its own, the real tools and a deadline.
+
+mod attack;
+mod case;
+mod judge;
+mod naive;
+mod plant;
+mod race;
+mod stage;
+mod tools;
+mod trial;
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+use serde_json::Value;
+
+pub use case::{Case, Corpus};
+pub use naive::Naive;
+pub use tools::Tools;
+
+use super::Report;
+use case::Op;
+use trial::{Outcome, Trouble};
+
+/// Who resolves the paths: the product's tools, or the control that is expected to leak.
+#[async_trait]
+pub trait Subject: Send + Sync + Sized {
+    /// Opens the vault at this folder.
+    fn over(vault: &std::path::Path) -> Self;
+
+    /// Whether there is a tool of this name.
+    fn has(&self, tool: &str) -> bool;
+
+    /// Calls a tool; a plan is applied at once.
+    async fn call(&self, tool: &str, arguments: Value) -> Answer;
+
+    /// Why a refusal came by accident instead of from the path check; `None` if it did not.
+    fn accident(&self, op: Op, path: &str, said: &str) -> Option<String>;
+}
+
+/// What a call answered.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// The text for the model.
+    pub text: String,
+    /// Whether it was refused.
+    pub is_error: bool,
+}
+
+/// Whom the process belongs to while the cases run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Process {
+    /// To this run: its memory is measured and every deadline is the corpus's own.
+    Own,
+    /// To other tests as well: memory says nothing, and deadlines are five times as long.
+    Shared,
+}
+
+impl Process {
+    const fn patience(self) -> u32 {
+        match self {
+            Self::Own => 1,
+            Self::Shared => 5,
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Tally {
+    run: usize,
+    skipped: usize,
+    escapes: usize,
+    hangs: usize,
+    wrong: usize,
+    good: usize,
+    positives: usize,
+}
+
+/// Runs the cases of `corpus`, or the one that is named.
+pub async fn run<S: Subject>(corpus: &Corpus, only: Option<&str>, process: Process) -> Report {
+    let (mut tally, mut lines, mut missing) = (Tally::default(), Vec::new(), BTreeSet::new());
+    let wanted = corpus.cases.iter().filter(|case| only.is_none_or(|id| id == case.id));
+    for case in wanted {
+        let outcome = match corpus.unknown_variable() {
+            Some(word) => Err(Trouble::Unknown(word)),
+            None => trial::run::<S>(case, process, &mut missing).await,
+        };
+        tally.add(case, outcome, &mut lines);
+    }
+    if !missing.is_empty() {
+        let tools: Vec<_> = missing.into_iter().collect();
+        eprintln!("not run, because there is no such tool yet: {}", tools.join(", "));
+    }
+    let Tally { run, skipped, escapes, hangs, wrong, good, positives } = tally;
+    Report {
+        lines,
+        summary: format!(
+            "paths run={run} skipped={skipped} escapes={escapes} hangs={hangs} wrong={wrong} \
+             positives={good}/{positives}"
+        ),
+        holds: run > 0 && escapes + hangs + wrong == 0 && good == positives,
+    }
+}
+
+impl Tally {
+    fn add(&mut self, case: &Case, outcome: Result<Outcome, Trouble>, lines: &mut Vec<String>) {
+        let outcome = match outcome {
+            Ok(outcome) => outcome,
+            Err(Trouble::Skip(why)) => {
+                self.skipped += 1;
+                return lines.push(format!("SKIP {} {why}", case.id));
+            }
+            Err(Trouble::Unknown(word)) => Outcome::wrong(format!("unknown word: {word}")),
+        };
+        self.run += 1;
+        self.escapes += outcome.escapes;
+        self.hangs += outcome.hangs;
+        self.wrong += usize::from(outcome.wrong);
+        let holds = outcome.got.is_empty();
+        if case.expect == "allow" {
+            self.positives += 1;
+            self.good += usize::from(holds);
+        }
+        if !holds {
+            let got = outcome.got.join("; ").replace('\n', " ");
+            lines.push(format!("FAIL {} {} {got}", case.id, case.expect));
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Another program that changes the folders under a call's feet, as fast as it can.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+use super::plant::{Mount, mount};
+use super::stage::{CANARY, PLAIN, Stage, write};
+use super::trial::Trouble;
+
+/// A thread that attacks until it is ended.
+#[derive(Debug)]
+pub(super) struct Attack {
+    over: Arc<AtomicBool>,
+    thread: JoinHandle<usize>,
+}
+
+impl Attack {
+    /// Begins.
+    pub(super) fn begin(mut foe: Foe) -> Self {
+        let over = Arc::new(AtomicBool::new(false));
+        let is_over = Arc::clone(&over);
+        let thread = thread::spawn(move || {
+            let mut turns = 0;
+            while !is_over.load(Ordering::Relaxed) {
+                foe.strike();
+                turns += 1;
+            }
+            foe.mend();
+            turns
+        });
+        Self { over, thread }
+    }
+
+    /// Ends it; everything is where it was, and the number of strikes is returned.
+    pub(super) fn end(self) -> usize {
+        self.over.store(true, Ordering::Relaxed);
+        self.thread.join().unwrap_or_default()
+    }
+}
+
+/// One way to attack.
+pub(super) enum Foe {
+    /// Two names change places.
+    Swap { one: PathBuf, other: PathBuf, swapped: bool },
+    /// A folder leaves the vault and comes back.
+    Carry { here: PathBuf, there: PathBuf },
+    /// A link appears under a name and goes away.
+    Plant { name: PathBuf, target: PathBuf },
+    /// Temporary files are replaced by links.
+    Replace { folder: PathBuf, note: PathBuf, target: PathBuf },
+    /// Another folder is mounted over one of the vault.
+    Mount { source: PathBuf, at: PathBuf },
+}
+
+impl Foe {
+    /// What `how` says, against `path` on `stage`.
+    pub(super) fn new(how: &str, path: &str, stage: &Stage) -> Result<Self, Trouble> {
+        let (vault, out) = (&stage.vault, &stage.out);
+        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        let top = parts.first().copied().unwrap_or_default();
+        let below: PathBuf = parts.iter().skip(1).collect();
+        let secret = out.join("secret.md");
+        let file = vault.join(path);
+        let link_to = |target: &Path| -> PathBuf {
+            let link = vault.join("foe");
+            symlink(target, &link).expect("a link");
+            link
+        };
+        Ok(match how {
+            "swap dir<->link by RENAME_EXCHANGE" | "swap dir by link during recursive delete" => {
+                fs::create_dir_all(vault.join(top)).expect("a folder");
+                if parts.len() > 1 {
+                    write(&file, PLAIN);
+                    write(&out.join(below), &format!("edit me {CANARY}\n"));
+                }
+                Self::swap(vault.join(top), link_to(out))
+            }
+            "swap destination parent during move" => {
+                write(&file, PLAIN);
+                fs::create_dir_all(vault.join("dst")).expect("a folder");
+                Self::swap(vault.join("dst"), link_to(out))
+            }
+            "swap file<->symlink to outside" => {
+                write(&file, PLAIN);
+                Self::swap(file, link_to(&secret))
+            }
+            "move deep/ out of the vault while resolving" => {
+                write(&file, PLAIN);
+                Self::Carry { here: vault.join(top), there: stage.around().join("carried") }
+            }
+            "attacker creates new.md as a link between check and create" => {
+                Self::Plant { name: file, target: secret }
+            }
+            "rename vault root while a handle is held" => {
+                let decoy = stage.around().join("decoy");
+                write(&decoy.join(path), &format!("edit me {CANARY}\n"));
+                Self::swap(vault.clone(), decoy)
+            }
+            "replace temp file between write and rename" => {
+                write(&file, PLAIN);
+                let folder = file.parent().unwrap_or(vault).to_owned();
+                Self::Replace { folder, note: file, target: secret }
+            }
+            "bind-mount over notes/ mid-operation" => {
+                let at = vault.join("notes");
+                drop(mount(out, &at)?);
+                Self::Mount { source: out.clone(), at }
+            }
+            other => return Err(Trouble::Unknown(other.to_owned())),
+        })
+    }
+
+    fn swap(one: PathBuf, other: PathBuf) -> Self {
+        Self::Swap { one, other, swapped: false }
+    }
+
+    fn strike(&mut self) {
+        match self {
+            Self::Swap { one, other, swapped } => {
+                let done = renameat_with(CWD, &*one, CWD, &*other, RenameFlags::EXCHANGE);
+                *swapped ^= done.is_ok();
+            }
+            Self::Carry { here, there } => {
+                let _ = fs::rename(&*here, &*there);
+                // A call may have made the folder anew meanwhile.
+                while there.exists() && fs::rename(&*there, &*here).is_err() {
+                    let _ = fs::remove_dir_all(&*here);
+                }
+            }
+            Self::Plant { name, target } => {
+                let _ = symlink(&*target, &*name);
+                let _ = fs::remove_file(&*name);
+            }
+            Self::Replace { folder, note, target } => replace(folder, note, target),
+            Self::Mount { source, at } => {
+                let mounted: Result<Mount, Trouble> = mount(source, at);
+                drop(mounted);
+            }
+        }
+    }
+
+    fn mend(&mut self) {
+        if let Self::Swap { swapped: true, .. } = self {
+            self.strike();
+        }
+    }
+}
+
+fn replace(folder: &Path, note: &Path, target: &Path) {
+    let names = fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in names.filter(|entry| entry.file_name().to_string_lossy().ends_with(".tmp")) {
+        let _ = fs::remove_file(entry.path());
+        let _ = symlink(target, entry.path());
+    }
+    if fs::symlink_metadata(note).is_ok_and(|about| about.is_symlink()) {
+        let _ = fs::remove_file(note);
+        let _ = fs::write(note, PLAIN);
+    }
+}

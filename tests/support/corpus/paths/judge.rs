@@ -1,0 +1,173 @@
+//! Whether what came of an operation is what the case expects.
+
+use std::path::{Path, PathBuf};
+
+use super::case::{Case, Op};
+use super::plant;
+use super::stage::{Stage, Things};
+use super::{Answer, Subject};
+
+/// All expectations there are.
+pub(super) const WORDS: [&str; 13] = [
+    "deny",
+    "deny_create",
+    "deny_write",
+    "literal_or_deny",
+    "policy_inside",
+    "no_escape",
+    "deny_or_approve",
+    "same_object_check",
+    "bounded",
+    "deny_create_lossless_list",
+    "warn",
+    "atomic_or_deny",
+    "allow",
+];
+
+/// An operation, its answers, and the vault before and after it.
+pub(super) struct Seen<'a> {
+    pub(super) case: &'a Case,
+    pub(super) op: Op,
+    pub(super) path: &'a str,
+    pub(super) answers: &'a [Answer],
+    pub(super) before: Things,
+    pub(super) after: Things,
+    pub(super) stage: &'a Stage,
+}
+
+/// What is not as expected, if anything. What left the vault is counted elsewhere.
+pub(super) fn complaint<S: Subject>(seen: &Seen<'_>, subject: &S) -> Option<String> {
+    match seen.case.expect.as_str() {
+        "deny" | "deny_or_approve" if seen.op == Op::Search => None,
+        "deny" | "deny_or_approve" => seen.denied(subject),
+        "deny_write" if seen.op.changes() => seen.denied(subject),
+        "deny_create" if seen.op.creates() => seen.denied(subject),
+        "deny_create" => seen.no_new_name(),
+        "deny_create_lossless_list" if seen.op == Op::List => seen.listed_whole(),
+        "deny_create_lossless_list" => seen.no_new_name(),
+        "literal_or_deny" => seen.literal_or_denied(),
+        "same_object_check" => seen.clash_noticed(),
+        "policy_inside" => seen.the_same_each_time(),
+        "bounded" | "atomic_or_deny" => seen.clear(),
+        "warn" => seen.refusal().is_some().then(|| seen.said()),
+        "allow" => seen.worked(),
+        _ => None,
+    }
+}
+
+impl Seen<'_> {
+    fn denied<S: Subject>(&self, subject: &S) -> Option<String> {
+        if let Some(answer) = self.answers.iter().find(|answer| !answer.is_error) {
+            return Some(format!("it was allowed: {}", first_line(&answer.text)));
+        }
+        if self.before != self.after {
+            return Some("it was refused, but the vault changed".to_owned());
+        }
+        self.answers.iter().find_map(|answer| {
+            let why = subject.accident(self.op, self.path, &answer.text)?;
+            Some(format!("{why}, but the answer is: {}", first_line(&answer.text)))
+        })
+    }
+
+    fn no_new_name(&self) -> Option<String> {
+        self.new_names().next().map(|name| format!("it made `{}`", name.display()))
+    }
+
+    /// A byte that is not UTF-8 must be told from every other.
+    fn listed_whole(&self) -> Option<String> {
+        let name = plant::shown(&self.case.bytes());
+        let top = name.split('/').next().unwrap_or_default();
+        let is_there = self.answers.iter().any(|answer| answer.text.contains(top));
+        (!is_there).then(|| format!("`{top}` is not in the list"))
+    }
+
+    fn literal_or_denied(&self) -> Option<String> {
+        if self.case.class == "N-glob" && self.op != Op::Delete {
+            return None;
+        }
+        let wanted = Path::new(self.path.trim_start_matches("./"));
+        let with_extension = PathBuf::from(format!("{}.md", wanted.display()));
+        let strange = self
+            .new_names()
+            .find(|name| !wanted.starts_with(name) && *name != wanted && *name != with_extension);
+        if let Some(name) = strange {
+            return Some(format!("it made `{}`", name.display()));
+        }
+        let gone = self.before.keys().find(|name| !self.after.contains_key(*name));
+        gone.map(|name| format!("it removed `{}`", name.display()))
+    }
+
+    fn clash_noticed(&self) -> Option<String> {
+        let clashes = self.before.keys().any(|name| plant::is_same(name, self.path));
+        if !self.op.changes() {
+            return None;
+        }
+        if !clashes {
+            return self.clear();
+        }
+        if let Some(made) = self.no_new_name() {
+            return Some(made);
+        }
+        // An edit may find the one note that is there; whole contents must stay.
+        let lost = self.op != Op::Edit && self.before != self.after;
+        lost.then(|| "it changed the note that was there".to_owned())
+    }
+
+    fn the_same_each_time(&self) -> Option<String> {
+        if self.op.changes() {
+            return self.clear();
+        }
+        let first = self.answers.first()?.is_error;
+        let differs = self.answers.iter().any(|answer| answer.is_error != first);
+        differs.then(|| "it is followed at one time and refused at another".to_owned())
+    }
+
+    fn clear(&self) -> Option<String> {
+        if self.answers.iter().any(|answer| answer.text.trim().is_empty()) {
+            return Some("the answer says nothing".to_owned());
+        }
+        let refused = self.answers.iter().all(|answer| answer.is_error);
+        (refused && self.before != self.after)
+            .then(|| "it was refused, but the vault changed".to_owned())
+    }
+
+    fn worked(&self) -> Option<String> {
+        if let Some(refusal) = self.refusal() {
+            return Some(format!("refused: {refusal}"));
+        }
+        let file = self.stage.vault.join(self.path);
+        let text = std::fs::read_to_string(&file).ok();
+        let holds = |words: &str| text.as_deref().is_some_and(|text| text.contains(words));
+        let is_done = match self.op {
+            Op::Read => self.answers.iter().any(|answer| answer.text.contains("edit me")),
+            Op::Write => holds("written"),
+            Op::Append => holds("appended"),
+            Op::Edit => holds("edited") && !holds("edit me"),
+            Op::Delete => text.is_none() && self.after.len() >= self.before.len(),
+            Op::Move => holds("edit me"),
+            Op::MoveSource => text.is_none(),
+            Op::MoveDestination => holds("edit me"),
+            Op::Mkdir => file.is_dir(),
+            Op::List | Op::Search => true,
+        };
+        (!is_done).then(|| format!("it says it is done and is not: {}", self.said()))
+    }
+
+    fn refusal(&self) -> Option<String> {
+        let refused = self.answers.iter().find(|answer| answer.is_error)?;
+        Some(first_line(&refused.text).to_owned())
+    }
+
+    fn said(&self) -> String {
+        self.answers.last().map_or("", |answer| first_line(&answer.text)).to_owned()
+    }
+
+    fn new_names(&self) -> impl Iterator<Item = &Path> {
+        let new = self.after.keys().filter(|name| !self.before.contains_key(*name));
+        new.map(PathBuf::as_path)
+    }
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}

@@ -1,0 +1,166 @@
+//! The product's own tools over a vault: a plan is applied at once, through a ledger in memory.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use ::tools::archive::{Archive, ArchiveError, Ended, Said};
+use ::tools::catalog::{Shelf, catalog};
+use ::tools::desk::{ActiveNote, Desk};
+use async_trait::async_trait;
+use jiff::Zoned;
+use llm::registry::ToolRegistry;
+use llm::tool::{Called, Plan, ToolContext};
+use protocol::{
+    CallId, ChangeSet, ChangeSetId, ContentHash, ConversationId, EffectId, Intent, IntentState,
+    NotePath, TurnId,
+};
+use serde_json::Value;
+use vault::ledger::{Ledger, LedgerError};
+use vault::{Order, Planned, Vault, VaultError};
+
+use super::case::Op;
+use super::stage::CANARY;
+use super::{Answer, Subject};
+
+/// What a model would call.
+pub struct Tools {
+    vault: Vault,
+    registry: ToolRegistry,
+    seen: Mutex<BTreeMap<NotePath, ContentHash>>,
+}
+
+#[async_trait]
+impl Subject for Tools {
+    fn over(folder: &Path) -> Self {
+        let vault = Vault::open(folder).expect("the vault opens");
+        let shelf =
+            Shelf { vault: vault.clone(), archive: Arc::new(Nothing), desk: Arc::new(Nothing) };
+        let registry = catalog(shelf).expect("no name twice");
+        Self { vault, registry, seen: Mutex::default() }
+    }
+
+    fn has(&self, tool: &str) -> bool {
+        self.registry.names().contains(&tool)
+    }
+
+    async fn call(&self, tool: &str, arguments: Value) -> Answer {
+        let context = ToolContext {
+            conversation: ConversationId::from("conversation"),
+            turn: TurnId::from("turn"),
+            call: CallId::from("call"),
+            overlay: Arc::new(ChangeSet::default()),
+            seen: Arc::new(self.seen.lock().expect("no panic").clone()),
+        };
+        match self.registry.call(tool, arguments, &context).await {
+            Called::Outcome(outcome) => {
+                self.seen.lock().expect("no panic").extend(outcome.seen);
+                Answer { text: outcome.output, is_error: outcome.is_error }
+            }
+            Called::Planned(_, plan) => self.apply(plan).await,
+        }
+    }
+
+    fn accident(&self, op: Op, path: &str, said: &str) -> Option<String> {
+        let asked = path.trim();
+        let refused = match op {
+            Op::Read | Op::Edit | Op::Delete | Op::Move | Op::MoveSource => {
+                self.vault.resolve(asked).and_then(|path| self.vault.read(&path)).err()
+            }
+            Op::Write | Op::Append | Op::Mkdir | Op::MoveDestination => {
+                self.vault.new_path(path).err()
+            }
+            Op::List | Op::Search => return None,
+        };
+        match refused {
+            None => Some("the path check accepts the path".to_owned()),
+            // The tools have words of their own for these.
+            Some(
+                VaultError::NotFound { .. }
+                | VaultError::Ambiguous { .. }
+                | VaultError::Exists { .. },
+            ) => None,
+            Some(
+                error @ (VaultError::Path(_)
+                | VaultError::NotANote { .. }
+                | VaultError::TooLarge { .. }),
+            ) => {
+                let is_told = said.contains(&error.to_string());
+                (!is_told).then(|| format!("the path check says “{error}”"))
+            }
+            Some(error) => Some(format!("an accident: {error}")),
+        }
+    }
+}
+
+impl Tools {
+    async fn apply(&self, plan: Plan) -> Answer {
+        let planned = |change: &protocol::Change| Planned {
+            change: change.clone(),
+            turn: TurnId::from("turn"),
+            call: CallId::from("call"),
+        };
+        let changes = plan.change_set.changes().iter().map(planned).collect();
+        let order = Order { change_set: ChangeSetId::from("set"), changes };
+        match self.vault.apply(order, &Watched).await {
+            Ok(applied) if applied.problems.is_empty() => {
+                Answer { text: plan.summary, is_error: false }
+            }
+            Ok(applied) => {
+                let said = applied.problems.iter().map(|(_, why)| why.to_string());
+                Answer { text: said.collect::<Vec<_>>().join("\n"), is_error: true }
+            }
+            Err(error) => Answer { text: error.to_string(), is_error: true },
+        }
+    }
+}
+
+/// A ledger that forgets, but would not store what is outside either.
+struct Watched;
+
+#[async_trait]
+impl Ledger for Watched {
+    async fn intend(&self, intents: &[Intent]) -> Result<(), LedgerError> {
+        let holds = |bytes: &[u8]| String::from_utf8_lossy(bytes).contains(CANARY);
+        let leaks = intents.iter().any(|intent| {
+            holds(&intent.change.after) || intent.change.before.as_deref().is_some_and(holds)
+        });
+        if leaks { Err(LedgerError(format!("an image holds {CANARY}"))) } else { Ok(()) }
+    }
+
+    async fn settle(&self, _: &EffectId, _: IntentState) -> Result<(), LedgerError> {
+        Ok(())
+    }
+
+    async fn open(&self) -> Result<Vec<Intent>, LedgerError> {
+        Ok(Vec::new())
+    }
+}
+
+/// No conversation has ended, no note is open.
+struct Nothing;
+
+impl Desk for Nothing {
+    fn active_note(&self) -> Option<ActiveNote> {
+        None
+    }
+
+    fn now(&self) -> Zoned {
+        Zoned::now()
+    }
+}
+
+#[async_trait]
+impl Archive for Nothing {
+    async fn recent(&self, _: u32) -> Result<Vec<Ended>, ArchiveError> {
+        Ok(Vec::new())
+    }
+
+    async fn search(&self, _: &str, _: u32) -> Result<Vec<Ended>, ArchiveError> {
+        Ok(Vec::new())
+    }
+
+    async fn whole(&self, _: &ConversationId) -> Result<Option<Vec<Said>>, ArchiveError> {
+        Ok(None)
+    }
+}
