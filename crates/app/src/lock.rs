@@ -1,8 +1,9 @@
 //! One process holds a vault.
 #![expect(clippy::disallowed_methods, reason = "the lock is a file of the data directory")]
 
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::Write as _;
+use std::os::fd::{OwnedFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
@@ -15,8 +16,13 @@ use crate::data_dir::trouble;
 /// Held for as long as the value lives; the kernel lets go when the process ends, however it ends.
 #[derive(Debug)]
 pub(crate) struct VaultLock {
-    _file: File,
+    _file: OwnedFd,
 }
+
+/// Above the descriptors that the program has otherwise. Linux closes those of a killed process
+/// from the highest down, and some wait for the disk (a watch, a deleted file that was written
+/// to): the lock goes before them, so that a start right after a crash finds it free.
+const HIGH: RawFd = 900;
 
 /// Why the lock was not taken, each with its sentence.
 #[derive(Debug)]
@@ -46,7 +52,8 @@ impl VaultLock {
             Ok(()) => {
                 let named = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
                 named.map_err(refused("write"))?;
-                Ok(Self { _file: file })
+                let high = rustix::io::fcntl_dupfd_cloexec(&file, HIGH);
+                Ok(Self { _file: high.unwrap_or_else(|_| file.into()) })
             }
             Err(Errno::WOULDBLOCK) => Err(held(&path, folder)),
             Err(error) => Err(refused("lock")(error.into())),
