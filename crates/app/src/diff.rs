@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use protocol::review::{DiffLine, Hunk, Sign, Words};
-use protocol::{Change, NoteDiff};
+use protocol::{Change, ChangeKind, NoteDiff};
 use similar::{ChangeTag, DiffOp, InlineChange, TextDiff};
 
 /// Lines of context around a changed region.
@@ -13,16 +13,21 @@ const AROUND: usize = 3;
 /// texts that share nothing would take minutes.
 const LONGEST: Duration = Duration::from_millis(200);
 
-/// The diff of one change. Bytes that are not UTF-8 are shown with replacement marks.
+/// The diff of one change. Bytes that are not UTF-8 are shown with replacement marks; what is
+/// renamed or trashed whole has no lines to compare.
 pub(crate) fn note_diff(change: &Change, problem: Option<String>) -> NoteDiff {
-    let old = String::from_utf8_lossy(change.before.as_deref().unwrap_or_default());
-    let new = String::from_utf8_lossy(&change.after);
+    let (before, after) = match change.kind() {
+        ChangeKind::Trash => (&[][..], &[][..]),
+        _ => (change.before().unwrap_or_default(), change.after().unwrap_or_default()),
+    };
+    let (old, new) = (String::from_utf8_lossy(before), String::from_utf8_lossy(after));
     let diff = compared(&old, &new);
     let headings = Headings::of(&new);
     let groups = diff.grouped_ops(AROUND);
     let hunks: Vec<Hunk> = groups.iter().map(|ops| hunk(&diff, ops, &headings)).collect();
     let (added, removed) = counts(&hunks);
-    NoteDiff { path: change.path.clone(), kind: change.kind(), added, removed, hunks, problem }
+    let (path, to) = (change.path.clone(), change.target().cloned());
+    NoteDiff { path, kind: change.kind(), to, unit: None, added, removed, hunks, problem }
 }
 
 /// Lines added and removed by a change.
@@ -32,10 +37,15 @@ pub(crate) fn line_counts(change: &Change) -> (u32, u32) {
 
 /// The change as a unified diff, for a terminal.
 pub(crate) fn unified(change: &Change) -> String {
-    let old = String::from_utf8_lossy(change.before.as_deref().unwrap_or_default());
-    let new = String::from_utf8_lossy(&change.after);
+    if let Some(to) = change.target() {
+        return format!("rename from {}\nrename to {to}\n", change.path);
+    }
+    let old = String::from_utf8_lossy(change.before().unwrap_or_default());
+    let new = String::from_utf8_lossy(change.after().unwrap_or_default());
     let (from, to) = (format!("a/{}", change.path), format!("b/{}", change.path));
-    let from = if change.before.is_some() { from } else { "/dev/null".to_owned() };
+    let nothing = || "/dev/null".to_owned();
+    let from = if change.before().is_some() { from } else { nothing() };
+    let to = if change.after().is_some() { to } else { nothing() };
     let diff = compared(&old, &new);
     diff.unified_diff().context_radius(AROUND).header(&from, &to).to_string()
 }
@@ -137,10 +147,10 @@ mod tests {
     use protocol::NotePath;
 
     fn change(before: Option<&str>, after: &str) -> Change {
-        Change {
-            path: NotePath::parse("a.md").expect("a path"),
-            before: before.map(|text| text.as_bytes().to_vec()),
-            after: after.as_bytes().to_vec(),
+        let path = NotePath::parse("a.md").expect("a path");
+        match before {
+            Some(before) => Change::replace(path, before, after),
+            None => Change::create(path, after),
         }
     }
 

@@ -43,7 +43,7 @@ const MANY_NOTES: usize = 11;
 
 /// The table of `docs/architecture.md`, "What waits".
 pub(crate) fn decide(facts: &Facts) -> Decision {
-    use llm::tool::Effect::{Create, Edit, End, Overwrite, Read, Speak};
+    use llm::tool::Effect::{Create, Delete, Edit, End, Folder, Move, Overwrite, Read, Speak};
     if facts.mode == Mode::ReadOnly {
         return Refuse("The user has set the mode to Read only: no note can be changed. Say so.");
     }
@@ -59,7 +59,7 @@ pub(crate) fn decide(facts: &Facts) -> Decision {
     match facts.effect {
         Create if !facts.origin.is_hub() || facts.hub_place => Apply,
         Edit if facts.mode == Mode::Auto && !facts.origin.is_hub() && facts.named => Apply,
-        Create | Edit | Overwrite => Review,
+        Create | Edit | Overwrite | Move | Delete | Folder => Review,
         Read | Speak | End => Refuse("This tool does not change notes."),
     }
 }
@@ -97,7 +97,9 @@ mod tests {
         let auto = Facts { mode: Mode::Auto, effect: Effect::Edit, ..PLAIN };
         check(Facts { named: true, ..auto }, Apply);
         check(auto, Review);
-        check(Facts { effect: Effect::Overwrite, named: true, ..auto }, Review);
+        for effect in [Effect::Overwrite, Effect::Move, Effect::Delete, Effect::Folder] {
+            check(Facts { effect, named: true, ..auto }, Review);
+        }
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The changes that wait in a conversation, and what the user decides about them.
 
 use protocol::request::DecideReview;
-use protocol::{ConversationId, ErrorCode, NotePath, Review, UserError};
-use store::{OpenChangeSet, Store};
+use protocol::{ConversationId, ErrorCode, NoteDiff, NotePath, Review, UserError};
+use store::{OpenChangeSet, PlannedRow, Store};
 use vault::{Order, Planned, Vault, VaultError};
 
 use crate::aside::aside;
@@ -24,7 +24,18 @@ pub(crate) async fn standing(
 }
 
 fn shown(conversation: &ConversationId, set: &OpenChangeSet) -> Review {
-    let notes = set.planned.iter().map(|row| note_diff(&row.change, row.problem.clone())).collect();
+    let shown = |row: &PlannedRow| {
+        let diff = note_diff(&row.change, row.problem.clone());
+        NoteDiff { unit: row.unit.clone(), ..diff }
+    };
+    let mut notes: Vec<NoteDiff> = Vec::with_capacity(set.planned.len());
+    for diff in set.planned.iter().map(shown) {
+        // A note that is rewritten and moved is one row.
+        match notes.iter_mut().find(|note| note.path == diff.path) {
+            Some(note) => (note.kind, note.to) = (diff.kind, diff.to),
+            None => notes.push(diff),
+        }
+    }
     Review {
         id: set.id.clone(),
         conversation: conversation.clone(),
@@ -59,12 +70,13 @@ pub(crate) async fn decide(
     let accepted: Vec<Planned> = set
         .planned
         .iter()
-        .filter(|row| request.accepted.contains(&row.change.path))
+        .filter(|row| is_accepted(&set, row, request))
         .filter(|row| !decided.applied.contains(&row.change.path))
         .map(|row| Planned {
             change: row.change.clone(),
             turn: row.turn.clone(),
             call: row.call.clone(),
+            unit: row.unit.clone(),
         })
         .collect();
     if !accepted.is_empty() {
@@ -88,6 +100,15 @@ pub(crate) async fn decide(
         .await
         .map_err(user_error)?;
     Ok(decided)
+}
+
+/// Whether a row is accepted; of a unit, every row must be.
+fn is_accepted(set: &OpenChangeSet, row: &PlannedRow, request: &DecideReview) -> bool {
+    let accepted = |row: &PlannedRow| request.accepted.contains(&row.change.path);
+    match &row.unit {
+        None => accepted(row),
+        unit => set.planned.iter().filter(|other| other.unit == *unit).all(accepted),
+    }
 }
 
 /// What stands under a note that could not be changed: the way on is the user's, not a model's.

@@ -94,20 +94,23 @@ fn folder(entries: &[Entry], base: &str) -> Result<String, SearchError> {
     Err(VaultError::NotFound { asked: base.to_owned(), nearest: Vec::new() }.into())
 }
 
-fn with_planned(mut entries: Vec<Entry>, overlay: &ChangeSet) -> Vec<Entry> {
+fn with_planned(entries: Vec<Entry>, overlay: &ChangeSet) -> Vec<Entry> {
     if overlay.is_empty() {
         return entries;
     }
-    entries.retain(|entry| overlay.at(&entry.path).is_none());
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
     let modified = Timestamp(i64::try_from(now).unwrap_or_default());
-    entries.extend(overlay.changes().iter().map(|change| Entry {
-        path: change.path.clone(),
-        size: change.after.len() as u64,
+    let written = overlay.written();
+    let is_written = |entry: &Entry| written.iter().any(|(path, _)| *path == entry.path);
+    let seen = |entry: Entry| Some(Entry { path: overlay.seen_from(&entry.path)?, ..entry });
+    let on_disk = entries.into_iter().filter_map(seen).filter(|entry| !is_written(entry));
+    let planned = written.iter().map(|(path, bytes)| Entry {
+        path: path.clone(),
+        size: bytes.len() as u64,
         modified,
-        kind: if change.path.is_markdown() { EntryKind::Note } else { EntryKind::Attachment },
-    }));
-    entries
+        kind: if path.is_markdown() { EntryKind::Note } else { EntryKind::Attachment },
+    });
+    on_disk.chain(planned).collect()
 }
 
 /// Equal for names that differ in case or Unicode form.

@@ -12,7 +12,9 @@ use vault::{EntryKind, NOTE_LIMIT, Vault, VaultError};
 /// The notes to look at, sorted by path.
 pub(crate) struct Notes<'a> {
     vault: &'a Vault,
-    planned: BTreeMap<&'a NotePath, &'a [u8]>,
+    planned: BTreeMap<NotePath, &'a [u8]>,
+    /// Where notes are on disk that are seen elsewhere.
+    moved: BTreeMap<NotePath, NotePath>,
     paths: Vec<NotePath>,
 }
 
@@ -37,21 +39,28 @@ impl<'a> Notes<'a> {
         overlay: &'a ChangeSet,
         wanted: impl Fn(&NotePath) -> bool,
     ) -> Result<Self, VaultError> {
-        let planned: BTreeMap<_, _> = overlay
-            .changes()
-            .iter()
-            .map(|change| (&change.path, change.after.as_slice()))
-            .collect();
+        let planned: BTreeMap<_, _> = overlay.written().into_iter().collect();
         let on_disk = vault.list()?.entries.into_iter();
-        let mut paths: Vec<NotePath> = on_disk
+        let on_disk = on_disk
             .filter(|entry| entry.kind == EntryKind::Note && entry.size <= NOTE_LIMIT)
-            .map(|entry| entry.path)
-            .filter(|path| !planned.contains_key(path))
-            .chain(planned.keys().filter(|path| path.is_markdown()).map(|path| (*path).clone()))
-            .filter(|path| wanted(path))
-            .collect();
+            .map(|entry| entry.path);
+        let mut moved = BTreeMap::new();
+        let mut paths: Vec<NotePath> = if overlay.is_empty() {
+            on_disk.collect()
+        } else {
+            let seen = |path: NotePath| {
+                let seen = overlay.seen_from(&path)?;
+                if seen != path {
+                    moved.insert(seen.clone(), path);
+                }
+                Some(seen)
+            };
+            on_disk.filter_map(seen).filter(|path| !planned.contains_key(path)).collect()
+        };
+        paths.extend(planned.keys().filter(|path| path.is_markdown()).cloned());
+        paths.retain(|path| wanted(path));
         paths.sort_unstable();
-        Ok(Self { vault, planned, paths })
+        Ok(Self { vault, planned, moved, paths })
     }
 
     /// How many there are.
@@ -103,7 +112,10 @@ impl<'a> Notes<'a> {
     ) -> Option<T> {
         match self.planned.get(path) {
             Some(bytes) => look(path, bytes),
-            None => look(path, &self.vault.bytes(path).ok()?),
+            None => {
+                let on_disk = self.moved.get(path).unwrap_or(path);
+                look(path, &self.vault.bytes(on_disk).ok()?)
+            }
         }
     }
 }

@@ -32,10 +32,12 @@ fn vault(notes: &[(&str, &str)]) -> (TempDir, Vault) {
 }
 
 fn planned(changes: &[(&str, Option<&str>, &str)]) -> ChangeSet {
-    let change = |(path, before, after): &(&str, Option<&str>, &str)| Change {
-        path: NotePath::parse(path).unwrap(),
-        before: before.map(|before| before.as_bytes().to_vec()),
-        after: after.as_bytes().to_vec(),
+    let change = |(at, before, after): &(&str, Option<&str>, &str)| {
+        let path = NotePath::parse(at).unwrap();
+        match before {
+            Some(before) => Change::replace(path, *before, *after),
+            None => Change::create(path, *after),
+        }
     };
     changes.iter().map(change).collect()
 }

@@ -20,6 +20,12 @@ pub enum Effect {
     Edit,
     /// Replaces a whole note.
     Overwrite,
+    /// Gives a note or folder another path, and rewrites the links to it.
+    Move,
+    /// Puts a note or folder into the trash.
+    Delete,
+    /// Makes a folder.
+    Folder,
     /// Talks to the user.
     Speak,
     /// Ends the conversation.
@@ -30,7 +36,7 @@ impl Effect {
     /// Whether the tool plans changes of notes.
     #[must_use]
     pub const fn changes_notes(self) -> bool {
-        matches!(self, Self::Create | Self::Edit | Self::Overwrite)
+        !matches!(self, Self::Read | Self::Speak | Self::End)
     }
 }
 

@@ -1,133 +1,190 @@
 //! Planned changes of notes. A changing tool returns a [`ChangeSet`] and writes nothing.
 
+mod intent;
+mod renames;
+mod set;
+#[cfg(test)]
+mod tests;
+
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::{ContentHash, NotePath};
 
+pub use intent::{Intent, IntentState};
+pub use renames::Renames;
+pub use set::{ChangeSet, Seen, Unplannable};
+
+/// One planned change of one note or folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// Where it is before anything of its set has happened; of what is made, where it will be.
+    pub path: NotePath,
+    /// What happens to it.
+    pub act: Act,
+}
+
 /// What happens at a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Act {
+    /// Nothing is there; the note is made, with the folders it needs.
+    Create {
+        /// The bytes that shall be there.
+        after: Vec<u8>,
+    },
+    /// A note is there; its bytes are exchanged.
+    Replace {
+        /// The bytes that the plan was made on.
+        before: Vec<u8>,
+        /// The bytes that shall be there.
+        after: Vec<u8>,
+    },
+    /// A note is there; it goes to the trash.
+    Trash {
+        /// The bytes that the plan was made on.
+        before: Vec<u8>,
+    },
+    /// It gets another path; nothing in it changes. Folders that the new path needs are made.
+    Rename {
+        /// The new path. Nothing may be there.
+        to: NotePath,
+        /// What it is.
+        what: Renamed,
+    },
+    /// A folder is made, with those above it.
+    MakeFolder,
+    /// A folder goes to the trash with all that is in it.
+    TrashFolder,
+    /// A folder that went to the trash comes back from there.
+    RestoreFolder {
+        /// Its name in the trash.
+        trashed: String,
+    },
+}
+
+/// What is renamed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Renamed {
+    /// A file: a note, or whatever else lies in the vault.
+    File,
+    /// A folder with all that is in it.
+    Folder,
+}
+
+/// The kind of an [`Act`], in a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeKind {
-    /// Nothing is there; the note is made.
+    /// A note is made.
     Create,
-    /// A note is there; its bytes are exchanged.
+    /// A note's bytes are exchanged.
     Replace,
-}
-
-/// One planned change of one note.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
-    /// Where.
-    pub path: NotePath,
-    /// The bytes the plan was made on; `None` for a creation.
-    pub before: Option<Vec<u8>>,
-    /// The bytes that shall be there.
-    pub after: Vec<u8>,
+    /// A note goes to the trash.
+    Trash,
+    /// A file gets another path.
+    Rename,
+    /// A folder gets another path.
+    RenameFolder,
+    /// A folder is made.
+    MakeFolder,
+    /// A folder goes to the trash.
+    TrashFolder,
+    /// A folder comes back from the trash.
+    RestoreFolder,
 }
 
 impl Change {
-    /// Create or replace, as `before` says.
+    /// A note is made.
     #[must_use]
-    pub const fn kind(&self) -> ChangeKind {
-        if self.before.is_some() { ChangeKind::Replace } else { ChangeKind::Create }
+    pub fn create(path: NotePath, after: impl Into<Vec<u8>>) -> Self {
+        Self { path, act: Act::Create { after: after.into() } }
+    }
+
+    /// A note's bytes are exchanged.
+    #[must_use]
+    pub fn replace(path: NotePath, before: impl Into<Vec<u8>>, after: impl Into<Vec<u8>>) -> Self {
+        Self { path, act: Act::Replace { before: before.into(), after: after.into() } }
+    }
+
+    /// A note goes to the trash.
+    #[must_use]
+    pub fn trash(path: NotePath, before: impl Into<Vec<u8>>) -> Self {
+        Self { path, act: Act::Trash { before: before.into() } }
+    }
+
+    /// A file gets another path.
+    #[must_use]
+    pub const fn rename(path: NotePath, to: NotePath) -> Self {
+        Self { path, act: Act::Rename { to, what: Renamed::File } }
+    }
+
+    /// A folder gets another path.
+    #[must_use]
+    pub const fn rename_folder(path: NotePath, to: NotePath) -> Self {
+        Self { path, act: Act::Rename { to, what: Renamed::Folder } }
+    }
+
+    /// The bytes that the plan was made on, where it knows any.
+    #[must_use]
+    pub fn before(&self) -> Option<&[u8]> {
+        match &self.act {
+            Act::Replace { before, .. } | Act::Trash { before } => Some(before),
+            _ => None,
+        }
+    }
+
+    /// The bytes that shall be there, where it brings any.
+    #[must_use]
+    pub fn after(&self) -> Option<&[u8]> {
+        match &self.act {
+            Act::Create { after } | Act::Replace { after, .. } => Some(after),
+            _ => None,
+        }
     }
 
     /// The hash of the bytes that shall be there.
     #[must_use]
-    pub fn after_hash(&self) -> ContentHash {
-        ContentHash::of(&self.after)
+    pub fn after_hash(&self) -> Option<ContentHash> {
+        self.after().map(ContentHash::of)
     }
-}
 
-/// Changes that belong together, at most one per path, in the order they were planned.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ChangeSet {
-    changes: Vec<Change>,
-}
-
-impl ChangeSet {
-    /// A set of one.
+    /// The new path of what is renamed.
     #[must_use]
-    pub fn one(change: Change) -> Self {
-        Self { changes: vec![change] }
-    }
-
-    /// The changes, in order.
-    #[must_use]
-    pub fn changes(&self) -> &[Change] {
-        &self.changes
-    }
-
-    /// The change planned at `path`, if any.
-    #[must_use]
-    pub fn at(&self, path: &NotePath) -> Option<&Change> {
-        self.changes.iter().find(|change| change.path == *path)
-    }
-
-    /// Whether nothing is planned.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.changes.is_empty()
-    }
-
-    /// Adds a later plan: a second change of a path keeps the first `before`, and a path that is
-    /// back at its first bytes drops out.
-    pub fn extend(&mut self, later: Self) {
-        for change in later.changes {
-            match self.changes.iter_mut().find(|earlier| earlier.path == change.path) {
-                Some(earlier) => earlier.after = change.after,
-                None => self.changes.push(change),
-            }
+    pub const fn target(&self) -> Option<&NotePath> {
+        match &self.act {
+            Act::Rename { to, .. } => Some(to),
+            _ => None,
         }
-        self.changes.retain(|change| change.before.as_deref() != Some(change.after.as_slice()));
     }
 
-    /// The subset whose paths `keep` accepts.
+    /// Whether it moves a file or folder and leaves all bytes as they are.
     #[must_use]
-    pub fn filter(&self, keep: impl Fn(&NotePath) -> bool) -> Self {
-        Self { changes: self.changes.iter().filter(|change| keep(&change.path)).cloned().collect() }
+    pub const fn is_rename(&self) -> bool {
+        matches!(self.act, Act::Rename { .. })
     }
-}
 
-impl FromIterator<Change> for ChangeSet {
-    fn from_iter<I: IntoIterator<Item = Change>>(changes: I) -> Self {
-        let mut set = Self::default();
-        for change in changes {
-            set.extend(Self::one(change));
+    /// Its kind, in a word.
+    #[must_use]
+    pub const fn kind(&self) -> ChangeKind {
+        match &self.act {
+            Act::Create { .. } => ChangeKind::Create,
+            Act::Replace { .. } => ChangeKind::Replace,
+            Act::Trash { .. } => ChangeKind::Trash,
+            Act::Rename { what: Renamed::File, .. } => ChangeKind::Rename,
+            Act::Rename { what: Renamed::Folder, .. } => ChangeKind::RenameFolder,
+            Act::MakeFolder => ChangeKind::MakeFolder,
+            Act::TrashFolder => ChangeKind::TrashFolder,
+            Act::RestoreFolder { .. } => ChangeKind::RestoreFolder,
         }
-        set
     }
-}
 
-/// What the ledger knows about one change before the file is touched.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Intent {
-    /// Its id.
-    pub effect: crate::EffectId,
-    /// The change set it belongs to.
-    pub change_set: crate::ChangeSetId,
-    /// The turn that planned it.
-    pub turn: crate::TurnId,
-    /// The call that planned it last.
-    pub call: crate::CallId,
-    /// The name of the temporary file, in the note's folder.
-    pub temp_name: String,
-    /// What shall happen.
-    pub change: Change,
-}
-
-/// How an intent ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum IntentState {
-    /// Not known yet: the file may hold the bytes before or after.
-    Open,
-    /// The file holds the bytes after.
-    Done,
-    /// The file was not what the plan was made on; it is untouched.
-    Stale,
-    /// Neither before nor after was found; it is untouched and the user is told.
-    Parked,
-    /// The disk refused; the file is untouched.
-    Failed,
+    /// Whether it comes to nothing: the bytes after are those before.
+    fn is_idle(&self) -> bool {
+        match &self.act {
+            Act::Replace { before, after } => before == after,
+            // Not by the key of the path: another spelling of a name is a change.
+            Act::Rename { to, .. } => to.as_str() == self.path.as_str(),
+            _ => false,
+        }
+    }
 }

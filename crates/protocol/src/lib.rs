@@ -21,7 +21,9 @@ pub mod settings;
 pub mod time;
 pub mod turn;
 
-pub use change::{Change, ChangeKind, ChangeSet, Intent, IntentState};
+pub use change::{
+    Act, Change, ChangeKind, ChangeSet, Intent, IntentState, Renamed, Renames, Seen, Unplannable,
+};
 pub use conversation::{Conversation, ConversationState};
 pub use error::{ErrorCode, UserError};
 pub use event::{AppEvent, Numbered, Snapshot};

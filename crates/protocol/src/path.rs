@@ -97,6 +97,26 @@ impl NotePath {
         self.spelled.rsplit_once('/').map(|(folder, _)| folder)
     }
 
+    /// Whether it is `folder` or lies in it, at any depth.
+    #[must_use]
+    pub fn is_in(&self, folder: &Self) -> bool {
+        let rest = self.key.strip_prefix(folder.key.as_str());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
+    /// Where this is once `from`, a file or folder, has become `to`; `None` when it is not in
+    /// `from`.
+    #[must_use]
+    pub fn moved(&self, from: &Self, to: &Self) -> Option<Self> {
+        if !self.is_in(from) {
+            return None;
+        }
+        // By parts: two spellings of one folder differ in length.
+        let rest = self.parts().skip(from.parts().count());
+        let parts = to.parts().chain(rest);
+        Some(Self::trusted(parts.collect::<Vec<_>>().join("/")))
+    }
+
     /// Takes parts that were judged.
     fn trusted(spelled: String) -> Self {
         let key = if spelled.is_ascii() { spelled.clone() } else { spelled.nfc().collect() };

@@ -73,4 +73,27 @@ pub enum Reaction {
         /// Whether it waits for the user's verdict.
         waiting: bool,
     },
+    /// A note or folder gets another path.
+    Moved {
+        /// Where it was.
+        path: NotePath,
+        /// Where it goes.
+        to: NotePath,
+        /// Whether it waits for the user's verdict.
+        waiting: bool,
+    },
+    /// A note or folder goes to the trash.
+    Trashed {
+        /// Which.
+        path: NotePath,
+        /// Whether it waits for the user's verdict.
+        waiting: bool,
+    },
+    /// A folder is made.
+    FolderMade {
+        /// Where.
+        path: NotePath,
+        /// Whether it waits for the user's verdict.
+        waiting: bool,
+    },
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::{ChangeKind, ChangeSetId, ConversationId, NotePath};
+use crate::{CallId, ChangeKind, ChangeSetId, ConversationId, NotePath};
 
 /// Changes that wait for a verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
@@ -25,8 +25,12 @@ pub struct Review {
 pub struct NoteDiff {
     /// The note.
     pub path: NotePath,
-    /// Whether it is made or changed.
+    /// What happens to it.
     pub kind: ChangeKind,
+    /// Where it goes, when it is renamed.
+    pub to: Option<NotePath>,
+    /// Rows with the same unit are accepted or rejected together: a move and the links to it.
+    pub unit: Option<CallId>,
     /// Lines added.
     pub added: u32,
     /// Lines removed.

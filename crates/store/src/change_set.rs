@@ -1,7 +1,7 @@
 //! The table `change_set`: the one set of a conversation that waits, and the verdicts on it.
 
 use protocol::{
-    CallId, Change, ChangeSetId, ConversationId, MessageId, NotePath, Timestamp, TurnId,
+    CallId, ChangeSet, ChangeSetId, ConversationId, MessageId, NotePath, Timestamp, TurnId,
 };
 use sqlx::SqliteConnection;
 use sqlx::sqlite::SqliteRow;
@@ -50,14 +50,14 @@ impl Store {
     /// Adds changes to the conversation's open set, or opens one with the given id; returns the
     /// id of the set they are in.
     ///
-    /// A second change of a path keeps the first `before` and takes the new bytes, turn and call,
-    /// and its old problem is forgotten. A path that is back at its first bytes drops out; a set
-    /// in which nothing is left to wait for is closed.
+    /// They join as [`ChangeSet::extend`] says, and fail as it does. What the plan touches takes
+    /// its turn and call, and an old problem is forgotten. A set in which nothing is left to wait
+    /// for is closed.
     pub async fn add_planned(
         &self,
         conversation: &ConversationId,
         set_id_if_new: &ChangeSetId,
-        changes: &[Change],
+        changes: &ChangeSet,
         turn: &TurnId,
         call: &CallId,
         at: Timestamp,
@@ -144,15 +144,13 @@ async fn open(
 async fn extend(
     db: &mut SqliteConnection,
     new: &NewSet<'_>,
-    changes: &[Change],
+    changes: &ChangeSet,
 ) -> Result<ChangeSetId, Failure> {
     let id = match find_open(db, new.conversation).await? {
         Some((id, _)) => id,
         None => insert(db, new).await?,
     };
-    for change in changes {
-        planned_change::plan(db, &id, change, new.turn, new.call).await?;
-    }
+    planned_change::plan(db, &id, changes, new.turn, new.call).await?;
     close_if_nothing_waits(db, &id, new.at).await?;
     Ok(id)
 }

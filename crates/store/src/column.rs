@@ -12,7 +12,6 @@ pub(crate) trait Columns {
     fn maybe_text<T: From<String>>(&self, column: &str) -> Result<Option<T>, sqlx::Error>;
     fn at(&self, column: &str) -> Result<Timestamp, sqlx::Error>;
     fn path(&self, column: &str) -> Result<NotePath, sqlx::Error>;
-    fn hash(&self, column: &str) -> Result<ContentHash, sqlx::Error>;
     fn maybe_hash(&self, column: &str) -> Result<Option<ContentHash>, sqlx::Error>;
     /// A unit variant, by the word that serde gives it.
     fn word<T: DeserializeOwned>(&self, column: &str) -> Result<T, sqlx::Error>;
@@ -35,10 +34,6 @@ impl Columns for SqliteRow {
 
     fn path(&self, column: &str) -> Result<NotePath, sqlx::Error> {
         NotePath::parse(self.try_get(column)?).map_err(decode)
-    }
-
-    fn hash(&self, column: &str) -> Result<ContentHash, sqlx::Error> {
-        Ok(ContentHash::from_stored(self.try_get(column)?))
     }
 
     fn maybe_hash(&self, column: &str) -> Result<Option<ContentHash>, sqlx::Error> {

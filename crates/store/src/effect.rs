@@ -1,26 +1,27 @@
 //! The table `effect`: the ledger. What shall happen to a file is stored before it happens.
 
 use protocol::{
-    CallId, Change, ContentHash, EffectId, Intent, IntentState, NotePath, TurnId, fault,
+    CallId, ContentHash, EffectId, Intent, IntentState, NotePath, Timestamp, TurnId, fault,
 };
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
+use crate::act::{self, ActRow};
 use crate::column::{Columns, decode};
 use crate::commit::{commit, read};
 use crate::error::{Doing, Failure};
-use crate::{Store, StoreError, image};
+use crate::{Store, StoreError};
 
 impl Store {
     /// Stores all intents as open, with both contents, in one commit.
-    pub async fn intend(&self, intents: &[Intent]) -> Result<(), StoreError> {
-        commit!(self, "intend", "store what shall change", |db| insert_all(db, intents))
+    pub async fn intend(&self, intents: &[Intent], at: Timestamp) -> Result<(), StoreError> {
+        commit!(self, "intend", "store what shall change", |db| insert_all(db, intents, at))
     }
 
-    /// Notes how an intent ended. Does not wait for the disk: a power cut may take it back (a
-    /// later commit makes it durable), and recovery finds out again.
-    pub async fn settle(&self, effect: &EffectId, state: IntentState) -> Result<(), StoreError> {
-        self.store_outcome(effect, state).await.doing(self, "note how a change ended")
+    /// Notes how intents ended, all in one commit. Does not wait for the disk: a power cut may take
+    /// it back (a later commit makes it durable), and recovery finds out again.
+    pub async fn settle(&self, ended: &[(EffectId, IntentState)]) -> Result<(), StoreError> {
+        self.store_outcomes(ended).await.doing(self, "note how a change ended")
     }
 
     /// Intents that are still open, in the order they were stored.
@@ -37,43 +38,55 @@ impl Store {
         read!(self, "read the call's changes", |db| of_call(db, turn, call))
     }
 
-    async fn store_outcome(&self, effect: &EffectId, state: IntentState) -> Result<(), Failure> {
+    async fn store_outcomes(&self, ended: &[(EffectId, IntentState)]) -> Result<(), Failure> {
         // Held, not used: it is the right to write. Without it SQLite would wait by trying again.
         let _right_to_write = self.writer.acquire().await?;
-        fault::point("store.settle.before");
-        let settled = sqlx::query("UPDATE effect SET state = ?2 WHERE id = ?1")
-            .bind(effect.as_str())
-            .bind(state_word(state))
-            .execute(&self.settler)
-            .await?;
-        fault::point("store.settle.after");
-        match settled.rows_affected() {
-            0 => Err(Failure::not_found("effect", effect)),
-            _ => Ok(()),
+        let mut transaction = self.settler.begin_with("BEGIN IMMEDIATE").await?;
+        for (effect, state) in ended {
+            let settled = sqlx::query("UPDATE effect SET state = ?2 WHERE id = ?1")
+                .bind(effect.as_str())
+                .bind(state_word(*state))
+                .execute(&mut *transaction)
+                .await?;
+            if settled.rows_affected() == 0 {
+                return Err(Failure::not_found("effect", effect));
+            }
         }
+        fault::point("store.settle.before");
+        transaction.commit().await?;
+        fault::point("store.settle.after");
+        Ok(())
     }
 }
 
-async fn insert_all(db: &mut SqliteConnection, intents: &[Intent]) -> Result<(), sqlx::Error> {
+async fn insert_all(
+    db: &mut SqliteConnection,
+    intents: &[Intent],
+    at: Timestamp,
+) -> Result<(), sqlx::Error> {
     for intent in intents {
-        let before = match &intent.change.before {
-            Some(content) => Some(image::put(db, content).await?),
-            None => None,
-        };
-        let after = image::put(db, &intent.change.after).await?;
+        let act = act::put(db, &intent.change).await?;
         sqlx::query(
             "INSERT INTO effect
-                 (id, change_set, turn, call, path, temp_name, before, after, state)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'open')",
+                 (id, change_set, conversation, turn, call, unit, kind, path, target, temp_name,
+                  before, after, state, at)
+             VALUES (
+                 ?1, ?2, (SELECT conversation FROM turn WHERE id = ?3), ?3, ?4, ?5, ?6, ?7, ?8, ?9,
+                 ?10, ?11, 'open', ?12
+             )",
         )
         .bind(intent.effect.as_str())
         .bind(intent.change_set.as_str())
         .bind(intent.turn.as_str())
         .bind(intent.call.as_str())
+        .bind(intent.unit.as_ref().map(CallId::as_str))
+        .bind(&act.kind)
         .bind(intent.change.path.as_str())
+        .bind(&act.target)
         .bind(&intent.temp_name)
-        .bind(before.as_ref().map(ContentHash::as_str))
-        .bind(after.as_str())
+        .bind(act.before.as_ref().map(ContentHash::as_str))
+        .bind(act.after.as_ref().map(ContentHash::as_str))
+        .bind(at.0)
         .execute(&mut *db)
         .await?;
     }
@@ -82,25 +95,21 @@ async fn insert_all(db: &mut SqliteConnection, intents: &[Intent]) -> Result<(),
 
 async fn open(db: &mut SqliteConnection) -> Result<Vec<Intent>, Failure> {
     let rows = sqlx::query(
-        "SELECT id, change_set, turn, call, path, temp_name, before, after
+        "SELECT id, change_set, turn, call, unit, kind, path, target, temp_name, before, after
          FROM effect WHERE state = 'open' ORDER BY number",
     )
     .fetch_all(&mut *db)
     .await?;
     let mut intents = Vec::with_capacity(rows.len());
     for row in rows {
-        let before = match row.maybe_hash("before")? {
-            Some(hash) => Some(image::get(db, &hash).await?),
-            None => None,
-        };
-        let after = image::get(db, &row.hash("after")?).await?;
         intents.push(Intent {
             effect: row.text("id")?,
             change_set: row.text("change_set")?,
             turn: row.text("turn")?,
             call: row.text("call")?,
+            unit: row.maybe_text("unit")?,
             temp_name: row.text("temp_name")?,
-            change: Change { path: row.path("path")?, before, after },
+            change: ActRow::of(&row)?.change(db, row.path("path")?).await?,
         });
     }
     Ok(intents)

@@ -47,6 +47,9 @@ pub enum StoreError {
         /// The id.
         id: String,
     },
+    /// A plan does not fit on the changes that wait.
+    #[error(transparent)]
+    Unplannable(#[from] protocol::Unplannable),
     /// The file could not be made or secured.
     #[error("cannot {verb} `{}`: check the folder's rights", file.display())]
     File {

@@ -6,6 +6,7 @@
 //! together in [`view`]. Each writing method is one commit that is durable when it returns and
 //! that leaves nothing behind when it fails or is dropped. Times are handed in.
 
+mod act;
 mod change_set;
 mod column;
 mod commit;

@@ -17,13 +17,16 @@ const READERS: u32 = 4;
 
 /// All migrations; the last one's number is also the file's `user_version`.
 fn migrations() -> Vec<Migration> {
-    [(1, "begin", include_str!("../migrations/0001_begin.sql"))]
-        .into_iter()
-        .map(|(version, name, sql)| {
-            let sql = sql.into_sql_str();
-            Migration::new(version, name.into(), MigrationType::Simple, sql, false)
-        })
-        .collect()
+    [
+        (1, "begin", include_str!("../migrations/0001_begin.sql")),
+        (2, "changes", include_str!("../migrations/0002_changes.sql")),
+    ]
+    .into_iter()
+    .map(|(version, name, sql)| {
+        let sql = sql.into_sql_str();
+        Migration::new(version, name.into(), MigrationType::Simple, sql, false)
+    })
+    .collect()
 }
 
 impl Store {

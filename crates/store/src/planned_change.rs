@@ -1,14 +1,15 @@
 //! The table `planned_change`: one planned change of one note, until the user has decided.
 
 use protocol::{
-    CallId, Change, ChangeSetId, ContentHash, ConversationId, NotePath, Timestamp, TurnId,
+    CallId, Change, ChangeSet, ChangeSetId, ContentHash, ConversationId, NotePath, Timestamp,
+    TurnId,
 };
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
+use crate::act::{self, ActRow};
 use crate::column::Columns;
-use crate::error::Failure;
-use crate::image;
+use crate::error::{Failure, StoreError};
 
 /// A change that waits for a verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub struct PlannedRow {
     pub turn: TurnId,
     /// The call that planned it last.
     pub call: CallId,
+    /// Changes with the same unit are accepted, rejected and applied all or not at all.
+    pub unit: Option<CallId>,
     /// Why it could not be applied when it was tried, in words.
     pub problem: Option<String>,
 }
@@ -40,91 +43,102 @@ pub(crate) struct Decided {
     pub(crate) at: Timestamp,
 }
 
-/// A waiting row without its contents. Paths are compared here and not in SQL, because only the
-/// type knows that two spellings are one path.
-struct Waiting {
-    position: i64,
-    path: NotePath,
-    before: Option<ContentHash>,
-    after: ContentHash,
-    turn: TurnId,
-    call: CallId,
-    problem: Option<String>,
-}
-
-/// Adds one change to a set, on top of the one that waits for its path.
+/// Adds a plan to a set, on top of what waits in it.
+///
+/// What the plan does not touch keeps its turn, call and problem. Changes of a plan that moves
+/// something happen all or not at all, with those that it builds on.
 pub(crate) async fn plan(
     db: &mut SqliteConnection,
     set: &ChangeSetId,
-    change: &Change,
+    later: &ChangeSet,
     turn: &TurnId,
     call: &CallId,
-) -> Result<(), sqlx::Error> {
-    let rows = rows_waiting(db, set).await?;
-    let Some(earlier) = rows.into_iter().find(|row| row.path == change.path) else {
-        return insert(db, set, change, turn, call).await;
-    };
-    if earlier.before == Some(change.after_hash()) {
-        return delete(db, set, earlier.position).await;
+) -> Result<(), Failure> {
+    let earlier = waiting(db, set).await?;
+    let mut grown: ChangeSet = earlier.iter().map(|row| row.change.clone()).collect();
+    grown.extend(later.clone()).map_err(StoreError::from).map_err(Failure::Refused)?;
+    let rows = joined(earlier, &grown, turn, call, later.is_unit());
+    delete_waiting(db, set).await?;
+    for row in &rows {
+        insert(db, set, row).await?;
     }
-    let after = image::put(db, &change.after).await?;
-    sqlx::query(
-        "UPDATE planned_change SET after = ?3, turn = ?4, call = ?5, problem = NULL
-         WHERE change_set = ?1 AND position = ?2",
-    )
-    .bind(set.as_str())
-    .bind(earlier.position)
-    .bind(after.as_str())
-    .bind(turn.as_str())
-    .bind(call.as_str())
-    .execute(db)
-    .await?;
     Ok(())
+}
+
+/// The rows of the grown set: those of before where the change is the same, else of this call.
+fn joined(
+    earlier: Vec<PlannedRow>,
+    grown: &ChangeSet,
+    turn: &TurnId,
+    call: &CallId,
+    is_unit: bool,
+) -> Vec<PlannedRow> {
+    let mut swallowed = Vec::new();
+    let mut rows = Vec::with_capacity(grown.len());
+    for change in grown.changes() {
+        let same = earlier.iter().find(|row| row.change == *change);
+        let before = earlier.iter().find(|row| {
+            row.change.path == change.path && row.change.is_rename() == change.is_rename()
+        });
+        let unit = before.and_then(|row| row.unit.clone());
+        rows.push(match same {
+            Some(row) => row.clone(),
+            None => PlannedRow {
+                change: change.clone(),
+                turn: turn.clone(),
+                call: call.clone(),
+                unit: if is_unit {
+                    swallowed.extend(unit);
+                    Some(call.clone())
+                } else {
+                    unit
+                },
+                problem: None,
+            },
+        });
+    }
+    for row in &mut rows {
+        if row.unit.as_ref().is_some_and(|unit| swallowed.contains(unit)) {
+            row.unit = Some(call.clone());
+        }
+    }
+    rows
 }
 
 async fn insert(
     db: &mut SqliteConnection,
     set: &ChangeSetId,
-    change: &Change,
-    turn: &TurnId,
-    call: &CallId,
+    row: &PlannedRow,
 ) -> Result<(), sqlx::Error> {
-    if change.before.as_deref() == Some(change.after.as_slice()) {
-        return Ok(());
-    }
-    let before = match &change.before {
-        Some(content) => Some(image::put(db, content).await?),
-        None => None,
-    };
-    let after = image::put(db, &change.after).await?;
+    let act = act::put(db, &row.change).await?;
     sqlx::query(
         "INSERT INTO planned_change
-             (change_set, position, path, before, after, turn, call, state, told)
+             (change_set, position, kind, path, target, before, after, unit, turn, call, state,
+              problem, told)
          VALUES (
              ?1,
              (SELECT coalesce(max(position) + 1, 0) FROM planned_change WHERE change_set = ?1),
-             ?2, ?3, ?4, ?5, ?6, 'waiting', 0
+             ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'waiting', ?10, 0
          )",
     )
     .bind(set.as_str())
-    .bind(change.path.as_str())
-    .bind(before.as_ref().map(ContentHash::as_str))
-    .bind(after.as_str())
-    .bind(turn.as_str())
-    .bind(call.as_str())
+    .bind(&act.kind)
+    .bind(row.change.path.as_str())
+    .bind(&act.target)
+    .bind(act.before.as_ref().map(ContentHash::as_str))
+    .bind(act.after.as_ref().map(ContentHash::as_str))
+    .bind(row.unit.as_ref().map(CallId::as_str))
+    .bind(row.turn.as_str())
+    .bind(row.call.as_str())
+    .bind(&row.problem)
     .execute(db)
     .await?;
     Ok(())
 }
 
-async fn delete(
-    db: &mut SqliteConnection,
-    set: &ChangeSetId,
-    position: i64,
-) -> Result<(), sqlx::Error> {
-    sqlx::query("DELETE FROM planned_change WHERE change_set = ? AND position = ?")
+async fn delete_waiting(db: &mut SqliteConnection, set: &ChangeSetId) -> Result<(), sqlx::Error> {
+    sqlx::query("DELETE FROM planned_change WHERE change_set = ? AND state = 'waiting'")
         .bind(set.as_str())
-        .bind(position)
         .execute(db)
         .await?;
     Ok(())
@@ -136,14 +150,14 @@ pub(crate) async fn decide(
     set: &ChangeSetId,
     verdict: &Verdict<'_>,
 ) -> Result<(), sqlx::Error> {
-    for row in rows_waiting(db, set).await? {
-        let problem = verdict.problems.iter().find(|(path, _)| *path == row.path);
+    for Waiting { position, path, .. } in rows_waiting(db, set).await? {
+        let problem = verdict.problems.iter().find(|(at, _)| *at == path);
         if let Some((_, why)) = problem {
-            store_problem(db, set, row.position, why).await?;
-        } else if verdict.applied.contains(&row.path) {
-            store_state(db, set, row.position, "applied", verdict.at).await?;
-        } else if verdict.rejected.contains(&row.path) {
-            store_state(db, set, row.position, "rejected", verdict.at).await?;
+            store_problem(db, set, position, why).await?;
+        } else if verdict.applied.contains(&path) {
+            store_state(db, set, position, "applied", verdict.at).await?;
+        } else if verdict.rejected.contains(&path) {
+            store_state(db, set, position, "rejected", verdict.at).await?;
         }
     }
     Ok(())
@@ -191,19 +205,27 @@ pub(crate) async fn waiting(
 ) -> Result<Vec<PlannedRow>, Failure> {
     let mut planned = Vec::new();
     for row in rows_waiting(db, set).await? {
-        let before = match &row.before {
-            Some(hash) => Some(image::get(db, hash).await?),
-            None => None,
-        };
-        let after = image::get(db, &row.after).await?;
         planned.push(PlannedRow {
-            change: Change { path: row.path, before, after },
+            change: row.act.change(db, row.path).await?,
             turn: row.turn,
             call: row.call,
+            unit: row.unit,
             problem: row.problem,
         });
     }
     Ok(planned)
+}
+
+/// A waiting row without its contents. Paths are compared here and not in SQL, because only the
+/// type knows that two spellings are one path.
+struct Waiting {
+    position: i64,
+    path: NotePath,
+    act: ActRow,
+    turn: TurnId,
+    call: CallId,
+    unit: Option<CallId>,
+    problem: Option<String>,
 }
 
 async fn rows_waiting(
@@ -211,7 +233,7 @@ async fn rows_waiting(
     set: &ChangeSetId,
 ) -> Result<Vec<Waiting>, sqlx::Error> {
     sqlx::query(
-        "SELECT position, path, before, after, turn, call, problem
+        "SELECT position, kind, path, target, before, after, unit, turn, call, problem
          FROM planned_change WHERE change_set = ? AND state = 'waiting' ORDER BY position",
     )
     .bind(set.as_str())
@@ -219,10 +241,10 @@ async fn rows_waiting(
         Ok(Waiting {
             position: row.try_get("position")?,
             path: row.path("path")?,
-            before: row.maybe_hash("before")?,
-            after: row.hash("after")?,
+            act: ActRow::of(&row)?,
             turn: row.text("turn")?,
             call: row.text("call")?,
+            unit: row.maybe_text("unit")?,
             problem: row.maybe_text("problem")?,
         })
     })

@@ -82,7 +82,7 @@ fn create(path: NotePath, input: &AppendFileInput) -> Result<Plan, String> {
     }
     let content = closed(&input.content, LineEnd::Lf);
     let summary = format!("Created `{path}` with {}", count(content.lines().count(), "line"));
-    let change = Change { path, before: None, after: content.into_bytes() };
+    let change = Change::create(path, content.into_bytes());
     Ok(Plan { change_set: ChangeSet::one(change), summary })
 }
 
@@ -107,7 +107,7 @@ fn append(note: Current, input: &AppendFileInput) -> Result<Plan, String> {
     after.extend_from_slice(added.as_bytes());
     after.extend_from_slice(behind.as_bytes());
     let summary = format!("Appended {lines}{under} to `{}`", note.path);
-    let change = Change { path: note.path, before: Some(note.bytes), after };
+    let change = Change::replace(note.path, note.bytes, after);
     Ok(Plan { change_set: ChangeSet::one(change), summary })
 }
 

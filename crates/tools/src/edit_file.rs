@@ -98,6 +98,6 @@ fn plan(note: Current, edit: &Edit<'_>, reading: Reading) -> Result<Plan, String
             "; the note had changed since it was read, and the edit was made on what is there now",
         );
     }
-    let change = Change { path: note.path, before: Some(note.bytes), after };
+    let change = Change::replace(note.path, note.bytes, after);
     Ok(Plan { change_set: ChangeSet::one(change), summary })
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use llm::tool::{ToolContext, ToolFailure};
-use protocol::{ChangeSet, ContentHash, NotePath};
+use protocol::{ChangeSet, ContentHash, NotePath, Seen, Unplannable};
 use vault::{Entry, EntryKind, Vault, VaultError};
 
 use crate::candidates;
@@ -47,13 +47,16 @@ impl Notes {
         context: &ToolContext,
     ) -> Result<Current, ToolFailure> {
         let asked = asked.trim();
-        if let Some(current) = planned(&context.overlay, |path| spelled(path, asked)) {
+        if let Some(current) = self.planned(asked, context).await? {
             return Ok(current);
         }
         match self.resolve(asked).await? {
-            Ok(path) => self.current(path, context).await,
+            Ok(path) => match context.overlay.seen_from(&path) {
+                Some(path) => self.current(path, context).await,
+                None => Err(gone(&path)),
+            },
             Err(VaultError::NotFound { nearest, .. }) => {
-                match planned(&context.overlay, |path| called(path, asked)) {
+                match written(&context.overlay, |path| called(path, asked)) {
                     Some(current) => Ok(current),
                     None => Err(ToolFailure(self.missing(asked, &nearest).await?)),
                 }
@@ -73,7 +76,7 @@ impl Notes {
     ) -> Result<Place, ToolFailure> {
         // A blank at an end is refused, not removed: the name made is the name that was written.
         let asked = asked.to_owned();
-        if let Some(current) = planned(&context.overlay, |path| spelled(path, &asked)) {
+        if let Some(current) = self.planned(&asked, context).await? {
             return Ok(Place::Taken(current));
         }
         let vault = self.vault.clone();
@@ -139,13 +142,48 @@ impl Notes {
         off_thread(move || vault.resolve(&asked)).await
     }
 
-    async fn current(&self, path: NotePath, context: &ToolContext) -> Result<Current, ToolFailure> {
-        if let Some(current) = planned(&context.overlay, |planned| *planned == path) {
-            return Ok(current);
+    /// The note that waits under the path `asked`, made, rewritten or moved there.
+    async fn planned(
+        &self,
+        asked: &str,
+        context: &ToolContext,
+    ) -> Result<Option<Current>, ToolFailure> {
+        if context.overlay.is_empty() {
+            return Ok(None);
         }
+        if let Some(current) = written(&context.overlay, |path| spelled(path, asked)) {
+            return Ok(Some(current));
+        }
+        let spellings = [asked.to_owned(), format!("{asked}.md")];
+        for path in spellings.iter().filter_map(|asked| NotePath::parse(asked).ok()) {
+            match context.overlay.seen_at(&path) {
+                Seen::OnDisk(before) if before != path => {
+                    if let Ok(current) = self.current(path, context).await {
+                        return Ok(Some(current));
+                    }
+                }
+                Seen::Gone => return Err(gone(&path)),
+                Seen::OnDisk(_) | Seen::Planned(_) => {}
+            }
+        }
+        Ok(None)
+    }
+
+    async fn current(&self, path: NotePath, context: &ToolContext) -> Result<Current, ToolFailure> {
+        let (before, waiting) = match context.overlay.seen_at(&path) {
+            Seen::Planned(bytes) => {
+                let bytes = bytes.to_vec();
+                let hash = ContentHash::of(&bytes);
+                return Ok(Current { path, bytes, hash, waiting: true });
+            }
+            Seen::Gone => return Err(gone(&path)),
+            Seen::OnDisk(before) => (before.clone(), before != path),
+        };
         let vault = self.vault.clone();
-        let note = off_thread(move || vault.read(&path)).await?.map_err(|error| failure(&error))?;
-        Ok(Current { path: note.path, bytes: note.bytes, hash: note.hash, waiting: false })
+        let note =
+            off_thread(move || vault.read(&before)).await?.map_err(|error| failure(&error))?;
+        let path = if waiting { path } else { note.path };
+        Ok(Current { path, bytes: note.bytes, hash: note.hash, waiting })
     }
 }
 
@@ -163,14 +201,14 @@ fn failure(error: &VaultError) -> ToolFailure {
     ToolFailure(error.to_string())
 }
 
-fn planned(overlay: &ChangeSet, means: impl Fn(&NotePath) -> bool) -> Option<Current> {
-    let change = overlay.changes().iter().find(|change| means(&change.path))?;
-    Some(Current {
-        path: change.path.clone(),
-        bytes: change.after.clone(),
-        hash: change.after_hash(),
-        waiting: true,
-    })
+/// A move or a deletion that waits took it away.
+fn gone(path: &NotePath) -> ToolFailure {
+    ToolFailure(Unplannable { path: path.clone() }.to_string())
+}
+
+fn written(overlay: &ChangeSet, means: impl Fn(&NotePath) -> bool) -> Option<Current> {
+    let (path, bytes) = overlay.written().into_iter().find(|(path, _)| means(path))?;
+    Some(Current { path, bytes: bytes.to_vec(), hash: ContentHash::of(bytes), waiting: true })
 }
 
 /// Whether `asked` is this path, with or without its `.md`.

@@ -42,7 +42,7 @@ impl ChangingTool for WriteFile {
         match self.0.place(&input.path, context).await? {
             Place::Free(path) => {
                 let summary = format!("Created `{path}` with {lines}");
-                let change = Change { path, before: None, after: input.content.into_bytes() };
+                let change = Change::create(path, input.content.into_bytes());
                 Ok((Effect::Create, Plan { change_set: ChangeSet::one(change), summary }))
             }
             Place::Taken(note) => {
@@ -51,7 +51,7 @@ impl ChangingTool for WriteFile {
                 let summary =
                     format!("Replaced all of `{}`: {lines} instead of {before}", note.path);
                 let after = input.content.into_bytes();
-                let change = Change { path: note.path, before: Some(note.bytes), after };
+                let change = Change::replace(note.path, note.bytes, after);
                 Ok((Effect::Overwrite, Plan { change_set: ChangeSet::one(change), summary }))
             }
         }

@@ -84,6 +84,20 @@ pub enum VaultError {
         /// The note.
         path: NotePath,
     },
+    /// It belongs to a move, and another part of that move could not be made.
+    #[error("`{path}` was left as it is, because the move it belongs to was taken back: {why}")]
+    TakenBack {
+        /// The note or folder.
+        path: NotePath,
+        /// What the other part said.
+        why: String,
+    },
+    /// A folder cannot be moved into itself.
+    #[error("`{path}` cannot be moved into itself. Choose a place outside it.")]
+    IntoItself {
+        /// The folder.
+        path: NotePath,
+    },
     /// It is there, but it is not an ordinary file of its own.
     #[error("`{path}` is {what}, which is not opened. Choose an ordinary note.")]
     NotANote {

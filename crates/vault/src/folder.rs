@@ -59,6 +59,12 @@ impl Folder {
         Dir::read_from(self)
     }
 
+    /// Whether both are the same folder.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let (Ok(this), Ok(that)) = (fs::fstat(self), fs::fstat(other)) else { return false };
+        (this.st_dev, this.st_ino) == (that.st_dev, that.st_ino)
+    }
+
     fn is_link(&self, path: &str) -> bool {
         let is_link = |stat: Stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink;
         self.stat(path).is_ok_and(is_link)

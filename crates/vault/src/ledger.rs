@@ -15,8 +15,9 @@ pub trait Ledger: Send + Sync {
     /// Stores all intents, with both images, in one commit that is durable when it returns.
     async fn intend(&self, intents: &[Intent]) -> Result<(), LedgerError>;
 
-    /// Notes how an intent ended. May be lost with the power; recovery finds out again.
-    async fn settle(&self, effect: &EffectId, state: IntentState) -> Result<(), LedgerError>;
+    /// Notes how intents ended, all in one commit. May be lost with the power; recovery finds out
+    /// again.
+    async fn settle(&self, ended: &[(EffectId, IntentState)]) -> Result<(), LedgerError>;
 
     /// Intents that are still open, in the order they were stored.
     async fn open(&self) -> Result<Vec<Intent>, LedgerError>;

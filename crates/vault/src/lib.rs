@@ -4,10 +4,13 @@
 //! the kernel resolve every path beneath it, so a link or a rename cannot lead outside. Notes
 //! change through [`Vault::apply`] alone, which records its intent in a [`ledger::Ledger`] first.
 
+mod act;
 mod apply;
+mod carrying;
 mod error;
 mod fold;
 mod folder;
+mod found;
 mod keep;
 pub mod ledger;
 mod list;
@@ -17,8 +20,11 @@ mod read;
 mod recover;
 mod resolve;
 mod root;
+mod spot;
 mod step;
 mod swap;
+mod trash;
+mod unit;
 mod watch;
 
 pub use apply::{Applied, Order, Planned};

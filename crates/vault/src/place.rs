@@ -2,15 +2,16 @@
 //! steps on disk between them.
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Write;
 
-use protocol::{Change, Intent, NotePath};
-use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, RenameFlags};
+use protocol::{Intent, NotePath};
+use rustix::fs::{self, AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use crate::folder::Folder;
+use crate::found::{self, Found};
 use crate::keep;
-use crate::read::NOTE_LIMIT;
+use crate::spot::make_folders;
 use crate::step::step;
 use crate::{Vault, VaultError};
 
@@ -20,15 +21,6 @@ pub(crate) struct Place {
     path: NotePath,
     folder: Folder,
     temp: String,
-}
-
-/// What stands under a name.
-#[derive(Debug)]
-pub(crate) enum Found {
-    Nothing,
-    File(Vec<u8>),
-    /// A folder, link, pipe, or a file too large to be one of ours.
-    Other,
 }
 
 /// How a rename with two names in play went.
@@ -72,27 +64,23 @@ impl Place {
 
     /// What stands under the note's name.
     pub(crate) fn note(&self) -> Result<Found, VaultError> {
-        self.look(self.path.name())
+        found::look(&self.folder, self.path.name(), &self.path)
     }
 
     /// What stands under the temporary name.
     pub(crate) fn temp(&self) -> Result<Found, VaultError> {
-        self.look(&self.temp)
+        found::look(&self.folder, &self.temp, &self.path)
     }
 
-    /// Makes the temporary file with the bytes after, durable when this returns. Permissions and
+    /// Makes the temporary file with `bytes`, durable when this returns. Permissions and
     /// extended attributes are those of `like`. On failure no temporary file is left.
-    pub(crate) fn write_temp(
-        &self,
-        change: &Change,
-        like: Option<&File>,
-    ) -> Result<(), VaultError> {
+    pub(crate) fn write_temp(&self, bytes: &[u8], like: Option<&File>) -> Result<(), VaultError> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
         let mode = Mode::from_raw_mode(if like.is_some() { 0o600 } else { 0o666 });
         let made = step!("temp_create", self.folder.open(&self.temp, flags, mode));
         let mut file = File::from(made.map_err(|error| self.failed(error))?);
         let written = like.map_or(Ok(()), |note| keep::attributes(note, &file)).and_then(|()| {
-            step!("write", file.write_all(&change.after))?;
+            step!("write", file.write_all(bytes))?;
             step!("fsync", file.sync_all())
         });
         written.map_err(|error| {
@@ -113,6 +101,12 @@ impl Place {
             Ok(_) => Err(Errno::EXIST),
             Err(error) => Err(error),
         }
+    }
+
+    /// Gives the note the temporary name, which nothing has.
+    pub(crate) fn take_out(&self) -> Result<(), Errno> {
+        let (from, to, flags) = (self.path.name(), &self.temp, RenameFlags::NOREPLACE);
+        step!("rename", fs::renameat_with(&self.folder, from, &self.folder, to, flags))
     }
 
     /// Exchanges the note and the temporary file in one step.
@@ -152,42 +146,4 @@ impl Place {
     fn rename(&self, flags: RenameFlags) -> Result<(), Errno> {
         fs::renameat_with(&self.folder, &self.temp, &self.folder, self.path.name(), flags)
     }
-
-    fn look(&self, name: &str) -> Result<Found, VaultError> {
-        let flags = OFlags::RDONLY | OFlags::NONBLOCK;
-        let file = match self.folder.open(name, flags, Mode::empty()) {
-            Ok(handle) => File::from(handle),
-            Err(Errno::NOENT) => return Ok(Found::Nothing),
-            Err(Errno::LOOP | Errno::NXIO | Errno::NODEV | Errno::XDEV) => return Ok(Found::Other),
-            Err(error) => return Err(self.failed(error)),
-        };
-        let stat = fs::fstat(&file).map_err(|error| self.failed(error))?;
-        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-            return Ok(Found::Other);
-        }
-        let mut bytes = Vec::new();
-        let read = file.take(NOTE_LIMIT + 1).read_to_end(&mut bytes);
-        read.map_err(|error| self.failed(Errno::from_io_error(&error).unwrap_or(Errno::IO)))?;
-        Ok(if bytes.len() as u64 > NOTE_LIMIT { Found::Other } else { Found::File(bytes) })
-    }
-}
-
-fn make_folders(root: &Folder, path: Option<&str>) -> Result<Folder, Errno> {
-    let mut here = root.folder_or_self(None)?;
-    for part in path.into_iter().flat_map(|path| path.split('/')) {
-        here = match here.folder(part) {
-            Err(Errno::NOENT) => make_folder(&here, part)?,
-            opened => opened?,
-        };
-    }
-    Ok(here)
-}
-
-fn make_folder(parent: &Folder, name: &str) -> Result<Folder, Errno> {
-    match step!("mkdir", fs::mkdirat(parent, name, Mode::from_raw_mode(0o777))) {
-        Ok(()) => step!("folder_fsync", fs::fsync(parent))?,
-        Err(Errno::EXIST) => {}
-        Err(error) => return Err(error),
-    }
-    parent.folder(name)
 }

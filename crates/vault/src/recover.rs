@@ -1,13 +1,14 @@
 //! Finding out how interrupted changes ended, and finishing them.
 
-use protocol::{Change, ChangeKind, Intent, IntentState};
+use protocol::{Change, ChangeKind, Intent};
 use tokio::task::spawn_blocking;
 
 use crate::apply::settle;
+use crate::found::Found;
 use crate::ledger::Ledger;
-use crate::place::{Found, Place};
+use crate::place::Place;
 use crate::swap::{self, Refusal};
-use crate::{ApplyError, Vault, VaultError};
+use crate::{ApplyError, Vault, VaultError, act, unit};
 
 /// What became of the changes that were open, in the order they were intended. Each intent names
 /// its turn and call, so a caller can say of every call whether its change happened.
@@ -27,16 +28,13 @@ impl Vault {
         let intents = ledger.open().await?;
         let vault = self.clone();
         let work = move || {
-            let finish = |intent: Intent| {
-                let outcome = finish(&vault, &intent);
-                (intent, outcome)
-            };
-            (held, intents.into_iter().map(finish).collect::<Vec<_>>())
+            let groups = unit::groups(intents).into_iter();
+            (held, groups.flat_map(|group| unit::finish(&vault, group)).collect::<Vec<_>>())
         };
         let (_held, outcomes) = spawn_blocking(work).await.map_err(|_| ApplyError::Interrupted)?;
         let mut recovery = Recovery::default();
+        settle(ledger, &outcomes).await;
         for (intent, outcome) in outcomes {
-            settle(ledger, &intent, &outcome).await;
             match outcome {
                 Ok(()) => recovery.done.push(intent),
                 Err(refusal) => recovery.problems.push((intent, refusal.why)),
@@ -84,7 +82,8 @@ const fn remedy(kind: ChangeKind, note: Image, temp: Image) -> Remedy {
     }
 }
 
-fn finish(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
+/// Finishes the creation or the new bytes of one note.
+pub(crate) fn finish_note(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
     let change = &intent.change;
     let place = match Place::open(vault, intent) {
         Ok(place) => place,
@@ -100,9 +99,9 @@ fn finish(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
         place.discard_temp();
     }
     match remedy {
-        Remedy::Apply => swap::stage(vault, intent).and_then(|()| swap::commit(vault, intent)),
+        Remedy::Apply => act::stage(vault, intent).and_then(|()| act::commit(vault, intent)),
         Remedy::Done => place.sync().map_err(Refusal::open),
-        Remedy::TakeBack => Err(swap::take_back(&place, &change.after)),
+        Remedy::TakeBack => Err(swap::take_back(&place, change.after().unwrap_or_default())),
         Remedy::Park => Err(Refusal::parked(&place)),
     }
 }
@@ -110,19 +109,20 @@ fn finish(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
 /// A creation may have stopped before its folder was made; an edited note went with its folder.
 fn finish_without_folder(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
     if intent.change.kind() == ChangeKind::Replace {
-        let path = intent.change.path.clone();
-        return Err(Refusal { state: IntentState::Parked, why: VaultError::Parked { path } });
+        return Err(Refusal::parked_at(&intent.change.path));
     }
-    swap::stage(vault, intent).and_then(|()| swap::commit(vault, intent))
+    act::stage(vault, intent).and_then(|()| act::commit(vault, intent))
 }
 
 fn image(change: &Change, found: Found) -> Image {
     match found {
         Found::Nothing => Image::Nothing,
         Found::Other => Image::Other,
-        Found::File(bytes) if change.before.as_ref() == Some(&bytes) => Image::Before,
-        Found::File(bytes) if bytes == change.after => Image::After,
-        Found::File(bytes) if change.after.starts_with(&bytes) => Image::Part,
+        Found::File(bytes) if change.before() == Some(&bytes) => Image::Before,
+        Found::File(bytes) if change.after() == Some(&bytes) => Image::After,
+        Found::File(bytes) if change.after().is_some_and(|after| after.starts_with(&bytes)) => {
+            Image::Part
+        }
         Found::File(_) => Image::Other,
     }
 }

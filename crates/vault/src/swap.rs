@@ -1,11 +1,12 @@
 //! How one note changes: made ready beside it, then put in its place in one step, and taken back
 //! if something else was there than the plan was made on.
 
-use protocol::{Intent, IntentState};
+use protocol::{Intent, IntentState, NotePath};
 use rustix::fs;
 use rustix::io::Errno;
 
-use crate::place::{Exchange, Found, Place};
+use crate::found::Found;
+use crate::place::{Exchange, Place};
 use crate::read::{self, NOTE_LIMIT};
 use crate::{Vault, VaultError};
 
@@ -26,7 +27,19 @@ impl Refusal {
     }
 
     pub(crate) fn parked(place: &Place) -> Self {
-        Self { state: IntentState::Parked, why: VaultError::Parked { path: place.path().clone() } }
+        Self::parked_at(place.path())
+    }
+
+    pub(crate) fn parked_at(path: &NotePath) -> Self {
+        Self { state: IntentState::Parked, why: VaultError::Parked { path: path.clone() } }
+    }
+
+    /// What is gone or in the way makes its plan stale; what is refused is a failure.
+    pub(crate) fn of_missing(why: VaultError) -> Self {
+        match why {
+            VaultError::NotFound { .. } | VaultError::Exists { .. } => Self::stale(why),
+            _ => Self::failed(why),
+        }
     }
 
     /// Nobody knows: the next recovery looks again.
@@ -35,40 +48,78 @@ impl Refusal {
     }
 }
 
-/// Makes the change ready: the folder is there, the note is what the plan was made on, and the
-/// bytes after are durable in the temporary file. The note itself is untouched.
-pub(crate) fn stage(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
-    let change = &intent.change;
-    let size = change.after.len() as u64;
-    if size > NOTE_LIMIT {
-        return Err(Refusal::failed(VaultError::TooLarge { path: change.path.clone(), size }));
+/// Makes a new note ready: its folder is there, its name is free, and its bytes are durable in the
+/// temporary file.
+pub(crate) fn stage_new(vault: &Vault, intent: &Intent, after: &[u8]) -> Result<(), Refusal> {
+    under_limit(intent, after)?;
+    let place = Place::make(vault, intent).map_err(Refusal::failed)?;
+    if !matches!(place.note().map_err(Refusal::failed)?, Found::Nothing) {
+        return Err(Refusal::stale(VaultError::Exists { path: intent.change.path.clone() }));
     }
-    let Some(before) = &change.before else {
-        let place = Place::make(vault, intent).map_err(Refusal::failed)?;
-        if !matches!(place.note().map_err(Refusal::failed)?, Found::Nothing) {
-            return Err(Refusal::stale(VaultError::Exists { path: change.path.clone() }));
-        }
-        return place.write_temp(change, None).map_err(Refusal::failed);
-    };
-    let place = Place::open(vault, intent).map_err(unreachable_note)?;
-    let note = place.open_note().map_err(|error| unreachable_note(place.failed(error)))?;
-    let stat = fs::fstat(&note).map_err(|error| Refusal::failed(place.failed(error)))?;
-    read::admit(&change.path, &stat).map_err(Refusal::failed)?;
-    let bytes = read::contents(&change.path, &note, &stat).map_err(Refusal::failed)?;
-    if bytes != *before {
-        return Err(stale(&place));
-    }
-    place.write_temp(change, Some(&note)).map_err(Refusal::failed)
+    place.write_temp(after, None).map_err(Refusal::failed)
 }
 
-/// Puts what was staged in place, durable when this returns.
-pub(crate) fn commit(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
-    let place = Place::open(vault, intent).map_err(Refusal::open)?;
-    match &intent.change.before {
-        None => create(&place)?,
-        Some(before) => replace(&place, before, &intent.change.after)?,
+/// Makes new bytes of a note ready: the note is what the plan was made on, and the bytes after are
+/// durable in the temporary file. The note itself is untouched.
+pub(crate) fn stage(
+    vault: &Vault,
+    intent: &Intent,
+    before: &[u8],
+    after: &[u8],
+) -> Result<(), Refusal> {
+    under_limit(intent, after)?;
+    let path = &intent.change.path;
+    let place = Place::open(vault, intent).map_err(Refusal::of_missing)?;
+    let note = place.open_note().map_err(|error| Refusal::of_missing(place.failed(error)))?;
+    let stat = fs::fstat(&note).map_err(|error| Refusal::failed(place.failed(error)))?;
+    read::admit(path, &stat).map_err(Refusal::failed)?;
+    let bytes = read::contents(path, &note, &stat).map_err(Refusal::failed)?;
+    if bytes != before {
+        return Err(stale(&place));
     }
+    place.write_temp(after, Some(&note)).map_err(Refusal::failed)
+}
+
+/// Puts a new note that was staged in place, durable when this returns.
+pub(crate) fn commit_new(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
+    let place = Place::open(vault, intent).map_err(Refusal::open)?;
+    place.put_new().map_err(|error| {
+        place.discard_temp();
+        match error {
+            Errno::EXIST => Refusal::stale(place.failed(error)),
+            _ => Refusal::failed(place.failed(error)),
+        }
+    })?;
     place.sync().map_err(Refusal::open)
+}
+
+/// Puts new bytes that were staged in place, durable when this returns.
+pub(crate) fn commit(
+    vault: &Vault,
+    intent: &Intent,
+    before: &[u8],
+    after: &[u8],
+) -> Result<(), Refusal> {
+    let place = Place::open(vault, intent).map_err(Refusal::open)?;
+    replace(&place, before, after)?;
+    place.sync().map_err(Refusal::open)
+}
+
+/// Takes a new note out of its place again, if it still holds what was put there.
+pub(crate) fn revert_new(vault: &Vault, intent: &Intent, after: &[u8]) -> Result<(), Refusal> {
+    let parked = || Refusal::parked_at(&intent.change.path);
+    let place = Place::open(vault, intent).map_err(|_| parked())?;
+    place.take_out().map_err(|_| parked())?;
+    match place.temp() {
+        Ok(Found::File(bytes)) if bytes == after => {
+            place.discard_temp();
+            place.sync().map_err(|_| parked())
+        }
+        _ => {
+            let _ = place.put_new();
+            Err(parked())
+        }
+    }
 }
 
 /// Puts back what the exchange took out of the note's place, because it is not what the plan was
@@ -91,23 +142,13 @@ pub(crate) fn take_back(place: &Place, after: &[u8]) -> Refusal {
     }
 }
 
-fn create(place: &Place) -> Result<(), Refusal> {
-    place.put_new().map_err(|error| {
-        place.discard_temp();
-        match error {
-            Errno::EXIST => Refusal::stale(place.failed(error)),
-            _ => Refusal::failed(place.failed(error)),
-        }
-    })
-}
-
 fn replace(place: &Place, before: &[u8], after: &[u8]) -> Result<(), Refusal> {
     match place.exchange() {
         Ok(Exchange::Done) => {}
         Ok(Exchange::Unsupported) => return replace_unexchanged(place, before),
         Err(error) => {
             place.discard_temp();
-            return Err(unreachable_note(place.failed(error)));
+            return Err(Refusal::of_missing(place.failed(error)));
         }
     }
     match place.temp() {
@@ -142,10 +183,10 @@ fn stale(place: &Place) -> Refusal {
     Refusal::stale(VaultError::Stale { path: place.path().clone() })
 }
 
-/// A note that is gone makes its plan stale; one that is refused is a failure.
-fn unreachable_note(why: VaultError) -> Refusal {
-    match why {
-        VaultError::NotFound { .. } => Refusal::stale(why),
-        _ => Refusal::failed(why),
+fn under_limit(intent: &Intent, after: &[u8]) -> Result<(), Refusal> {
+    let (path, size) = (intent.change.path.clone(), after.len() as u64);
+    if size > NOTE_LIMIT {
+        return Err(Refusal::failed(VaultError::TooLarge { path, size }));
     }
+    Ok(())
 }

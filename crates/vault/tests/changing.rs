@@ -46,7 +46,7 @@ async fn bytes_are_written_as_planned() {
     let bytes = b"\xEF\xBB\xBFa\r\nb\nno end \xFF".to_vec();
     folder.write("a.md", &bytes);
     let after = [bytes.as_slice(), b"\r\nmore"].concat();
-    let change = Change { path: path("a.md"), before: Some(bytes), after: after.clone() };
+    let change = Change::replace(path("a.md"), bytes, after.clone());
     let (applied, _) = apply(&folder, [change]).await;
     assert_eq!((applied.done.len(), folder.read("a.md").unwrap()), (1, after));
 }
@@ -183,7 +183,7 @@ impl Ledger for BrokenLedger {
         Err(LedgerError("the database is full".into()))
     }
 
-    async fn settle(&self, _: &protocol::EffectId, _: IntentState) -> Result<(), LedgerError> {
+    async fn settle(&self, _: &[(protocol::EffectId, IntentState)]) -> Result<(), LedgerError> {
         Err(LedgerError("the database is full".into()))
     }
 

@@ -13,77 +13,10 @@
 
 mod support;
 
-use std::fs;
-use std::panic;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, Once, PoisonError};
-use std::thread;
-
-use protocol::fault;
 use protocol::{Change, IntentState};
+use support::stops::{NAMES, SAVES, faults, recover, run_until};
 use support::{Folder, MemoryLedger, create, order, path, replace};
-use vault::{Applied, Recovery, Vault, VaultError};
-
-/// Points still to pass before the stop; `usize::MAX` means none.
-static LEFT: AtomicUsize = AtomicUsize::new(usize::MAX);
-
-/// The points that were passed.
-static NAMES: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
-
-/// Where another program saves a note, and what, each time once.
-static SAVES: Mutex<Option<(&'static str, PathBuf, Vec<&'static str>)>> = Mutex::new(None);
-
-fn pass(name: &'static str) {
-    NAMES.lock().unwrap().push(name);
-    if let Some((point, note, saves)) = &mut *SAVES.lock().unwrap()
-        && *point == name
-        && !saves.is_empty()
-    {
-        fs::write(note, saves.remove(0)).unwrap();
-    }
-    let left = LEFT.load(Ordering::SeqCst);
-    if left == usize::MAX {
-        return;
-    }
-    assert!(left != 0, "stopped here");
-    LEFT.store(left - 1, Ordering::SeqCst);
-}
-
-/// The points belong to the whole process, so one test uses them at a time.
-fn faults() -> MutexGuard<'static, ()> {
-    static ONE: Mutex<()> = Mutex::new(());
-    static QUIET: Once = Once::new();
-    QUIET.call_once(|| {
-        fault::install(pass);
-        let loud = panic::take_hook();
-        panic::set_hook(Box::new(move |info| {
-            if info.payload_as_str() != Some("stopped here") {
-                loud(info);
-            }
-        }));
-    });
-    ONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Runs `work` on a thread of its own and says whether it came to its end.
-fn run_until(stop: usize, work: impl AsyncFnOnce() + Send) -> bool {
-    LEFT.store(stop, Ordering::SeqCst);
-    let ended = thread::scope(|scope| {
-        let block = || {
-            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-            runtime.block_on(work());
-        };
-        scope.spawn(block).join().is_ok()
-    });
-    let was_stopped = LEFT.swap(usize::MAX, Ordering::SeqCst) == 0;
-    ended && !was_stopped
-}
-
-fn recover(vault: &Vault, ledger: &MemoryLedger) -> Recovery {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    runtime.block_on(vault.recover(ledger)).unwrap()
-}
+use vault::{Applied, Recovery, VaultError};
 
 fn changes() -> Vec<Change> {
     vec![replace("notes/a.md", "old", "old and new"), create("x/y/b.md", "made")]

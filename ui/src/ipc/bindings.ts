@@ -326,6 +326,34 @@ removed: number,
 /**
  * Whether it waits for the user's verdict.
  */
+waiting: boolean, } | { "type": "moved", 
+/**
+ * Where it was.
+ */
+path: NotePath, 
+/**
+ * Where it goes.
+ */
+to: NotePath, 
+/**
+ * Whether it waits for the user's verdict.
+ */
+waiting: boolean, } | { "type": "trashed", 
+/**
+ * Which.
+ */
+path: NotePath, 
+/**
+ * Whether it waits for the user's verdict.
+ */
+waiting: boolean, } | { "type": "folder_made", 
+/**
+ * Where.
+ */
+path: NotePath, 
+/**
+ * Whether it waits for the user's verdict.
+ */
 waiting: boolean, };
 
 /**
@@ -483,9 +511,9 @@ toolCallsCompleted: number,
 askedAt: Timestamp, };
 
 /**
- * What happens at a path.
+ * The kind of an [`Act`], in a word.
  */
-export type ChangeKind = "create" | "replace";
+export type ChangeKind = "create" | "replace" | "trash" | "rename" | "rename_folder" | "make_folder" | "trash_folder" | "restore_folder";
 
 /**
  * What happened to a line.
@@ -548,9 +576,17 @@ export type NoteDiff = {
  */
 path: NotePath, 
 /**
- * Whether it is made or changed.
+ * What happens to it.
  */
 kind: ChangeKind, 
+/**
+ * Where it goes, when it is renamed.
+ */
+to: NotePath | null, 
+/**
+ * Rows with the same unit are accepted or rejected together: a move and the links to it.
+ */
+unit: CallId | null, 
 /**
  * Lines added.
  */

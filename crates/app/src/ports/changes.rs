@@ -6,7 +6,8 @@ use async_trait::async_trait;
 use llm::changes::{Changes, Surroundings, Verdict};
 use llm::tool::{Effect, Plan};
 use protocol::{
-    CallId, Change, ChangeSet, ContentHash, ConversationId, NotePath, OpenTurn, Reaction, UserError,
+    Act, CallId, Change, ChangeKind, ChangeSet, ContentHash, ConversationId, NotePath, OpenTurn,
+    Reaction, Seen, UserError,
 };
 use store::Store;
 use tokio::sync::{Mutex, mpsc};
@@ -76,8 +77,9 @@ impl VaultChanges {
     ) -> Result<Facts, UserError> {
         let waiting = self.store.open_change_set(&turn.conversation).await.map_err(user_error)?;
         let waiting = waiting.map(|set| set.planned).unwrap_or_default();
-        let waits = |path: &NotePath| waiting.iter().any(|row| row.change.path == *path);
-        let paths: Vec<&NotePath> = plan.change_set.changes().iter().map(|c| &c.path).collect();
+        let waiting: ChangeSet = waiting.into_iter().map(|row| row.change).collect();
+        let waits = |path: &NotePath| waiting.seen_at(path) != Seen::OnDisk(path.clone());
+        let paths: Vec<&NotePath> = plan.change_set.changes().map(|change| &change.path).collect();
         let history =
             self.store.history(&turn.conversation, &turn.turn).await.map_err(user_error)?;
         let words = history
@@ -111,10 +113,12 @@ impl VaultChanges {
         call: &CallId,
         plan: &Plan,
     ) -> Result<Verdict, UserError> {
-        let changes = plan.change_set.changes().iter().map(|change| Planned {
+        let unit = plan.change_set.is_unit().then(|| call.clone());
+        let changes = plan.change_set.changes().map(|change| Planned {
             change: change.clone(),
             turn: turn.turn.clone(),
             call: call.clone(),
+            unit: unit.clone(),
         });
         let order = Order { change_set: fresh(), changes: changes.collect() };
         let applied = self
@@ -122,7 +126,7 @@ impl VaultChanges {
             .apply(order, &StoreLedger(self.store.clone()))
             .await
             .map_err(|error| not_applied(&error))?;
-        let done = plan.change_set.filter(|path| applied.done.contains(path));
+        let done = plan.change_set.filter(|change| applied.done.contains(&change.path));
         let mut verdict = told(&plan.summary, done, Became::Applied).await?;
         if let Some((_, error)) = applied.problems.first() {
             verdict.output = format!("Not changed: {error}");
@@ -138,14 +142,7 @@ impl VaultChanges {
         plan: &Plan,
     ) -> Result<Verdict, UserError> {
         self.store
-            .add_planned(
-                &turn.conversation,
-                &fresh(),
-                plan.change_set.changes(),
-                &turn.turn,
-                call,
-                now(),
-            )
+            .add_planned(&turn.conversation, &fresh(), &plan.change_set, &turn.turn, call, now())
             .await
             .map_err(user_error)?;
         // Nobody listens once the vault is being closed.
@@ -159,14 +156,28 @@ impl VaultChanges {
 async fn told(output: &str, changes: ChangeSet, became: Became) -> Result<Verdict, UserError> {
     let waiting = became == Became::Waiting;
     let one = move |change: &Change| {
-        let (added, removed) = line_counts(change);
-        let (path, created) = (change.path.clone(), change.before.is_none());
-        let seen: (NotePath, ContentHash) = (path.clone(), change.after_hash());
-        (Reaction::Changed { path, created, added, removed, waiting }, seen)
+        let seen = change.after_hash().map(|hash| (change.path.clone(), hash));
+        (reaction(change, waiting), seen)
     };
-    let told = aside(move || changes.changes().iter().map(one).collect::<Vec<_>>()).await?;
-    let (reactions, seen) = told.into_iter().unzip();
+    let told = aside(move || changes.changes().map(one).collect::<Vec<_>>()).await?;
+    let (reactions, seen): (Vec<_>, Vec<Option<(NotePath, ContentHash)>>) =
+        told.into_iter().unzip();
+    let seen = seen.into_iter().flatten().collect();
     Ok(Verdict { output: output.to_owned(), is_error: false, reactions, seen })
+}
+
+fn reaction(change: &Change, waiting: bool) -> Reaction {
+    let path = change.path.clone();
+    match &change.act {
+        Act::Rename { to, .. } => Reaction::Moved { path, to: to.clone(), waiting },
+        Act::Trash { .. } | Act::TrashFolder => Reaction::Trashed { path, waiting },
+        Act::MakeFolder | Act::RestoreFolder { .. } => Reaction::FolderMade { path, waiting },
+        Act::Create { .. } | Act::Replace { .. } => {
+            let (added, removed) = line_counts(change);
+            let created = change.kind() == ChangeKind::Create;
+            Reaction::Changed { path, created, added, removed, waiting }
+        }
+    }
 }
 
 /// Notes that a hub message may add to at once: those of the inbox folder, however the vault

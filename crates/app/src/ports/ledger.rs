@@ -5,17 +5,19 @@ use protocol::{EffectId, Intent, IntentState};
 use store::Store;
 use vault::ledger::{Ledger, LedgerError};
 
+use crate::clock::now;
+
 /// The ledger of one vault.
 pub(crate) struct StoreLedger(pub(crate) Store);
 
 #[async_trait]
 impl Ledger for StoreLedger {
     async fn intend(&self, intents: &[Intent]) -> Result<(), LedgerError> {
-        self.0.intend(intents).await.map_err(told)
+        self.0.intend(intents, now()).await.map_err(told)
     }
 
-    async fn settle(&self, effect: &EffectId, state: IntentState) -> Result<(), LedgerError> {
-        self.0.settle(effect, state).await.map_err(told)
+    async fn settle(&self, ended: &[(EffectId, IntentState)]) -> Result<(), LedgerError> {
+        self.0.settle(ended).await.map_err(told)
     }
 
     async fn open(&self) -> Result<Vec<Intent>, LedgerError> {

@@ -61,7 +61,7 @@ impl ChangingTool for Make {
 
     async fn plan(&self, input: MakeInput, _: &ToolContext) -> Result<(Effect, Plan), ToolFailure> {
         let path = NotePath::parse(&input.path).map_err(|error| ToolFailure(error.0))?;
-        let change_set = ChangeSet::one(Change { path, before: None, after: b"x".to_vec() });
+        let change_set = ChangeSet::one(Change::create(path, b"x".to_vec()));
         Ok((Effect::Create, Plan { change_set, summary: "Made it".into() }))
     }
 }

@@ -131,7 +131,7 @@ async fn stopping_while_a_plan_is_applied_lets_it_finish_and_keeps_its_result() 
     world.changes.gate.add_permits(1);
     world.quiet().await;
     // The stop may come before the judging or within it; never is an applied plan forgotten.
-    let applied = world.changes.overlay.lock().unwrap().changes().len();
+    let applied = world.changes.overlay.lock().unwrap().len();
     let kept = outputs(&world).iter().filter(|output| output.contains("saw")).count();
     assert_eq!(applied, kept);
     assert_eq!(world.memory.results().len(), 2);

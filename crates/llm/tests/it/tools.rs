@@ -29,7 +29,7 @@ impl Tool for Look {
     async fn run(&self, input: What, context: &ToolContext) -> ToolOutcome {
         match input.what.as_str() {
             "void" => panic!("nobody looks into the void"),
-            what => ToolOutcome::ok(format!("{what} {}", context.overlay.changes().len())),
+            what => ToolOutcome::ok(format!("{what} {}", context.overlay.len())),
         }
     }
 }
@@ -78,8 +78,8 @@ impl ChangingTool for Make {
         context: &ToolContext,
     ) -> Result<(Effect, Plan), ToolFailure> {
         let path = NotePath::parse(&input.what).map_err(|error| ToolFailure(error.0))?;
-        let change_set = ChangeSet::one(Change { path, before: None, after: b"new".to_vec() });
-        let summary = format!("saw {}", context.overlay.changes().len());
+        let change_set = ChangeSet::one(Change::create(path, b"new".to_vec()));
+        let summary = format!("saw {}", context.overlay.len());
         Ok((Effect::Create, Plan { change_set, summary }))
     }
 }

@@ -182,7 +182,7 @@ impl Changes for Desk {
 
     async fn decide(&self, _: &OpenTurn, _: &CallId, _: Effect, plan: Plan) -> Verdict {
         self.gate.acquire().await.unwrap().forget();
-        self.overlay.lock().unwrap().extend(plan.change_set);
+        self.overlay.lock().unwrap().extend(plan.change_set).unwrap();
         let output = plan.summary;
         Verdict { output, is_error: false, reactions: Vec::new(), seen: Vec::new() }
     }

@@ -1,6 +1,6 @@
 //! Change sets: what waits for the user, and what the user decided.
 
-use protocol::{Change, ChangeSetId, NotePath, Timestamp, TurnStatus};
+use protocol::{Change, ChangeSet, ChangeSetId, NotePath, Timestamp, TurnStatus};
 use store::{OpenChangeSet, StoreError};
 
 use crate::story::{Story, conversation, edit, ending, path};
@@ -15,9 +15,10 @@ async fn running() -> Story {
 
 async fn plan(story: &Story, set: &str, call: &str, changes: &[Change]) -> ChangeSetId {
     let (turn, call) = ("t1".into(), call.into());
+    let planned: ChangeSet = changes.iter().cloned().collect();
     story
         .store
-        .add_planned(&conversation(), &set.into(), changes, &turn, &call, Timestamp(10))
+        .add_planned(&conversation(), &set.into(), &planned, &turn, &call, Timestamp(10))
         .await
         .expect("planned")
 }
@@ -38,7 +39,7 @@ async fn decide(story: &Story, applied: &[NotePath], rejected: &[NotePath], at: 
 #[tokio::test]
 async fn waiting_changes_survive_a_restart_byte_for_byte() {
     let story = running().await;
-    let raw = Change { path: path("raw.md"), before: None, after: vec![0, 159, 13, 10, 255] };
+    let raw = Change::create(path("raw.md"), vec![0, 159, 13, 10, 255]);
     let changes = [edit("a.md", "a\r\n", "b"), raw];
     assert_eq!(plan(&story, "s", "c1", &changes).await, "s".into());
     let story = story.restart().await;

@@ -64,7 +64,7 @@ async fn a_row_says_what_waits_and_whether_it_works() {
     assert_eq!(found.as_ref(), Some(&row));
     assert_eq!(story.store.conversations(10).await.expect("read"), Vec::from_iter(found));
     story.begins().await;
-    let changes = [edit("a.md", "a", "b"), edit("b.md", "a", "b")];
+    let changes = [edit("a.md", "a", "b"), edit("b.md", "a", "b")].into_iter().collect();
     let (turn, call) = ("t1".into(), "c1".into());
     story
         .store

@@ -1,6 +1,6 @@
 //! The ledger: what shall happen to a file is known before it happens.
 
-use protocol::{Change, Intent, IntentState};
+use protocol::{Change, Intent, IntentState, Timestamp};
 use store::StoreError;
 
 use crate::story::{Story, edit, path};
@@ -11,13 +11,14 @@ fn intent(effect: &str, call: &str, change: Change) -> Intent {
         change_set: "s".into(),
         turn: "t1".into(),
         call: call.into(),
+        unit: None,
         temp_name: format!(".vaultmate-{effect}.tmp"),
         change,
     }
 }
 
 fn three() -> [Intent; 3] {
-    let new = Change { path: path("new.md"), before: None, after: b"hello".to_vec() };
+    let new = Change::create(path("new.md"), b"hello".to_vec());
     [
         intent("e1", "c1", edit("a.md", "one", "two")),
         intent("e2", "c1", new),
@@ -28,7 +29,7 @@ fn three() -> [Intent; 3] {
 #[tokio::test]
 async fn open_intents_come_back_whole_and_in_order_after_a_restart() {
     let story = Story::begin().await;
-    story.store.intend(&three()).await.expect("stored");
+    story.store.intend(&three(), Timestamp(1)).await.expect("stored");
     let story = story.restart().await;
     assert_eq!(story.store.open_intents().await.expect("read"), three());
 }
@@ -46,8 +47,8 @@ async fn a_settled_intent_is_not_open_and_says_how_it_ended() {
     for (n, state) in states.into_iter().enumerate() {
         let effect = format!("e{n}");
         let made = intent(&effect, "c1", edit("a.md", "one", "two"));
-        story.store.intend(&[made]).await.expect("stored");
-        story.store.settle(&effect.as_str().into(), state).await.expect("settled");
+        story.store.intend(&[made], Timestamp(1)).await.expect("stored");
+        story.store.settle(&[(effect.as_str().into(), state)]).await.expect("settled");
     }
     let story = story.restart().await;
     let found = story.store.effects_of_call(&"t1".into(), &"c1".into()).await.expect("read");
@@ -61,15 +62,15 @@ async fn intents_are_stored_all_or_none() {
     let story = Story::begin().await;
     let [first, second, _] = three();
     let twice = [first.clone(), second, first];
-    assert!(matches!(story.store.intend(&twice).await, Err(StoreError::Sql { .. })));
+    assert!(matches!(story.store.intend(&twice, Timestamp(1)).await, Err(StoreError::Sql { .. })));
     assert_eq!(story.store.open_intents().await.expect("read"), []);
 }
 
 #[tokio::test]
 async fn effects_are_found_by_call_and_changed_notes_by_turn() {
     let story = Story::begin().await;
-    story.store.intend(&three()).await.expect("stored");
-    story.store.settle(&"e3".into(), IntentState::Failed).await.expect("settled");
+    story.store.intend(&three(), Timestamp(1)).await.expect("stored");
+    story.store.settle(&[("e3".into(), IntentState::Failed)]).await.expect("settled");
     let turn = "t1".into();
     let of_call = story.store.effects_of_call(&turn, &"c2".into()).await.expect("read");
     assert_eq!(of_call, [(path("b.md"), IntentState::Failed)]);
@@ -80,7 +81,7 @@ async fn effects_are_found_by_call_and_changed_notes_by_turn() {
 #[tokio::test]
 async fn an_unknown_effect_is_not_settled_in_silence() {
     let story = Story::begin().await;
-    let lost = story.store.settle(&"nothing".into(), IntentState::Done).await;
+    let lost = story.store.settle(&[("nothing".into(), IntentState::Done)]).await;
     assert!(matches!(lost, Err(StoreError::NotFound { what: "effect", .. })));
 }
 
@@ -90,13 +91,11 @@ async fn settling_and_storing_at_once_both_succeed() {
     for round in 0..20_i64 {
         let effect = format!("e{round}");
         let made = intent(&effect, "c1", edit("a.md", "one", "two"));
-        story.store.intend(&[made]).await.expect("stored");
+        story.store.intend(&[made], Timestamp(1)).await.expect("stored");
         let turn = crate::story::new_turn(&format!("t{round}"), "Hello", round);
-        let id = effect.as_str().into();
-        let (settled, submitted) = tokio::join!(
-            story.store.settle(&id, IntentState::Done),
-            story.store.submit_turn(&turn)
-        );
+        let ended = [(effect.as_str().into(), IntentState::Done)];
+        let (settled, submitted) =
+            tokio::join!(story.store.settle(&ended), story.store.submit_turn(&turn));
         settled.expect("settled");
         submitted.expect("stored");
     }

@@ -23,7 +23,7 @@ pub(crate) fn path(text: &str) -> NotePath {
 }
 
 pub(crate) fn edit(at: &str, before: &str, after: &str) -> Change {
-    Change { path: path(at), before: Some(before.into()), after: after.into() }
+    Change::replace(path(at), before, after)
 }
 
 impl Story {

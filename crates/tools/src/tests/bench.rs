@@ -128,20 +128,22 @@ impl Bench {
             Policy::Wait => verdict::waiting(&plan.summary),
         };
         for change in plan.change_set.changes() {
-            self.seen.insert(change.path.clone(), change.after_hash());
+            self.seen.extend(change.after_hash().map(|hash| (change.path.clone(), hash)));
         }
         match self.policy {
             Policy::Apply => self.apply(&plan.change_set).await,
-            Policy::Wait => self.overlay.extend(plan.change_set),
+            Policy::Wait => self.overlay.extend(plan.change_set).unwrap(),
         }
         Answer { text, is_error: false, effect: Some(effect), control: None, reactions: vec![] }
     }
 
     async fn apply(&self, change_set: &ChangeSet) {
-        let changes = change_set.changes().iter().map(|change| Planned {
+        let unit = change_set.is_unit().then(|| CallId::from("call"));
+        let changes = change_set.changes().map(|change| Planned {
             change: change.clone(),
             turn: TurnId::from("turn"),
             call: CallId::from("call"),
+            unit: unit.clone(),
         });
         let order = Order { change_set: ChangeSetId::from("set"), changes: changes.collect() };
         let applied = self.vault.apply(order, &Forgetful).await.unwrap();
@@ -158,7 +160,7 @@ impl Ledger for Forgetful {
         Ok(())
     }
 
-    async fn settle(&self, _: &EffectId, _: IntentState) -> Result<(), LedgerError> {
+    async fn settle(&self, _: &[(EffectId, IntentState)]) -> Result<(), LedgerError> {
         Ok(())
     }
 

@@ -8,6 +8,8 @@
     reason = "each test binary uses its own part, and fails where it cannot go on"
 )]
 
+pub mod stops;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -89,16 +91,30 @@ pub fn path(text: &str) -> NotePath {
 }
 
 pub fn create(at: &str, after: &str) -> Change {
-    Change { path: path(at), before: None, after: after.into() }
+    Change::create(path(at), after)
 }
 
 pub fn replace(at: &str, before: &str, after: &str) -> Change {
-    Change { path: path(at), before: Some(before.into()), after: after.into() }
+    Change::replace(path(at), before, after)
 }
 
 pub fn order(changes: impl IntoIterator<Item = Change>) -> Order {
-    let plan = |change| Planned { change, turn: TurnId::from("turn"), call: CallId::from("call") };
+    let plan = |change| Planned {
+        change,
+        turn: TurnId::from("turn"),
+        call: CallId::from("call"),
+        unit: None,
+    };
     Order { change_set: ChangeSetId::from("set"), changes: changes.into_iter().map(plan).collect() }
+}
+
+/// The same, all or nothing.
+pub fn unit(changes: impl IntoIterator<Item = Change>) -> Order {
+    let mut order = order(changes);
+    for planned in &mut order.changes {
+        planned.unit = Some(planned.call.clone());
+    }
+    order
 }
 
 /// Keeps intents as long as the test runs.
@@ -125,10 +141,10 @@ impl Ledger for MemoryLedger {
         Ok(())
     }
 
-    async fn settle(&self, effect: &EffectId, state: IntentState) -> Result<(), LedgerError> {
+    async fn settle(&self, ended: &[(EffectId, IntentState)]) -> Result<(), LedgerError> {
         for (intent, at) in self.0.lock().unwrap().iter_mut() {
-            if intent.effect == *effect {
-                *at = state;
+            if let Some((_, state)) = ended.iter().find(|(effect, _)| *effect == intent.effect) {
+                *at = *state;
             }
         }
         Ok(())

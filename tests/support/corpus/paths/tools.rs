@@ -99,8 +99,9 @@ impl Tools {
             change: change.clone(),
             turn: TurnId::from("turn"),
             call: CallId::from("call"),
+            unit: plan.change_set.is_unit().then(|| CallId::from("call")),
         };
-        let changes = plan.change_set.changes().iter().map(planned).collect();
+        let changes = plan.change_set.changes().map(planned).collect();
         let order = Order { change_set: ChangeSetId::from("set"), changes };
         match self.vault.apply(order, &Watched).await {
             Ok(applied) if applied.problems.is_empty() => {
@@ -123,12 +124,12 @@ impl Ledger for Watched {
     async fn intend(&self, intents: &[Intent]) -> Result<(), LedgerError> {
         let holds = |bytes: &[u8]| String::from_utf8_lossy(bytes).contains(CANARY);
         let leaks = intents.iter().any(|intent| {
-            holds(&intent.change.after) || intent.change.before.as_deref().is_some_and(holds)
+            intent.change.after().is_some_and(holds) || intent.change.before().is_some_and(holds)
         });
         if leaks { Err(LedgerError(format!("an image holds {CANARY}"))) } else { Ok(()) }
     }
 
-    async fn settle(&self, _: &EffectId, _: IntentState) -> Result<(), LedgerError> {
+    async fn settle(&self, _: &[(EffectId, IntentState)]) -> Result<(), LedgerError> {
         Ok(())
     }
 

@@ -1,0 +1,38 @@
+//! What the ledger holds about a change, and how it ended.
+
+use super::Change;
+
+/// What the ledger knows about one change before the file is touched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Intent {
+    /// Its id.
+    pub effect: crate::EffectId,
+    /// The change set it belongs to.
+    pub change_set: crate::ChangeSetId,
+    /// The turn that planned it.
+    pub turn: crate::TurnId,
+    /// The call that planned it last.
+    pub call: crate::CallId,
+    /// The changes of one order with the same unit happen all or not at all.
+    pub unit: Option<crate::CallId>,
+    /// The name of the temporary file, in the note's folder; of what goes to the trash, its name
+    /// there.
+    pub temp_name: String,
+    /// What shall happen.
+    pub change: Change,
+}
+
+/// How an intent ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum IntentState {
+    /// Not known yet: the file may hold the bytes before or after.
+    Open,
+    /// It happened.
+    Done,
+    /// The file was not what the plan was made on; it is untouched.
+    Stale,
+    /// Neither before nor after was found; it is untouched and the user is told.
+    Parked,
+    /// The disk refused; the file is untouched.
+    Failed,
+}

@@ -1,0 +1,212 @@
+//! Changes that belong together, and what a conversation sees while they wait.
+
+use thiserror::Error;
+
+use super::{Act, Change, Renames};
+use crate::NotePath;
+
+/// Changes that belong together.
+///
+/// First those of contents and folders, at most one a path, each under the path it has before the
+/// set; then the renames, in the order in which they were planned.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ChangeSet {
+    contents: Vec<Change>,
+    renames: Vec<Change>,
+}
+
+/// A later plan does not fit on the one that waits.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error(
+    "`{path}` is part of a move or a deletion that waits for the user. Plan nothing there until it is decided."
+)]
+pub struct Unplannable {
+    /// Where both meet.
+    pub path: NotePath,
+}
+
+/// What stands at a path when the changes of a set are seen as if they had happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Seen<'a> {
+    /// What is on disk at this path now, if anything.
+    OnDisk(NotePath),
+    /// A note with these bytes.
+    Planned(&'a [u8]),
+    /// Nothing: it is moved away or in the trash.
+    Gone,
+}
+
+impl ChangeSet {
+    /// A set of one.
+    #[must_use]
+    pub fn one(change: Change) -> Self {
+        std::iter::once(change).collect()
+    }
+
+    /// The changes, in the order in which they happen.
+    pub fn changes(&self) -> impl Iterator<Item = &Change> + Clone {
+        self.contents.iter().chain(&self.renames)
+    }
+
+    /// How many changes there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.contents.len() + self.renames.len()
+    }
+
+    /// Whether nothing is planned.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.contents.is_empty() && self.renames.is_empty()
+    }
+
+    /// Whether its changes are carried out all or not at all: a file or folder moves.
+    #[must_use]
+    pub const fn is_unit(&self) -> bool {
+        !self.renames.is_empty()
+    }
+
+    /// Where files and folders go.
+    #[must_use]
+    pub fn renames(&self) -> Renames {
+        let pair = |change: &Change| Some((change.path.clone(), change.target()?.clone()));
+        self.renames.iter().filter_map(pair).collect()
+    }
+
+    /// What a reader finds at `path` when all this counts as done.
+    #[must_use]
+    pub fn seen_at(&self, path: &NotePath) -> Seen<'_> {
+        let Some(before) = self.renames().back(path) else { return Seen::Gone };
+        for change in &self.contents {
+            match &change.act {
+                Act::Create { after } | Act::Replace { after, .. } if change.path == before => {
+                    return Seen::Planned(after);
+                }
+                Act::Trash { .. } if change.path == before => return Seen::Gone,
+                Act::TrashFolder if before.is_in(&change.path) => return Seen::Gone,
+                _ => {}
+            }
+        }
+        Seen::OnDisk(before)
+    }
+
+    /// Where what is on disk at `path` is to be found when all this counts as done; `None` when
+    /// it is in the trash.
+    #[must_use]
+    pub fn seen_from(&self, path: &NotePath) -> Option<NotePath> {
+        let is_trashed = |change: &Change| match &change.act {
+            Act::Trash { .. } => change.path == *path,
+            Act::TrashFolder => path.is_in(&change.path),
+            _ => false,
+        };
+        (!self.contents.iter().any(is_trashed)).then(|| self.renames().forward(path))
+    }
+
+    /// Every note that this set makes or rewrites, under the path where a reader finds it, with
+    /// its bytes.
+    #[must_use]
+    pub fn written(&self) -> Vec<(NotePath, &[u8])> {
+        let renames = self.renames();
+        let found = |change: &Change| renames.forward(&change.path);
+        let written = |change| Change::after(change).map(|after| (found(change), after));
+        self.contents.iter().filter_map(written).collect()
+    }
+
+    /// Adds a later plan that was made with this one in sight.
+    ///
+    /// A second change of a note keeps the first `before`; one that is back at its first bytes
+    /// drops out, and so does a note that was made here and is trashed. Renames of one thing
+    /// become one. Fails, with the set as it was, where a plan needs what a waiting one took away.
+    pub fn extend(&mut self, later: Self) -> Result<(), Unplannable> {
+        let mut grown = self.clone();
+        for change in later.contents {
+            grown.add_content(change)?;
+        }
+        for change in later.renames {
+            grown.add_rename(change)?;
+        }
+        grown.contents.retain(|change| !change.is_idle());
+        grown.renames.retain(|change| !change.is_idle());
+        *self = grown;
+        Ok(())
+    }
+
+    /// The subset whose changes `keep` accepts.
+    #[must_use]
+    pub fn filter(&self, keep: impl Fn(&Change) -> bool) -> Self {
+        self.changes().filter(|change| keep(change)).cloned().collect()
+    }
+
+    fn add_content(&mut self, later: Change) -> Result<(), Unplannable> {
+        let refused = Unplannable { path: later.path.clone() };
+        let Some(path) = self.renames().back(&later.path) else { return Err(refused) };
+        if self
+            .contents
+            .iter()
+            .any(|change| change.act == Act::TrashFolder && path.is_in(&change.path))
+        {
+            return Err(refused);
+        }
+        let found = self.contents.iter().position(|change| change.path == path);
+        let Some(earlier) = found.and_then(|at| self.contents.get_mut(at)) else {
+            self.contents.push(Change { path, act: later.act });
+            return Ok(());
+        };
+        earlier.act = match (&mut earlier.act, later.act) {
+            (Act::Create { .. }, Act::Replace { after, .. }) => Act::Create { after },
+            (Act::Replace { before, .. }, Act::Replace { after, .. }) => {
+                Act::Replace { before: std::mem::take(before), after }
+            }
+            (Act::Replace { before, .. }, Act::Trash { .. }) => {
+                Act::Trash { before: std::mem::take(before) }
+            }
+            // Trashed and made anew: the note has other bytes.
+            (Act::Trash { before }, Act::Create { after }) => {
+                Act::Replace { before: std::mem::take(before), after }
+            }
+            (Act::Create { .. }, Act::Trash { .. }) | (Act::MakeFolder, Act::TrashFolder) => {
+                self.contents.retain(|change| change.path != path);
+                return Ok(());
+            }
+            _ => return Err(refused),
+        };
+        Ok(())
+    }
+
+    fn add_rename(&mut self, later: Change) -> Result<(), Unplannable> {
+        let refused = Unplannable { path: later.path.clone() };
+        let Act::Rename { to, what } = later.act else { return Err(refused) };
+        let renames = self.renames();
+        let Some(before) = renames.back(&later.path) else { return Err(refused) };
+        // What is made here is made there.
+        if let Some(made) = self.contents.iter_mut().find(|change| change.path == before)
+            && matches!(made.act, Act::Create { .. } | Act::MakeFolder)
+        {
+            if renames.back(&to).is_none() {
+                return Err(refused);
+            }
+            made.path = to;
+            return Ok(());
+        }
+        let last = self.renames.last_mut();
+        if let Some(Change { act: Act::Rename { to: first, .. }, .. }) = last
+            && *first == later.path
+        {
+            *first = to;
+            return Ok(());
+        }
+        self.renames.push(Change { path: later.path, act: Act::Rename { to, what } });
+        Ok(())
+    }
+}
+
+/// Takes the changes as they are: the contents first, then the renames, each in the given order.
+impl FromIterator<Change> for ChangeSet {
+    fn from_iter<I: IntoIterator<Item = Change>>(changes: I) -> Self {
+        let mut set = Self::default();
+        for change in changes {
+            if change.is_rename() { &mut set.renames } else { &mut set.contents }.push(change);
+        }
+        set
+    }
+}

@@ -1,0 +1,135 @@
+//! What waits is seen as if it had happened, and later plans fit on it.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn path(text: &str) -> NotePath {
+    NotePath::parse(text).unwrap()
+}
+
+fn set(changes: impl IntoIterator<Item = Change>) -> ChangeSet {
+    let mut set = ChangeSet::default();
+    for change in changes {
+        set.extend(ChangeSet::one(change)).unwrap();
+    }
+    set
+}
+
+fn create(at: &str, after: &str) -> Change {
+    Change::create(path(at), after)
+}
+
+fn replace(at: &str, before: &str, after: &str) -> Change {
+    Change::replace(path(at), before, after)
+}
+
+fn rename(at: &str, to: &str) -> Change {
+    Change::rename(path(at), path(to))
+}
+
+fn rename_folder(at: &str, to: &str) -> Change {
+    Change::rename_folder(path(at), path(to))
+}
+
+fn check(changes: impl IntoIterator<Item = Change>, expected: impl IntoIterator<Item = Change>) {
+    let found: Vec<_> = set(changes).changes().cloned().collect();
+    assert_eq!(found, expected.into_iter().collect::<Vec<_>>());
+}
+
+#[test]
+fn changes_of_one_note_become_one() {
+    check([replace("a.md", "1", "2"), replace("a.md", "2", "3")], [replace("a.md", "1", "3")]);
+    check([create("a.md", "1"), replace("a.md", "1", "2")], [create("a.md", "2")]);
+    check([replace("a.md", "1", "2"), replace("a.md", "2", "1")], []);
+    check([create("a.md", "1"), Change::trash(path("a.md"), "1")], []);
+    let trash = Change::trash(path("a.md"), "1");
+    check([replace("a.md", "1", "2"), Change::trash(path("a.md"), "2")], [trash.clone()]);
+    check([trash, create("a.md", "2")], [replace("a.md", "1", "2")]);
+}
+
+#[test]
+fn an_edit_of_what_moves_is_kept_under_its_first_path() {
+    check(
+        [rename("a.md", "b.md"), replace("b.md", "1", "2")],
+        [replace("a.md", "1", "2"), rename("a.md", "b.md")],
+    );
+    check(
+        [rename_folder("f", "g"), replace("g/a.md", "1", "2"), create("g/n.md", "n")],
+        [replace("f/a.md", "1", "2"), create("f/n.md", "n"), rename_folder("f", "g")],
+    );
+}
+
+#[test]
+fn renames_of_one_thing_become_one() {
+    check([rename("a.md", "b.md"), rename("b.md", "c.md")], [rename("a.md", "c.md")]);
+    check([rename("a.md", "b.md"), rename("b.md", "a.md")], []);
+    check([create("a.md", "1"), rename("a.md", "b.md")], [create("b.md", "1")]);
+    check([rename("a.md", "A.md")], [rename("a.md", "A.md")]);
+}
+
+#[test]
+fn what_went_away_takes_no_later_plan() {
+    let refused = |first: Change, later: Change| {
+        let mut set = set([first]);
+        let before = set.clone();
+        assert!(set.extend(ChangeSet::one(later)).is_err());
+        assert_eq!(set, before);
+    };
+    refused(rename("a.md", "b.md"), replace("a.md", "1", "2"));
+    refused(rename("a.md", "b.md"), create("a.md", "2"));
+    refused(rename_folder("f", "g"), create("f/a.md", "2"));
+    refused(Change { path: path("f"), act: Act::TrashFolder }, replace("f/a.md", "1", "2"));
+    refused(Change::trash(path("a.md"), "1"), replace("a.md", "1", "2"));
+}
+
+#[test]
+fn a_reader_sees_what_waits_as_done() {
+    let all = set([
+        replace("f/a.md", "1", "2"),
+        create("n.md", "new"),
+        Change::trash(path("t.md"), "t"),
+        Change { path: path("old"), act: Act::TrashFolder },
+        rename_folder("f", "g"),
+        rename("g/b.md", "b.md"),
+    ]);
+    for (at, seen) in [
+        ("g/a.md", Seen::Planned(b"2")),
+        ("f/a.md", Seen::Gone),
+        ("n.md", Seen::Planned(b"new")),
+        ("t.md", Seen::Gone),
+        ("old/x/y.md", Seen::Gone),
+        ("older.md", Seen::OnDisk(path("older.md"))),
+        ("b.md", Seen::OnDisk(path("f/b.md"))),
+        ("g/b.md", Seen::Gone),
+    ] {
+        assert_eq!(all.seen_at(&path(at)), seen, "{at}");
+    }
+    for (at, to) in [
+        ("f/a.md", Some("g/a.md")),
+        ("f/b.md", Some("b.md")),
+        ("t.md", None),
+        ("old/x.md", None),
+        ("z.md", Some("z.md")),
+    ] {
+        assert_eq!(all.seen_from(&path(at)), to.map(path), "{at}");
+    }
+    assert_eq!(all.written(), [(path("g/a.md"), &b"2"[..]), (path("n.md"), b"new")]);
+}
+
+proptest! {
+    /// Wherever something goes, looking from there leads back.
+    #[test]
+    fn back_undoes_forward(
+        pairs in prop::collection::vec(("[ab](/[ab]){0,2}", "[cd](/[cd]){0,2}"), 0..4),
+        at in "[ab](/[ab]){0,3}",
+    ) {
+        // New places are free: a suffix makes each its own.
+        let mut renames = Renames::default();
+        for (n, (from, to)) in pairs.iter().enumerate() {
+            renames.push(path(from), path(&format!("{to}{n}")));
+        }
+        let there = renames.forward(&path(&at));
+        prop_assert_eq!(renames.back(&there), Some(path(&at)));
+    }
+}

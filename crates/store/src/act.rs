@@ -1,0 +1,81 @@
+//! How what happens at a path stands in columns: `kind`, `target`, `before`, `after`.
+
+use protocol::{Act, Change, ChangeKind, ContentHash, NotePath, Renamed};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection};
+
+use crate::column::{Columns, decode, word};
+use crate::error::Failure;
+use crate::image;
+
+/// A change as it stands in a row, its contents by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ActRow {
+    pub(crate) kind: String,
+    pub(crate) target: Option<String>,
+    pub(crate) before: Option<ContentHash>,
+    pub(crate) after: Option<ContentHash>,
+}
+
+/// Stores the contents of a change; the row names them.
+pub(crate) async fn put(db: &mut SqliteConnection, change: &Change) -> Result<ActRow, sqlx::Error> {
+    let target = match &change.act {
+        Act::Rename { to, .. } => Some(to.as_str().to_owned()),
+        Act::RestoreFolder { trashed } => Some(trashed.clone()),
+        _ => None,
+    };
+    let before = match change.before() {
+        Some(content) => Some(image::put(db, content).await?),
+        None => None,
+    };
+    let after = match change.after() {
+        Some(content) => Some(image::put(db, content).await?),
+        None => None,
+    };
+    Ok(ActRow { kind: word(&change.kind())?, target, before, after })
+}
+
+impl ActRow {
+    pub(crate) fn of(row: &SqliteRow) -> Result<Self, sqlx::Error> {
+        Ok(Self {
+            kind: row.try_get("kind")?,
+            target: row.try_get("target")?,
+            before: row.maybe_hash("before")?,
+            after: row.maybe_hash("after")?,
+        })
+    }
+
+    /// The change at `path`, its contents unpacked.
+    pub(crate) async fn change(
+        self,
+        db: &mut SqliteConnection,
+        path: NotePath,
+    ) -> Result<Change, Failure> {
+        let lacking = |what: &str| decode(format!("a change of `{path}` has no {what}"));
+        let kind = serde_json::from_value(serde_json::Value::String(self.kind));
+        let target = self.target.ok_or_else(|| lacking("target"));
+        let act = match kind.map_err(decode)? {
+            ChangeKind::Create => Act::Create { after: content(db, self.after).await? },
+            ChangeKind::Replace => Act::Replace {
+                before: content(db, self.before).await?,
+                after: content(db, self.after).await?,
+            },
+            ChangeKind::Trash => Act::Trash { before: content(db, self.before).await? },
+            ChangeKind::Rename => Act::Rename { to: to(&target?)?, what: Renamed::File },
+            ChangeKind::RenameFolder => Act::Rename { to: to(&target?)?, what: Renamed::Folder },
+            ChangeKind::MakeFolder => Act::MakeFolder,
+            ChangeKind::TrashFolder => Act::TrashFolder,
+            ChangeKind::RestoreFolder => Act::RestoreFolder { trashed: target? },
+        };
+        Ok(Change { path, act })
+    }
+}
+
+fn to(path: &str) -> Result<NotePath, sqlx::Error> {
+    NotePath::parse(path).map_err(decode)
+}
+
+async fn content(db: &mut SqliteConnection, hash: Option<ContentHash>) -> Result<Vec<u8>, Failure> {
+    let hash = hash.ok_or_else(|| decode("a change has no content"))?;
+    image::get(db, &hash).await
+}

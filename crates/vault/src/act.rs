@@ -1,0 +1,105 @@
+//! One change of an order, whatever it does: made ready, carried out, taken back, finished.
+
+use protocol::{Act, Intent};
+
+use crate::found::Found;
+use crate::place::Place;
+use crate::spot::Spot;
+use crate::swap::{self, Refusal};
+use crate::{Vault, carrying, recover, trash};
+
+/// Makes the change ready and touches no note.
+pub(crate) fn stage(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
+    match &intent.change.act {
+        Act::Create { after } => swap::stage_new(vault, intent, after),
+        Act::Replace { before, after } => swap::stage(vault, intent, before, after),
+        Act::Trash { before } => trash::stage(vault, intent, before),
+        Act::Rename { .. } | Act::TrashFolder | Act::RestoreFolder { .. } => {
+            carrying::stage(vault, intent)
+        }
+        Act::MakeFolder => Ok(()),
+    }
+}
+
+/// Forgets what [`stage`] made.
+pub(crate) fn unstage(vault: &Vault, intent: &Intent) {
+    if matches!(intent.change.act, Act::Create { .. } | Act::Replace { .. })
+        && let Ok(place) = Place::open(vault, intent)
+    {
+        place.discard_temp();
+    }
+}
+
+/// Carries out what was staged, durable when this returns.
+pub(crate) fn commit(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
+    match &intent.change.act {
+        Act::Create { .. } => swap::commit_new(vault, intent),
+        Act::Replace { before, after } => swap::commit(vault, intent, before, after),
+        Act::Trash { before } => trash::commit(vault, intent, before),
+        Act::Rename { .. } | Act::TrashFolder | Act::RestoreFolder { .. } => {
+            carrying::commit(vault, intent)
+        }
+        Act::MakeFolder => {
+            let spot = Spot::make(vault, &intent.change.path).map_err(Refusal::failed)?;
+            spot.make_folder().map_err(Refusal::failed)
+        }
+    }
+}
+
+/// Takes back what was carried out a moment ago, unless somebody changed it since: then it is
+/// parked.
+pub(crate) fn revert(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
+    match &intent.change.act {
+        Act::Create { after } => swap::revert_new(vault, intent, after),
+        Act::Replace { before, after } => {
+            // The same exchange, the other way round.
+            swap::stage(vault, intent, after, before)
+                .and_then(|()| swap::commit(vault, intent, after, before))
+                .map_err(|_| Refusal::parked_at(&intent.change.path))
+        }
+        Act::Trash { .. } => trash::revert(vault, intent),
+        Act::Rename { .. } | Act::TrashFolder | Act::RestoreFolder { .. } => {
+            carrying::revert(vault, intent)
+        }
+        Act::MakeFolder => {
+            // A folder that is used by now stays.
+            if let Ok(spot) = Spot::open(vault, &intent.change.path) {
+                let _ = spot.remove_empty_folder();
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Finishes what was interrupted, by what is on disk.
+pub(crate) fn finish(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
+    match &intent.change.act {
+        Act::Create { .. } | Act::Replace { .. } => recover::finish_note(vault, intent),
+        Act::Trash { before } => trash::finish(vault, intent, before),
+        Act::Rename { .. } | Act::TrashFolder | Act::RestoreFolder { .. } => {
+            carrying::finish(vault, intent)
+        }
+        Act::MakeFolder => commit(vault, intent),
+    }
+}
+
+/// Whether an interrupted change of a unit stands on disk, so that it can be taken back.
+pub(crate) fn has_happened(vault: &Vault, intent: &Intent) -> Result<bool, Refusal> {
+    match &intent.change.act {
+        Act::Create { after } | Act::Replace { after, .. } => {
+            let Ok(place) = Place::open(vault, intent) else { return Ok(false) };
+            let note = place.note().map_err(Refusal::open)?;
+            Ok(matches!(note, Found::File(bytes) if bytes == *after))
+        }
+        Act::Trash { before } => {
+            let path = &intent.change.path;
+            let spot = Spot::in_trash(vault, &intent.temp_name, path).map_err(Refusal::open)?;
+            let note = spot.found();
+            Ok(matches!(note.map_err(Refusal::open)?, Found::File(bytes) if bytes == *before))
+        }
+        Act::Rename { .. } | Act::TrashFolder | Act::RestoreFolder { .. } => {
+            carrying::has_happened(vault, intent)
+        }
+        Act::MakeFolder => Ok(false),
+    }
+}

@@ -1,0 +1,137 @@
+//! A file or folder gets another path, or a folder goes to the trash and comes back.
+
+use protocol::{Act, Intent, NotePath, Renamed};
+use rustix::fs::FileType;
+
+use crate::spot::Spot;
+use crate::swap::Refusal;
+use crate::{Vault, VaultError};
+
+/// What is carried is there and its new place is free.
+pub(crate) fn stage(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
+    let way = Way::of(intent);
+    if let End::Path(path) = &way.to
+        && let Ok(there) = Spot::open(vault, path)
+        && there.kind().map_err(Refusal::failed)?.is_some()
+    {
+        return Err(Refusal::stale(VaultError::Exists { path: (*path).clone() }));
+    }
+    if let End::Path(path) = &way.from {
+        let here = Spot::open(vault, path).map_err(Refusal::of_missing)?;
+        let kind = here.kind().map_err(Refusal::failed)?;
+        admit(path, way.what, kind).map_err(Refusal::of_missing)?;
+    }
+    Ok(())
+}
+
+/// Carries it, durable when this returns.
+pub(crate) fn commit(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
+    let (here, there) = Way::of(intent).spots(vault)?;
+    here.carry(&there).map_err(Refusal::of_missing)
+}
+
+/// Carries it back.
+pub(crate) fn revert(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
+    let (here, there) = Way::of(intent).spots(vault)?;
+    there.carry(&here).map_err(|_| Refusal::parked_at(&intent.change.path))
+}
+
+/// Whether it is where it was carried to, and not where it was.
+pub(crate) fn has_happened(vault: &Vault, intent: &Intent) -> Result<bool, Refusal> {
+    let way = Way::of(intent);
+    Ok(!way.from.is_there(vault, intent)? && way.to.is_there(vault, intent)?)
+}
+
+/// Finishes what was interrupted.
+pub(crate) fn finish(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
+    let way = Way::of(intent);
+    match (way.from.is_there(vault, intent)?, way.to.is_there(vault, intent)?) {
+        (true, _) => stage(vault, intent).and_then(|()| commit(vault, intent)),
+        (false, true) => {
+            let (here, there) = way.spots(vault)?;
+            here.sync_with(&there).map_err(Refusal::open)
+        }
+        (false, false) => Err(Refusal::parked_at(&intent.change.path)),
+    }
+}
+
+/// From where to where.
+struct Way<'a> {
+    from: End<'a>,
+    to: End<'a>,
+    what: Renamed,
+}
+
+enum End<'a> {
+    Path(&'a NotePath),
+    Trash(&'a str),
+}
+
+impl<'a> Way<'a> {
+    fn of(intent: &'a Intent) -> Self {
+        let path = &intent.change.path;
+        let trash = |name: &'a str| End::Trash(name);
+        match &intent.change.act {
+            Act::Rename { to, what } => {
+                Self { from: End::Path(path), to: End::Path(to), what: *what }
+            }
+            Act::RestoreFolder { trashed } => {
+                Self { from: trash(trashed), to: End::Path(path), what: Renamed::Folder }
+            }
+            _ => {
+                Self { from: End::Path(path), to: trash(&intent.temp_name), what: Renamed::Folder }
+            }
+        }
+    }
+
+    fn spots(&self, vault: &Vault) -> Result<(Spot, Spot), Refusal> {
+        let named = match (&self.from, &self.to) {
+            (End::Path(path), _) | (_, End::Path(path)) => (*path).clone(),
+            // From the trash to the trash: no act is that.
+            (End::Trash(name), End::Trash(_)) => {
+                return Err(Refusal::failed(VaultError::NotFound {
+                    asked: (*name).to_owned(),
+                    nearest: Vec::new(),
+                }));
+            }
+        };
+        let spot =
+            |end: &End<'_>, makes: fn(&Vault, &NotePath) -> Result<Spot, VaultError>| match end {
+                End::Path(path) => makes(vault, path),
+                End::Trash(name) => Spot::in_trash(vault, name, &named),
+            };
+        let here = spot(&self.from, Spot::open).map_err(Refusal::of_missing)?;
+        let there = spot(&self.to, Spot::make).map_err(Refusal::failed)?;
+        Ok((here, there))
+    }
+}
+
+impl End<'_> {
+    fn is_there(&self, vault: &Vault, intent: &Intent) -> Result<bool, Refusal> {
+        let spot = match self {
+            End::Path(path) => Spot::open(vault, path),
+            End::Trash(name) => Spot::in_trash(vault, name, &intent.change.path),
+        };
+        match spot {
+            Ok(spot) => Ok(spot.kind().map_err(Refusal::open)?.is_some()),
+            Err(VaultError::NotFound { .. }) => Ok(false),
+            Err(error) => Err(Refusal::open(error)),
+        }
+    }
+}
+
+fn admit(path: &NotePath, what: Renamed, kind: Option<FileType>) -> Result<(), VaultError> {
+    let what = match (what, kind) {
+        (Renamed::File, Some(FileType::RegularFile))
+        | (Renamed::Folder, Some(FileType::Directory)) => return Ok(()),
+        (_, None) => {
+            let asked = path.as_str().to_owned();
+            return Err(VaultError::NotFound { asked, nearest: Vec::new() });
+        }
+        (_, Some(FileType::Symlink)) => "a link",
+        (Renamed::File, Some(FileType::Directory)) => "a folder",
+        (Renamed::Folder, Some(FileType::RegularFile)) => "a file, not a folder",
+        _ => "a pipe, socket or device",
+    };
+    Err(VaultError::NotANote { path: path.clone(), what })
+}

@@ -1,0 +1,73 @@
+//! A note goes to the vault's trash. It is never removed.
+
+use protocol::Intent;
+use rustix::io::Errno;
+
+use crate::found::Found;
+use crate::place::Place;
+use crate::spot::{Spot, TRASH};
+use crate::swap::Refusal;
+use crate::{Vault, VaultError};
+
+/// The note is what the plan was made on.
+pub(crate) fn stage(vault: &Vault, intent: &Intent, before: &[u8]) -> Result<(), Refusal> {
+    let place = Place::open(vault, intent).map_err(Refusal::of_missing)?;
+    match place.note().map_err(Refusal::failed)? {
+        Found::File(bytes) if bytes == before => Ok(()),
+        Found::Nothing => Err(Refusal::of_missing(place.failed(Errno::NOENT))),
+        _ => Err(Refusal::stale(VaultError::Stale { path: place.path().clone() })),
+    }
+}
+
+/// Carries the note to the trash, and back if it was another one by then.
+pub(crate) fn commit(vault: &Vault, intent: &Intent, before: &[u8]) -> Result<(), Refusal> {
+    let (note, trashed) = spots(vault, intent)?;
+    note.carry(&trashed).map_err(Refusal::failed)?;
+    match trashed.found() {
+        Ok(Found::File(bytes)) if bytes == before => Ok(()),
+        _ => {
+            trashed.carry(&note).map_err(|_| Refusal::parked_at(&intent.change.path))?;
+            Err(Refusal::stale(VaultError::Stale { path: intent.change.path.clone() }))
+        }
+    }
+}
+
+/// Brings the note back from the trash.
+pub(crate) fn revert(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
+    let (note, trashed) = spots(vault, intent)?;
+    trashed.carry(&note).map_err(|_| Refusal::parked_at(&intent.change.path))
+}
+
+/// Finishes what was interrupted.
+pub(crate) fn finish(vault: &Vault, intent: &Intent, before: &[u8]) -> Result<(), Refusal> {
+    let (note, trashed) = spots(vault, intent)?;
+    let in_trash = trashed.found();
+    match in_trash.map_err(Refusal::open)? {
+        Found::File(bytes) if bytes == before => note.sync_with(&trashed).map_err(Refusal::open),
+        Found::Nothing => stage(vault, intent, before).and_then(|()| commit(vault, intent, before)),
+        _ => Err(Refusal::parked_at(&intent.change.path)),
+    }
+}
+
+/// A name that is free in the trash, like `wanted`.
+pub(crate) fn free_name(vault: &Vault, wanted: &str, taken: &[String]) -> String {
+    let trash = vault.root().folder(TRASH);
+    let is_free = |name: &String| {
+        !taken.contains(name)
+            && trash.as_ref().map_or(true, |trash| trash.stat(name).err() == Some(Errno::NOENT))
+    };
+    let (stem, extension) = match wanted.rsplit_once('.') {
+        Some((stem, extension)) => (stem, format!(".{extension}")),
+        None => (wanted, String::new()),
+    };
+    let numbered = (2..100).map(|n| format!("{stem} {n}{extension}"));
+    let mut names = std::iter::once(wanted.to_owned()).chain(numbered);
+    names.find(is_free).unwrap_or_else(|| format!("{stem} {:08x}{extension}", fastrand::u32(..)))
+}
+
+fn spots(vault: &Vault, intent: &Intent) -> Result<(Spot, Spot), Refusal> {
+    let path = &intent.change.path;
+    let trashed = Spot::in_trash(vault, &intent.temp_name, path).map_err(Refusal::failed)?;
+    let note = Spot::open(vault, path).map_err(Refusal::of_missing)?;
+    Ok((note, trashed))
+}

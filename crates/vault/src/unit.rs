@@ -1,0 +1,104 @@
+//! Changes that happen all or not at all: a move with the links to it.
+
+use protocol::{Intent, IntentState};
+
+use crate::swap::Refusal;
+use crate::{Vault, VaultError, act};
+
+/// Changes of one order that stand or fall together; without a unit, one alone.
+pub(crate) type Group = Vec<Intent>;
+
+/// What became of each change of a group.
+pub(crate) type Outcomes = Vec<(Intent, Result<(), Refusal>)>;
+
+/// Splits what is in order into groups; a unit stands where its last change stood.
+pub(crate) fn groups(intents: Vec<Intent>) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for intent in intents {
+        let same = |group: &Group| {
+            let unit = group.first().and_then(|first| first.unit.as_ref());
+            unit.is_some() && unit == intent.unit.as_ref()
+        };
+        let mut group = match groups.iter().position(same) {
+            Some(at) => groups.remove(at),
+            None => Group::new(),
+        };
+        group.push(intent);
+        groups.push(group);
+    }
+    groups
+}
+
+/// Makes a group ready; if a part cannot be, no part is.
+pub(crate) fn stage(vault: &Vault, group: Group) -> Result<Group, Outcomes> {
+    for (at, intent) in group.iter().enumerate() {
+        if let Err(refusal) = act::stage(vault, intent) {
+            for ready in group.iter().take(at) {
+                act::unstage(vault, ready);
+            }
+            return Err(refused(group, at, refusal, &[]));
+        }
+    }
+    Ok(group)
+}
+
+/// Carries out a group that is ready; if a part fails, those before it are taken back.
+pub(crate) fn commit(vault: &Vault, group: Group) -> Outcomes {
+    all_or_nothing(vault, group, act::commit)
+}
+
+/// Finishes a group that was interrupted, or takes back what of it stands.
+pub(crate) fn finish(vault: &Vault, group: Group) -> Outcomes {
+    // Renames come last: where one has happened, all contents have, and are looked for in vain
+    // under their first paths.
+    let is_past = group.iter().any(|intent| {
+        intent.change.is_rename() && act::has_happened(vault, intent).unwrap_or(false)
+    });
+    all_or_nothing(vault, group, |vault, intent| {
+        if is_past && !intent.change.is_rename() { Ok(()) } else { act::finish(vault, intent) }
+    })
+}
+
+fn all_or_nothing(
+    vault: &Vault,
+    group: Group,
+    carry_out: impl Fn(&Vault, &Intent) -> Result<(), Refusal>,
+) -> Outcomes {
+    for (at, intent) in group.iter().enumerate() {
+        let Err(mut refusal) = carry_out(vault, intent) else { continue };
+        let mut parked = Vec::new();
+        // One that nobody knows of must not be finished alone by the next recovery.
+        let is_open = refusal.state == IntentState::Open;
+        if is_open {
+            refusal.state = IntentState::Failed;
+        }
+        let stands = is_open && act::has_happened(vault, intent).unwrap_or(true);
+        let back_to = if stands { at + 1 } else { at };
+        for (earlier, done) in group.iter().enumerate().take(back_to).rev() {
+            if act::revert(vault, done).is_err() {
+                parked.push(earlier);
+            }
+        }
+        for waiting in group.iter().skip(at + 1) {
+            act::unstage(vault, waiting);
+        }
+        return refused(group, at, refusal, &parked);
+    }
+    group.into_iter().map(|intent| (intent, Ok(()))).collect()
+}
+
+/// The part that failed says why; the others say that they belong to it.
+fn refused(group: Group, at: usize, refusal: Refusal, parked: &[usize]) -> Outcomes {
+    let why = refusal.why.to_string();
+    let mut refusal = Some(refusal);
+    let outcome = |(place, intent): (usize, Intent)| {
+        let path = intent.change.path.clone();
+        let refused = match refusal.take_if(|_| place == at) {
+            _ if parked.contains(&place) => Refusal::parked_at(&path),
+            Some(refusal) => refusal,
+            None => Refusal::stale(VaultError::TakenBack { path, why: why.clone() }),
+        };
+        (intent, Err(refused))
+    };
+    group.into_iter().enumerate().map(outcome).collect()
+}

@@ -1,0 +1,249 @@
+//! Moves, folders and the trash: whole or not at all, whatever happens in the middle.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test makes its own files and fails where it cannot go on"
+)]
+
+mod support;
+
+use protocol::{Act, Change, IntentState};
+use support::stops::{SAVES, faults, recover, run_until};
+use support::{Folder, MemoryLedger, create, order, path, replace, unit};
+use vault::{Applied, Order, VaultError};
+
+fn before() -> Folder {
+    Folder::with(&[
+        ("notes/a.md", "to [[b]]"),
+        ("notes/b.md", "b"),
+        ("notes/sub/c.md", "c to [[b]]"),
+        ("old/d.md", "d"),
+    ])
+}
+
+fn act(at: &str, act: Act) -> Change {
+    Change { path: path(at), act }
+}
+
+/// A move of a note and of a folder with the links to them, and a deletion.
+fn moving() -> Vec<Change> {
+    vec![
+        replace("notes/a.md", "to [[b]]", "to [[new/b]]"),
+        replace("notes/sub/c.md", "c to [[b]]", "c to [[new/b]]"),
+        create("made.md", "made"),
+        Change::trash(path("old/d.md"), "d"),
+        Change::rename(path("notes/b.md"), path("new/place/b.md")),
+        Change::rename_folder(path("notes/sub"), path("sub")),
+    ]
+}
+
+const AFTER: [&str; 12] = [
+    ".trash",
+    ".trash/d.md",
+    "made.md",
+    "new",
+    "new/place",
+    "new/place/b.md",
+    "notes",
+    "notes/a.md",
+    "old",
+    "sub",
+    "sub/c.md",
+    "",
+];
+
+fn is_whole(folder: &Folder) -> bool {
+    let text = |at: &str| folder.read(at).unwrap_or_default();
+    folder.names() == AFTER[..11]
+        && text("notes/a.md") == b"to [[new/b]]"
+        && text("sub/c.md") == b"c to [[new/b]]"
+        && text("new/place/b.md") == b"b"
+}
+
+/// As before, but for empty folders that were made on the way.
+fn is_untouched(folder: &Folder) -> bool {
+    let texts = |folder: &Folder| -> Vec<_> {
+        let named = folder.names().into_iter().filter(|name| name.ends_with(".md"));
+        named.map(|name| (folder.read(&name), name)).collect()
+    };
+    texts(folder) == texts(&before()) && !folder.names().iter().any(|name| name.contains(".tmp"))
+}
+
+fn apply(folder: &Folder, ledger: &MemoryLedger, order: Order) -> Applied {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(folder.vault().apply(order, ledger)).unwrap()
+}
+
+#[test]
+fn a_move_carries_note_folder_links_and_what_goes_to_the_trash() {
+    let _one = faults();
+    let (folder, ledger) = (before(), MemoryLedger::default());
+    let applied = apply(&folder, &ledger, unit(moving()));
+    assert!(applied.problems.is_empty(), "{applied:?}");
+    assert!(is_whole(&folder), "{:?}", folder.names());
+    assert_eq!(ledger.states(), [IntentState::Done; 6]);
+}
+
+#[test]
+fn a_move_stopped_at_any_step_is_finished_by_recovery() {
+    let _one = faults();
+    let mut stop = 0;
+    loop {
+        let (folder, ledger) = (before(), MemoryLedger::default());
+        let work = async || drop(folder.vault().apply(unit(moving()), &ledger).await);
+        let ended = run_until(stop, work);
+        let intended = !ledger.states().is_empty();
+        let recovery = recover(&folder.vault(), &ledger);
+        assert!(recovery.problems.is_empty(), "stopped at {stop}: {:?}", recovery.problems);
+        assert_eq!(is_whole(&folder), intended, "stopped at {stop}: {:?}", folder.names());
+        assert_eq!(is_untouched(&folder), !intended, "stopped at {stop}");
+        assert!(ledger.states().iter().all(|state| *state == IntentState::Done));
+        if ended {
+            break;
+        }
+        stop += 1;
+    }
+    assert!(stop > 60, "only {stop} steps were seen");
+}
+
+/// Each thing that can be in the way of a part of the move.
+fn obstacles() -> Vec<fn(&Folder)> {
+    vec![
+        |folder| folder.write("notes/a.md", "another text"),
+        |folder| folder.write("notes/sub/c.md", "another text"),
+        |folder| folder.write("made.md", "somebody made it"),
+        |folder| folder.write("old/d.md", "written since"),
+        |folder| folder.write("new/place/b.md", "somebody made it"),
+        |folder| folder.write("sub/x.md", "somebody made it"),
+        |folder| std::fs::remove_file(folder.root.join("notes/b.md")).unwrap(),
+    ]
+}
+
+#[test]
+fn a_move_with_one_part_in_the_way_changes_nothing() {
+    let _one = faults();
+    for (number, block) in obstacles().into_iter().enumerate() {
+        let (folder, blocked, ledger) = (before(), before(), MemoryLedger::default());
+        block(&folder);
+        block(&blocked);
+        let applied = apply(&folder, &ledger, unit(moving()));
+        assert!(applied.done.is_empty(), "{number}: {applied:?}");
+        assert_eq!(applied.problems.len(), 6, "{number}");
+        assert!(ledger.states().iter().all(|state| *state == IntentState::Stale), "{number}");
+        for name in blocked.names().iter().filter(|name| name.ends_with(".md")) {
+            assert_eq!(folder.read(name), blocked.read(name), "{number}: {name}");
+        }
+        assert!(!folder.names().iter().any(|name| name.contains(".tmp")), "{number}");
+    }
+}
+
+/// Without a unit the parts stand alone: this is what the sweep above would find.
+#[test]
+fn changes_without_a_unit_are_not_taken_back() {
+    let _one = faults();
+    let (folder, ledger) = (before(), MemoryLedger::default());
+    folder.write("sub/x.md", "somebody made it");
+    let applied = apply(&folder, &ledger, order(moving()));
+    assert_eq!((applied.done.len(), applied.problems.len()), (5, 1));
+    assert!(!is_untouched(&folder));
+}
+
+/// Stopped at every step, then something comes in the way: the recovery leaves it whole, or as it
+/// was but for what came.
+#[test]
+fn a_stopped_move_that_cannot_go_on_is_taken_back_by_recovery() {
+    let _one = faults();
+    let mut stop = 0;
+    loop {
+        let (folder, ledger) = (before(), MemoryLedger::default());
+        let work = async || drop(folder.vault().apply(unit(moving()), &ledger).await);
+        let ended = run_until(stop, work);
+        let done = folder.read("sub/c.md").is_some();
+        if !done {
+            folder.write("sub/x.md", "somebody made it");
+        }
+        let is_open = ledger.states().contains(&IntentState::Open);
+        let recovery = recover(&folder.vault(), &ledger);
+        if is_open && !done {
+            assert_eq!(recovery.done.len(), 0, "stopped at {stop}");
+            assert!(ledger.states().iter().all(|state| *state == IntentState::Stale));
+        }
+        if done {
+            assert!(is_whole(&folder), "stopped at {stop}: {:?}", folder.names());
+        } else {
+            std::fs::remove_dir_all(folder.root.join("sub")).unwrap();
+            assert!(is_untouched(&folder), "stopped at {stop}: {:?}", folder.names());
+        }
+        if ended {
+            break;
+        }
+        stop += 1;
+    }
+}
+
+#[test]
+fn a_folder_goes_to_the_trash_and_comes_back() {
+    let _one = faults();
+    let (folder, ledger) = (before(), MemoryLedger::default());
+    let gone = apply(&folder, &ledger, order([act("notes", Act::TrashFolder)]));
+    assert!(gone.problems.is_empty(), "{gone:?}");
+    assert_eq!(folder.read(".trash/notes/sub/c.md").unwrap(), b"c to [[b]]");
+    let trashed = ledger.0.lock().unwrap()[0].0.temp_name.clone();
+    let back = apply(&folder, &ledger, order([act("notes", Act::RestoreFolder { trashed })]));
+    assert!(back.problems.is_empty(), "{back:?}");
+    assert!(is_untouched(&folder));
+}
+
+#[test]
+fn the_trash_keeps_both_of_two_notes_with_one_name() {
+    let _one = faults();
+    let (folder, ledger) = (before(), MemoryLedger::default());
+    folder.write(".trash/b.md", "an older one");
+    folder.write("old/b.md", "one");
+    let trash = |at: &str, text: &str| Change::trash(path(at), text);
+    apply(&folder, &ledger, order([trash("notes/b.md", "b"), trash("old/b.md", "one")]));
+    let names: Vec<_> = folder.names().into_iter().filter(|n| n.starts_with(".trash/")).collect();
+    assert_eq!(names, [".trash/b 2.md", ".trash/b 3.md", ".trash/b.md"]);
+}
+
+#[test]
+fn a_note_saved_just_before_it_goes_to_the_trash_comes_back() {
+    let _one = faults();
+    let (folder, ledger) = (before(), MemoryLedger::default());
+    let note = folder.root.join("old/d.md");
+    *SAVES.lock().unwrap() = Some(("vault.carry.before", note, vec!["saved"]));
+    let applied = apply(&folder, &ledger, order([Change::trash(path("old/d.md"), "d")]));
+    *SAVES.lock().unwrap() = None;
+    assert!(matches!(applied.problems[0].1, VaultError::Stale { .. }), "{applied:?}");
+    assert_eq!(folder.read("old/d.md").unwrap(), b"saved");
+}
+
+#[test]
+fn nothing_moves_over_something_or_into_itself_or_through_a_link() {
+    let _one = faults();
+    let folder = before();
+    std::os::unix::fs::symlink(&folder.out, folder.root.join("link")).unwrap();
+    let rename = |from: &str, to: &str| Change::rename(path(from), path(to));
+    let rename_folder = |from: &str, to: &str| Change::rename_folder(path(from), path(to));
+    for change in [
+        rename("notes/a.md", "notes/b.md"),
+        rename("notes/a.md", "link/a.md"),
+        rename("link", "elsewhere"),
+        rename("notes", "elsewhere"),
+        rename_folder("notes/a.md", "elsewhere"),
+        rename_folder("notes", "notes/sub/notes"),
+        rename_folder("notes", "old"),
+        act("link", Act::TrashFolder),
+        act("notes/a.md", Act::MakeFolder),
+    ] {
+        let ledger = MemoryLedger::default();
+        let applied = apply(&folder, &ledger, order([change.clone()]));
+        assert_eq!(applied.problems.len(), 1, "{change:?}");
+        assert!(is_untouched(&folder), "{change:?}: {:?}", folder.names());
+    }
+    folder.assert_nothing_outside();
+}
