@@ -31,7 +31,7 @@ pub use hash::ContentHash;
 pub use hub::{HubMessage, HubState, HubStatus};
 pub use id::{CallId, ChangeSetId, ConversationId, EffectId, MessageId, QuestionId, TurnId};
 pub use message::{Message, Origin, Part, Role};
-pub use path::{NewNotePath, NotePath, PathError};
+pub use path::{Naming, NewNotePath, NotePath, PathError};
 pub use question::Question;
 pub use reaction::{Passage, Reaction};
 pub use review::{NoteDiff, Review};

@@ -13,7 +13,7 @@ use thiserror::Error;
 use ts_rs::TS;
 use unicode_normalization::UnicodeNormalization;
 
-pub use new::NewNotePath;
+pub use new::{Naming, NewNotePath};
 
 /// Why a text is not a path in the vault. The message says what to write instead.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

@@ -7,6 +7,8 @@ use vault::Vault;
 
 use crate::append_file::AppendFile;
 use crate::archive::Archive;
+use crate::create_folder::CreateFolder;
+use crate::delete_file::DeleteFile;
 use crate::desk::Desk;
 use crate::edit_file::EditFile;
 use crate::end_conversation::EndConversation;
@@ -15,6 +17,7 @@ use crate::get_active_note::GetActiveNote;
 use crate::get_conversation::GetConversation;
 use crate::get_current_time::GetCurrentTime;
 use crate::list_files::ListFiles;
+use crate::move_file::MoveFile;
 use crate::notes::Notes;
 use crate::read_file::ReadFile;
 use crate::search_files::SearchFiles;
@@ -45,6 +48,9 @@ pub fn catalog(shelf: Shelf) -> Result<ToolRegistry, DuplicateTool> {
     tools.register_changing(EditFile(notes.clone()))?;
     tools.register_changing(AppendFile { notes: notes.clone(), desk: desk.clone() })?;
     tools.register_changing(WriteFile(notes.clone()))?;
+    tools.register_changing(MoveFile(notes.clone()))?;
+    tools.register_changing(DeleteFile(notes.clone()))?;
+    tools.register_changing(CreateFolder(notes.clone()))?;
     tools.register(GetActiveNote { notes, desk: desk.clone() })?;
     tools.register(GetCurrentTime(desk.clone()))?;
     tools.register(GetConversation { archive, desk })?;

@@ -11,6 +11,8 @@ pub mod desk;
 pub mod verdict;
 
 mod append_file;
+mod create_folder;
+mod delete_file;
 mod edit;
 mod edit_file;
 mod end_conversation;
@@ -19,6 +21,7 @@ mod get_active_note;
 mod get_conversation;
 mod get_current_time;
 mod list_files;
+mod move_file;
 mod read_file;
 mod search_files;
 mod send_message;

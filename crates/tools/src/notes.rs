@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use llm::tool::{ToolContext, ToolFailure};
-use protocol::{ChangeSet, ContentHash, NotePath, Seen, Unplannable};
-use vault::{Entry, EntryKind, Vault, VaultError};
+use protocol::{Act, ChangeSet, ContentHash, NotePath, Seen, Unplannable};
+use vault::{EntryKind, Vault, VaultError};
 
 use crate::candidates;
 use crate::desk::{Desk, means_today};
@@ -24,6 +24,15 @@ pub(crate) struct Current {
     pub(crate) hash: ContentHash,
     /// Whether the bytes hold changes that wait for the user.
     pub(crate) waiting: bool,
+}
+
+/// Something that can be moved or deleted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Thing {
+    /// A note or another file.
+    File(NotePath),
+    /// A folder.
+    Folder(NotePath),
 }
 
 /// What stands at a path that was given whole.
@@ -46,25 +55,76 @@ impl Notes {
         asked: &str,
         context: &ToolContext,
     ) -> Result<Current, ToolFailure> {
+        let path = self.path_of(asked, context).await?;
+        self.current(path, context).await
+    }
+
+    /// The path of the existing file that `asked` means, named as freely as a person would.
+    pub(crate) async fn path_of(
+        &self,
+        asked: &str,
+        context: &ToolContext,
+    ) -> Result<NotePath, ToolFailure> {
         let asked = asked.trim();
-        if let Some(current) = self.planned(asked, context).await? {
-            return Ok(current);
+        if let Some(path) = self.planned(asked, context).await? {
+            return Ok(path);
         }
         match self.resolve(asked).await? {
-            Ok(path) => match context.overlay.seen_from(&path) {
-                Some(path) => self.current(path, context).await,
-                None => Err(gone(&path)),
-            },
+            Ok(path) => context.overlay.seen_from(&path).ok_or_else(|| gone(&path)),
             Err(VaultError::NotFound { nearest, .. }) => {
                 match written(&context.overlay, |path| called(path, asked)) {
-                    Some(current) => Ok(current),
-                    None => Err(ToolFailure(self.missing(asked, &nearest).await?)),
+                    Some(path) => Ok(path),
+                    None => Err(ToolFailure(self.missing(asked, &nearest, context).await?)),
                 }
             }
             Err(VaultError::Ambiguous { candidates, .. }) => {
                 Err(ToolFailure(candidates::several(asked, &candidates)))
             }
             Err(error) => Err(failure(&error)),
+        }
+    }
+
+    /// The file or folder that `asked` means: a folder when no file has the name, or with a `/`
+    /// at its end.
+    pub(crate) async fn thing(
+        &self,
+        asked: &str,
+        context: &ToolContext,
+    ) -> Result<Thing, ToolFailure> {
+        let folder = self.folder_called(asked, context).await?;
+        if let Some(folder) = folder.clone().filter(|_| asked.trim().ends_with('/')) {
+            return Ok(Thing::Folder(folder));
+        }
+        match (self.path_of(asked, context).await, folder) {
+            (Ok(path), _) => Ok(Thing::File(path)),
+            (Err(_), Some(folder)) => Ok(Thing::Folder(folder)),
+            (Err(missing), None) => Err(missing),
+        }
+    }
+
+    /// A free path for a folder (no `from`) or for what `from` is to become.
+    pub(crate) async fn free_path(
+        &self,
+        asked: &str,
+        from: Option<&Thing>,
+        context: &ToolContext,
+    ) -> Result<NotePath, ToolFailure> {
+        let (vault, text, from) = (self.vault.clone(), asked.to_owned(), from.cloned());
+        let judged = off_thread(move || match &from {
+            Some(Thing::File(from)) => vault.new_path_of(from, &text),
+            Some(Thing::Folder(_)) | None => vault.new_folder(&text),
+        });
+        let path: NotePath = match judged.await? {
+            Ok(path) => path.into(),
+            Err(VaultError::Exists { path }) if context.overlay.seen_from(&path).is_none() => {
+                return Err(gone(&path));
+            }
+            Err(error) => return Err(failure(&error)),
+        };
+        match context.overlay.seen_at(&path) {
+            Seen::OnDisk(before) if before == path => Ok(path),
+            Seen::Gone => Err(gone(&path)),
+            Seen::OnDisk(_) | Seen::Planned(_) => Err(failure(&VaultError::Exists { path })),
         }
     }
 
@@ -76,8 +136,8 @@ impl Notes {
     ) -> Result<Place, ToolFailure> {
         // A blank at an end is refused, not removed: the name made is the name that was written.
         let asked = asked.to_owned();
-        if let Some(current) = self.planned(&asked, context).await? {
-            return Ok(Place::Taken(current));
+        if let Some(path) = self.planned(&asked, context).await? {
+            return self.current(path, context).await.map(Place::Taken);
         }
         let vault = self.vault.clone();
         match off_thread(move || vault.new_path(&asked)).await? {
@@ -111,8 +171,13 @@ impl Notes {
         self.vault.clone()
     }
 
-    async fn missing(&self, asked: &str, nearest: &[NotePath]) -> Result<String, ToolFailure> {
-        if self.is_folder(asked).await? {
+    async fn missing(
+        &self,
+        asked: &str,
+        nearest: &[NotePath],
+        context: &ToolContext,
+    ) -> Result<String, ToolFailure> {
+        if self.folder_called(asked, context).await?.is_some() {
             return Ok(candidates::folder(asked));
         }
         let words = candidates::none(asked, nearest);
@@ -125,16 +190,23 @@ impl Notes {
         Ok(words)
     }
 
-    async fn is_folder(&self, asked: &str) -> Result<bool, ToolFailure> {
-        let Ok(asked) = NotePath::parse(&asked.to_lowercase()) else { return Ok(false) };
+    /// The folder that `asked` means, in any case, where a reader sees it.
+    async fn folder_called(
+        &self,
+        asked: &str,
+        context: &ToolContext,
+    ) -> Result<Option<NotePath>, ToolFailure> {
+        let Ok(asked) = NotePath::parse(&asked.trim().to_lowercase()) else { return Ok(None) };
         let vault = self.vault.clone();
-        let is_asked = move |entry: &Entry| {
-            entry.kind == EntryKind::Folder
-                && NotePath::parse(&entry.path.as_str().to_lowercase())
-                    .is_ok_and(|path| path == asked)
-        };
         let listing = off_thread(move || vault.list()).await?;
-        Ok(listing.is_ok_and(|listing| listing.entries.iter().any(is_asked)))
+        let entries = listing.map(|listing| listing.entries).unwrap_or_default();
+        let folders = entries.into_iter().filter(|entry| entry.kind == EntryKind::Folder);
+        let seen = folders.filter_map(|entry| context.overlay.seen_from(&entry.path));
+        let made = context.overlay.changes().filter(|change| change.act == Act::MakeFolder);
+        let mut all = seen.chain(made.map(|change| change.path.clone()));
+        Ok(all.find(|path| {
+            NotePath::parse(&path.as_str().to_lowercase()).is_ok_and(|path| path == asked)
+        }))
     }
 
     async fn resolve(&self, asked: &str) -> Result<Result<NotePath, VaultError>, ToolFailure> {
@@ -142,25 +214,23 @@ impl Notes {
         off_thread(move || vault.resolve(&asked)).await
     }
 
-    /// The note that waits under the path `asked`, made, rewritten or moved there.
+    /// The path `asked`, if what waits has made, rewritten or moved something there.
     async fn planned(
         &self,
         asked: &str,
         context: &ToolContext,
-    ) -> Result<Option<Current>, ToolFailure> {
+    ) -> Result<Option<NotePath>, ToolFailure> {
         if context.overlay.is_empty() {
             return Ok(None);
         }
-        if let Some(current) = written(&context.overlay, |path| spelled(path, asked)) {
-            return Ok(Some(current));
+        if let Some(path) = written(&context.overlay, |path| spelled(path, asked)) {
+            return Ok(Some(path));
         }
         let spellings = [asked.to_owned(), format!("{asked}.md")];
         for path in spellings.iter().filter_map(|asked| NotePath::parse(asked).ok()) {
             match context.overlay.seen_at(&path) {
-                Seen::OnDisk(before) if before != path => {
-                    if let Ok(current) = self.current(path, context).await {
-                        return Ok(Some(current));
-                    }
+                Seen::OnDisk(before) if before != path && self.is_file(&before).await? => {
+                    return Ok(Some(path));
                 }
                 Seen::Gone => return Err(gone(&path)),
                 Seen::OnDisk(_) | Seen::Planned(_) => {}
@@ -169,7 +239,16 @@ impl Notes {
         Ok(None)
     }
 
-    async fn current(&self, path: NotePath, context: &ToolContext) -> Result<Current, ToolFailure> {
+    async fn is_file(&self, path: &NotePath) -> Result<bool, ToolFailure> {
+        Ok(self.resolve(path.as_str()).await?.is_ok_and(|found| found == *path))
+    }
+
+    /// The note at a path that [`Notes::path_of`] gave.
+    pub(crate) async fn current(
+        &self,
+        path: NotePath,
+        context: &ToolContext,
+    ) -> Result<Current, ToolFailure> {
         let (before, waiting) = match context.overlay.seen_at(&path) {
             Seen::Planned(bytes) => {
                 let bytes = bytes.to_vec();
@@ -206,9 +285,8 @@ fn gone(path: &NotePath) -> ToolFailure {
     ToolFailure(Unplannable { path: path.clone() }.to_string())
 }
 
-fn written(overlay: &ChangeSet, means: impl Fn(&NotePath) -> bool) -> Option<Current> {
-    let (path, bytes) = overlay.written().into_iter().find(|(path, _)| means(path))?;
-    Some(Current { path, bytes: bytes.to_vec(), hash: ContentHash::of(bytes), waiting: true })
+fn written(overlay: &ChangeSet, means: impl Fn(&NotePath) -> bool) -> Option<NotePath> {
+    overlay.written().into_iter().map(|(path, _)| path).find(|path| means(path))
 }
 
 /// Whether `asked` is this path, with or without its `.md`.

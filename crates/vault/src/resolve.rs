@@ -1,6 +1,6 @@
 //! From what a person or a model wrote to the one note it means, or to a new note's path.
 
-use protocol::{NewNotePath, NotePath, PathError};
+use protocol::{Naming, NewNotePath, NotePath, PathError};
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
@@ -38,16 +38,27 @@ impl Vault {
     /// name would collide on any system is `Exists`, and so is a file or link with the name as it
     /// was given, before `.md` was added.
     pub fn new_path(&self, text: &str) -> Result<NewNotePath, VaultError> {
-        let asked = note_path(text)?;
+        self.new_place(&note_path(text)?, Naming::Note)
+    }
+
+    /// Judges `text` as the path of a folder to create, as [`Vault::new_path`] does.
+    pub fn new_folder(&self, text: &str) -> Result<NewNotePath, VaultError> {
+        self.new_place(&NotePath::parse(text)?, Naming::Folder)
+    }
+
+    /// Judges `text` as the path that the file `from` shall have, as [`Vault::new_path`] does; its
+    /// extension stays.
+    pub fn new_path_of(&self, from: &NotePath, text: &str) -> Result<NewNotePath, VaultError> {
+        self.new_place(&note_path(text)?, Naming::Moved(from))
+    }
+
+    fn new_place(&self, asked: &NotePath, naming: Naming<'_>) -> Result<NewNotePath, VaultError> {
         let (mut folder, mut rest) = (None, asked.as_str());
         while let Some((part, deeper)) = rest.split_once('/') {
             let Some(found) = self.sibling(folder.as_ref(), part)? else { break };
             (folder, rest) = (Some(found), deeper);
         }
-        let new = match &folder {
-            Some(folder) => NewNotePath::within(folder, rest)?,
-            None => NewNotePath::parse(rest)?,
-        };
+        let new = NewNotePath::judge(folder.as_ref(), rest, naming)?;
         let folder_is_there = !rest.contains('/');
         if folder_is_there && let Some(path) = self.sibling(folder.as_ref(), new.path().name())? {
             return Err(VaultError::Exists { path });

@@ -6,22 +6,40 @@ use super::{NotePath, PathError, characters, refusal, refuse_part};
 
 /// A [`NotePath`] that may be created: it is a legal name on every system the vault may sync to.
 ///
-/// Spelled in NFC and ending in `.md` or `.canvas`. Whether something with this name, or one that
+/// Spelled in NFC. Whether something with this name, or one that
 /// collides with it, is already there, only the vault knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewNotePath(NotePath);
 
+/// What gets the new name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Naming<'a> {
+    /// A note: the name ends in `.md` or `.canvas`; `.md` is added when it has no extension.
+    Note,
+    /// A file that moves: it keeps its extension, which is added when none is given.
+    Moved(&'a NotePath),
+    /// A folder.
+    Folder,
+}
+
 impl NewNotePath {
     /// Parses and judges a name for a new note; `.md` is added when no extension is given.
     pub fn parse(text: &str) -> Result<Self, PathError> {
-        Ok(Self(NotePath::trusted(judged(&NotePath::parse(text)?)?)))
+        Self::judge(None, text, Naming::Note)
     }
 
-    /// Judges `rest` as a path for a new note in `folder`, which exists: its own spelling is kept
-    /// and not judged again.
-    pub fn within(folder: &NotePath, rest: &str) -> Result<Self, PathError> {
-        let rest = judged(&NotePath::parse(rest)?)?;
-        NotePath::parse(&format!("{folder}/{rest}")).map(Self)
+    /// Judges `rest` as a path for something new in `folder`, which exists: its own spelling is
+    /// kept and not judged again.
+    pub fn judge(
+        folder: Option<&NotePath>,
+        rest: &str,
+        naming: Naming<'_>,
+    ) -> Result<Self, PathError> {
+        let rest = judged(&NotePath::parse(rest)?, naming)?;
+        match folder {
+            Some(folder) => NotePath::parse(&format!("{folder}/{rest}")).map(Self),
+            None => Ok(Self(NotePath::trusted(rest))),
+        }
     }
 
     /// The path.
@@ -38,16 +56,29 @@ impl From<NewNotePath> for NotePath {
 }
 
 /// The path in NFC with its extension, every part legal everywhere.
-fn judged(path: &NotePath) -> Result<String, PathError> {
+fn judged(path: &NotePath, naming: Naming<'_>) -> Result<String, PathError> {
     let mut spelled: String = path.as_str().nfc().collect();
     for part in spelled.split('/') {
         refuse_part(part)?;
         refuse_new_part(part)?;
     }
-    match extension(&spelled) {
-        Some(known) if is_note_extension(known) => {}
-        Some(_) => return refusal(&spelled, "is not a note", "End the name in `.md` or `.canvas`"),
-        None => spelled.push_str(".md"),
+    match (naming, extension(&spelled)) {
+        (Naming::Folder, _) => {}
+        (Naming::Note, Some(known)) if is_note_extension(known) => {}
+        (Naming::Note, Some(_)) => {
+            return refusal(&spelled, "is not a note", "End the name in `.md` or `.canvas`");
+        }
+        (Naming::Note, None) => spelled.push_str(".md"),
+        (Naming::Moved(from), given) => match (from.extension(), given) {
+            (Some(kept), Some(given)) if kept.eq_ignore_ascii_case(given) => {}
+            (Some(kept), None) => spelled = format!("{spelled}.{kept}"),
+            (None, None) => {}
+            (kept, Some(_)) => {
+                let keep = kept.map_or_else(String::new, |kept| format!(" `.{kept}`"));
+                let advice = format!("Keep its extension{keep}");
+                return refusal(&spelled, "changes what kind of file it is", &advice);
+            }
+        },
     }
     refuse_part(name(&spelled))?;
     Ok(spelled)

@@ -244,10 +244,10 @@ fn names_that_break_on_some_system_may_not_be_made() {
 #[test]
 fn an_existing_folder_keeps_a_name_that_we_would_not_make() {
     let folder = NotePath::parse("Cafe\u{301} ?").expect("a path");
-    let made = NewNotePath::within(&folder, "sub/New").expect("a new note");
+    let made = NewNotePath::judge(Some(&folder), "sub/New", Naming::Note).expect("a new note");
     assert_eq!(made.path().as_str(), "Cafe\u{301} ?/sub/New.md");
-    NewNotePath::within(&folder, "../x").expect_err("outside");
-    NewNotePath::within(&folder, "a?.md").expect_err("the new part is judged");
+    NewNotePath::judge(Some(&folder), "../x", Naming::Note).expect_err("outside");
+    NewNotePath::judge(Some(&folder), "a?.md", Naming::Note).expect_err("the new part is judged");
 }
 
 #[test]
@@ -259,4 +259,23 @@ fn a_path_knows_its_pieces() {
     assert!(path.is_markdown());
     let board = NotePath::parse("Board.canvas").expect("a path");
     assert_eq!((board.title(), board.folder(), board.is_markdown()), ("Board.canvas", None, false));
+}
+
+#[test]
+fn what_moves_keeps_its_extension_and_a_folder_needs_none() {
+    let check = |text: &str, naming: Naming<'_>, expected: Option<&str>| {
+        let made = NewNotePath::judge(None, text, naming).ok();
+        assert_eq!(made.as_ref().map(|made| made.path().as_str()), expected, "{text}");
+    };
+    let (note, image) = (NotePath::parse("a/N.md").unwrap(), NotePath::parse("pic.PNG").unwrap());
+    check("b/M", Naming::Moved(&note), Some("b/M.md"));
+    check("b/M.md", Naming::Moved(&note), Some("b/M.md"));
+    check("b/M.txt", Naming::Moved(&note), None);
+    check("pics/new", Naming::Moved(&image), Some("pics/new.PNG"));
+    check("pics/new.png", Naming::Moved(&image), Some("pics/new.png"));
+    check("pics/new.md", Naming::Moved(&image), None);
+    check("Archive 2026", Naming::Folder, Some("Archive 2026"));
+    check("v1.beta", Naming::Folder, Some("v1.beta"));
+    check("aux", Naming::Folder, None);
+    check("../up", Naming::Folder, None);
 }

@@ -6,5 +6,6 @@ mod changing;
 mod chat;
 mod looking;
 mod mistakes;
+mod moving;
 mod repairer;
 mod talking;

@@ -1,0 +1,61 @@
+//! `delete_file`: a note or folder into the trash.
+
+use async_trait::async_trait;
+use llm::tool::{ChangingTool, Effect, Plan, ToolContext, ToolFailure};
+use protocol::{Act, Change, ChangeSet};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::notes::{Notes, Thing};
+
+/// Puts a note, another file or a whole folder into the trash, from where the user can take it
+/// back. Nothing is ever removed for good.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DeleteFileInput {
+    /// The note: its path such as `Projects/Garden.md`, or just its name such as `Garden`. A folder
+    /// by its path, such as `Projects/Old/`.
+    path: String,
+}
+
+pub(crate) struct DeleteFile(pub(crate) Notes);
+
+#[async_trait]
+impl ChangingTool for DeleteFile {
+    const NAME: &'static str = "delete_file";
+    type Input = DeleteFileInput;
+
+    async fn plan(
+        &self,
+        input: DeleteFileInput,
+        context: &ToolContext,
+    ) -> Result<(Effect, Plan), ToolFailure> {
+        let (change, what) = match self.0.thing(&input.path, context).await? {
+            Thing::File(path) => {
+                let note = self.0.current(path, context).await?;
+                (Change::trash(note.path, note.bytes), "")
+            }
+            Thing::Folder(path) => {
+                refuse_waiting(&path, context)?;
+                (Change { path, act: Act::TrashFolder }, "the folder ")
+            }
+        };
+        let summary = format!("Put {what}`{}` into the trash", change.path);
+        Ok((Effect::Delete, Plan { change_set: ChangeSet::one(change), summary }))
+    }
+}
+
+/// A folder takes everything in it along, also what the user has not decided about.
+fn refuse_waiting(folder: &protocol::NotePath, context: &ToolContext) -> Result<(), ToolFailure> {
+    let inside = |change: &&Change| {
+        change.path.is_in(folder) || change.target().is_some_and(|to| to.is_in(folder))
+    };
+    match context.overlay.changes().find(inside) {
+        None => Ok(()),
+        Some(change) => Err(ToolFailure(format!(
+            "A change of `{}` waits for the user, and it is in `{folder}`.\nTell the user to \
+             decide about it first, then delete the folder.",
+            change.path
+        ))),
+    }
+}

@@ -1,0 +1,61 @@
+//! `move_file`: another path for a note, another file or a folder.
+
+use async_trait::async_trait;
+use llm::tool::{ChangingTool, Effect, Plan, ToolContext, ToolFailure};
+use protocol::{Change, ChangeSet, NotePath};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::notes::{Notes, Thing};
+
+/// Moves or renames a note, another file or a folder. All links to it are rewritten, so that they
+/// still lead to it. Folders that the destination needs are made. The destination must not exist.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MoveFileInput {
+    /// What to move: a path such as `Projects/Garden.md`, or just a note's name such as `Garden`. A
+    /// folder by its path, such as `Projects/Old/`.
+    source: String,
+    /// Its new path from the top folder, such as `Archive/Garden.md`. With a `/` at its end it is
+    /// the folder to move into, under the same name.
+    destination: String,
+}
+
+pub(crate) struct MoveFile(pub(crate) Notes);
+
+#[async_trait]
+impl ChangingTool for MoveFile {
+    const NAME: &'static str = "move_file";
+    type Input = MoveFileInput;
+
+    async fn plan(
+        &self,
+        input: MoveFileInput,
+        context: &ToolContext,
+    ) -> Result<(Effect, Plan), ToolFailure> {
+        let thing = self.0.thing(&input.source, context).await?;
+        let (Thing::File(from) | Thing::Folder(from)) = &thing;
+        let asked = destination(from, input.destination.trim());
+        let to = self.0.free_path(&asked, Some(&thing), context).await?;
+        if to.is_in(from) && to != *from {
+            return Err(ToolFailure(format!(
+                "`{from}` cannot be moved into itself. Choose a place outside it."
+            )));
+        }
+        let summary = format!("Moved `{from}` to `{to}`");
+        let change = match thing {
+            Thing::File(from) => Change::rename(from, to),
+            Thing::Folder(from) => Change::rename_folder(from, to),
+        };
+        Ok((Effect::Move, Plan { change_set: ChangeSet::one(change), summary }))
+    }
+}
+
+/// A destination that is a folder takes the name along.
+fn destination(from: &NotePath, asked: &str) -> String {
+    match asked.strip_suffix('/') {
+        Some(folder) if folder.trim_matches(['/', '.']).is_empty() => from.name().to_owned(),
+        Some(folder) => format!("{folder}/{}", from.name()),
+        None => asked.to_owned(),
+    }
+}

@@ -1,0 +1,113 @@
+//! Moving, deleting, folders; and what waits of these as readers see it.
+
+use llm::tool::Effect;
+use serde_json::json;
+
+use super::bench::{Bench, Policy};
+
+fn bench() -> Bench {
+    Bench::with(&[
+        ("Garden.md", b"# Garden\n"),
+        ("Projects/Plan.md", b"see [[Garden]]\n"),
+        ("Projects/pic.png", b"png"),
+        ("Old/Note.md", b"old\n"),
+    ])
+}
+
+#[tokio::test]
+async fn a_note_moves_by_name_and_keeps_its_extension() {
+    let mut bench = bench();
+    let call = json!({ "source": "Plan", "destination": "Archive/2026/The plan" });
+    let answer = bench.works("move_file", call).await;
+    assert_eq!(answer.effect, Some(Effect::Move));
+    assert_eq!(answer.text, "Moved `Projects/Plan.md` to `Archive/2026/The plan.md`");
+    assert_eq!(bench.text("Archive/2026/The plan.md"), "see [[Garden]]\n");
+    assert!(!bench.file("Projects/Plan.md").exists());
+    bench.works("move_file", json!({ "source": "Projects/pic.png", "destination": "pics/" })).await;
+    assert_eq!(bench.text("pics/pic.png"), "png");
+    bench.works("move_file", json!({ "source": "Projects/", "destination": "Was/" })).await;
+    assert!(bench.file("Was/Projects").is_dir());
+}
+
+#[tokio::test]
+async fn a_move_says_what_is_in_its_way() {
+    let mut bench = bench();
+    for (source, destination, says) in [
+        ("Garden", "Projects/Plan.md", "already exists"),
+        ("Garden", "projects/plan.md", "already exists"),
+        ("Garden", "Garden.txt", "Keep its extension `.md`"),
+        ("Gardn", "x.md", "Garden.md"),
+        ("Projects/", "Projects/Inner", "into itself"),
+        ("Garden", "../Garden.md", "leads nowhere"),
+        ("Garden", "CON.md", "device name"),
+        ("Garden", ".obsidian/x.md", "protected"),
+    ] {
+        let call = json!({ "source": source, "destination": destination });
+        let words = bench.fails("move_file", call).await;
+        assert!(words.contains(says), "{source} to {destination}: {words}");
+    }
+    assert_eq!(bench.text("Garden.md"), "# Garden\n");
+}
+
+#[tokio::test]
+async fn what_is_deleted_is_in_the_trash() {
+    let mut bench = bench();
+    let answer = bench.works("delete_file", json!({ "path": "garden" })).await;
+    assert_eq!(answer.effect, Some(Effect::Delete));
+    assert_eq!(bench.text(".trash/Garden.md"), "# Garden\n");
+    let answer = bench.works("delete_file", json!({ "path": "Old" })).await;
+    assert_eq!(answer.text, "Put the folder `Old` into the trash");
+    assert_eq!(bench.text(".trash/Old/Note.md"), "old\n");
+    for path in [".trash/Garden.md", "../x.md", ".obsidian", "/"] {
+        bench.fails("delete_file", json!({ "path": path })).await;
+    }
+}
+
+#[tokio::test]
+async fn a_folder_is_made_once() {
+    let mut bench = bench();
+    let answer = bench.works("create_folder", json!({ "path": "New/Deep" })).await;
+    assert_eq!(answer.effect, Some(Effect::Folder));
+    assert!(bench.file("New/Deep").is_dir());
+    let again = bench.fails("create_folder", json!({ "path": "new/deep" })).await;
+    assert!(again.contains("already exists"), "{again}");
+    assert!(bench.fails("create_folder", json!({ "path": "Garden.md" })).await.contains("exists"));
+}
+
+#[tokio::test]
+async fn what_waits_to_be_moved_is_read_edited_and_listed_where_it_goes() {
+    let mut bench = bench();
+    bench.policy = Policy::Wait;
+    bench.works("move_file", json!({ "source": "Projects/", "destination": "Work" })).await;
+    assert_eq!(bench.text("Projects/Plan.md"), "see [[Garden]]\n", "nothing is written");
+    let read = bench.works("read_file", json!({ "path": "Work/Plan.md" })).await;
+    assert!(read.text.contains("see [[Garden]]"), "{}", read.text);
+    let edit = json!({ "path": "Plan", "old_text": "see", "new_text": "look at" });
+    bench.works("edit_file", edit).await;
+    let found = bench.works("search_files", json!({ "pattern": "look at" })).await;
+    assert!(found.text.contains("Work/Plan.md"), "{}", found.text);
+    let listed = bench.works("list_files", json!({ "pattern": "**/*.md" })).await;
+    assert!(listed.text.contains("Work/Plan.md"), "{}", listed.text);
+    assert!(!listed.text.contains("Projects"), "{}", listed.text);
+    for (tool, call) in [
+        ("read_file", json!({ "path": "Projects/Plan.md" })),
+        ("write_file", json!({ "path": "Projects/Plan.md", "content": "x" })),
+        ("move_file", json!({ "source": "Projects/Plan.md", "destination": "x.md" })),
+    ] {
+        let words = bench.fails(tool, call).await;
+        assert!(words.contains("waits for the user"), "{tool}: {words}");
+    }
+}
+
+#[tokio::test]
+async fn what_waits_to_be_deleted_is_gone_for_readers() {
+    let mut bench = bench();
+    bench.policy = Policy::Wait;
+    bench.works("delete_file", json!({ "path": "Garden" })).await;
+    assert!(bench.fails("read_file", json!({ "path": "Garden" })).await.contains("waits"));
+    let listed = bench.works("list_files", json!({ "pattern": "**/*.md" })).await;
+    assert!(!listed.text.contains("Garden.md"), "{}", listed.text);
+    bench.works("append_file", json!({ "path": "Old/Note.md", "content": "x" })).await;
+    let words = bench.fails("delete_file", json!({ "path": "Old/" })).await;
+    assert!(words.contains("decide about it first"), "{words}");
+}
