@@ -6,6 +6,7 @@
 mod error;
 mod find;
 mod glob;
+pub mod links;
 pub mod markdown;
 mod notes;
 mod passage;

@@ -57,7 +57,7 @@ pub struct BlockId {
 /// Finds ids at the end of paragraphs and items. Of two equal ids both are listed.
 pub(super) fn ids(text: &str, walked: &Walked) -> Vec<BlockId> {
     let mut found = Vec::new();
-    for (at, run) in walked.runs.iter().enumerate() {
+    for run in &walked.runs {
         let words = text.get(run.clone()).unwrap_or_default().trim_end();
         let Some((before, id)) = words.rsplit_once('^') else { continue };
         let is_id = !id.is_empty() && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
@@ -69,7 +69,7 @@ pub(super) fn ids(text: &str, walked: &Walked) -> Vec<BlockId> {
             block.span.start <= run.start && run.end <= block.span.end && is_named(block.kind)
         });
         let own = own.map_or_else(|| run.clone(), |block| block.span.clone());
-        let block = if before.is_empty() { above(walked, at, &own) } else { own };
+        let block = if before.is_empty() { above(walked, &own) } else { own };
         found.push(BlockId { id: end - id.len()..end, block });
     }
     found
@@ -80,7 +80,7 @@ const fn is_named(kind: BlockKind) -> bool {
 }
 
 /// The block that ends before an id of its own line.
-fn above(walked: &Walked, _run: usize, own: &Range<usize>) -> Range<usize> {
+fn above(walked: &Walked, own: &Range<usize>) -> Range<usize> {
     let before = |block: &&Block| block.span.end <= own.start;
     let least = walked.blocks.iter().filter(before).map(|block| block.depth).min();
     let last = walked.blocks.iter().rfind(|block| before(block) && Some(block.depth) == least);

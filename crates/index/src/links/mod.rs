@@ -1,0 +1,22 @@
+//! Links between files: which file a link means, and what must be written anew when files move.
+//!
+//! A link resolves as in Obsidian. After a move every link that led to a file leads to the same
+//! file, in the manner it was written; nothing but the targets of such links changes.
+
+mod canvas;
+mod format;
+mod graph;
+mod mention;
+mod resolver;
+mod respell;
+mod rewrite;
+mod spelled;
+
+#[cfg(test)]
+mod tests;
+
+pub use format::LinkFormat;
+pub use graph::{Backlink, Graph, Outgoing, Reading};
+pub use resolver::Resolver;
+pub use rewrite::{LinkProblem, Rewriting, Rewritten};
+pub use spelled::Spelled;

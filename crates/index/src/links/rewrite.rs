@@ -1,0 +1,197 @@
+//! What must be written anew so that links lead where they led, when files move or come.
+
+use std::collections::HashMap;
+
+use protocol::NotePath;
+
+use super::graph::{Graph, targets};
+use super::mention::Mention;
+use super::resolver::Resolver;
+use super::respell::Moved;
+use super::spelled::{Spelled, links};
+
+/// All that must be rewritten.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Rewriting {
+    /// Files with new bytes, in the order of their paths.
+    pub files: Vec<Rewritten>,
+    /// Links that would be lost. Nothing should be moved while there are any.
+    pub problems: Vec<LinkProblem>,
+}
+
+/// A file whose links were written anew; all its other bytes are the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rewritten {
+    /// Where it is before the move.
+    pub path: NotePath,
+    /// Its bytes now.
+    pub before: Vec<u8>,
+    /// Its bytes then.
+    pub after: Vec<u8>,
+    /// How many links differ.
+    pub links: usize,
+}
+
+/// A link that cannot be kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinkProblem {
+    /// The file that holds it.
+    pub path: NotePath,
+    /// The link's line, counted from 1; 0 when the file as a whole cannot be read.
+    pub line: usize,
+    /// Why, as the end of a sentence.
+    pub why: String,
+}
+
+/// Where files will be.
+struct Plan<'a> {
+    moved: HashMap<&'a NotePath, &'a NotePath>,
+    after: Resolver,
+}
+
+impl Plan<'_> {
+    fn then<'a>(&'a self, path: &'a NotePath) -> &'a NotePath {
+        self.moved.get(path).copied().unwrap_or(path)
+    }
+}
+
+impl Graph<'_> {
+    /// What to write when each first path of `moves` goes to the second, all at once. A folder
+    /// moves as all the files in it.
+    #[must_use]
+    pub fn after_moving(&self, moves: &[(NotePath, NotePath)]) -> Rewriting {
+        let mut after = self.resolver.clone();
+        for (from, _) in moves {
+            after.remove(from);
+        }
+        for (_, to) in moves {
+            after.add(to.clone());
+        }
+        let moved = moves.iter().map(|(from, to)| (from, to)).collect();
+        let mention = Mention::of(moves.iter().flat_map(|(from, to)| [from, to]));
+        self.rewritten(&Plan { moved, after }, &mention)
+    }
+
+    /// What to write so that no link that leads to a file is taken over by one of `created`.
+    #[must_use]
+    pub fn after_creating(&self, created: &[NotePath]) -> Rewriting {
+        let mut after = self.resolver.clone();
+        for path in created {
+            after.add(path.clone());
+        }
+        let mention = Mention::of(created.iter());
+        self.rewritten(&Plan { moved: HashMap::new(), after }, &mention)
+    }
+
+    fn rewritten(&self, plan: &Plan<'_>, mention: &Mention) -> Rewriting {
+        let mut rewriting = Rewriting::default();
+        for result in self.each(|source| self.look(source, plan, mention).transpose()) {
+            match result {
+                Ok(file) => rewriting.files.push(file),
+                Err(problem) => rewriting.problems.push(problem),
+            }
+        }
+        rewriting.files.sort_by(|a, b| a.path.cmp(&b.path));
+        rewriting
+    }
+
+    /// One file: `None` when nothing in it changes.
+    fn look(
+        &self,
+        source: &NotePath,
+        plan: &Plan<'_>,
+        mention: &Mention,
+    ) -> Result<Option<Rewritten>, LinkProblem> {
+        let may_change = |bytes: &Vec<u8>| plan.moved.contains_key(source) || mention.is_in(bytes);
+        let Some(before) = (self.read)(source).filter(may_change) else { return Ok(None) };
+        // What is no text holds no link that could be read; its bytes stay.
+        let Ok(found) = links(source, &before) else { return Ok(None) };
+        let mut edits: Vec<(&Spelled, String)> = Vec::new();
+        for link in found.iter().filter(|link| !link.path.is_empty()) {
+            edits.extend(self.respelled(link, source, plan, &before)?.map(|new| (link, new)));
+        }
+        if edits.is_empty() {
+            return Ok(None);
+        }
+        let after = spliced(&before, &edits);
+        let links = edits.len();
+        self.check(source, plan, &found, &after)?;
+        Ok(Some(Rewritten { path: source.clone(), before, after, links }))
+    }
+
+    /// What to write for the target of one link; `None` when it may stay.
+    fn respelled(
+        &self,
+        link: &Spelled,
+        source: &NotePath,
+        plan: &Plan<'_>,
+        bytes: &[u8],
+    ) -> Result<Option<String>, LinkProblem> {
+        let Some(target) = targets(&self.resolver, link, source).first().copied() else {
+            return Ok(None);
+        };
+        let moved = Moved {
+            link,
+            source: (source, plan.then(source)),
+            target: (target, plan.then(target)),
+            format: self.format,
+        };
+        if moved.holds(&plan.after) {
+            return Ok(None);
+        }
+        let like = bytes.get(link.at.clone()).and_then(|raw| std::str::from_utf8(raw).ok());
+        let path = moved.path(&plan.after);
+        let new = path.and_then(|path| link.form.spell(&path, like.unwrap_or_default()));
+        new.map(Some).ok_or_else(|| LinkProblem {
+            path: source.clone(),
+            line: link.line,
+            why: format!(
+                "a link to `{target}` stands there, and a link of its kind cannot name `{}`",
+                plan.then(target)
+            ),
+        })
+    }
+
+    /// Reads the new bytes as anyone would: every link must lead where it led.
+    fn check(
+        &self,
+        source: &NotePath,
+        plan: &Plan<'_>,
+        before: &[Spelled],
+        after: &[u8],
+    ) -> Result<(), LinkProblem> {
+        let again = links(source, after).unwrap_or_default();
+        let lost = |link: &Spelled| LinkProblem {
+            path: source.clone(),
+            line: link.line,
+            why: format!("the link to `{}` there cannot be written anew", link.path),
+        };
+        for (at, link) in before.iter().enumerate() {
+            let new = again.get(at).ok_or_else(|| lost(link))?;
+            let leads = targets(&self.resolver, link, source).first().map(|to| plan.then(to));
+            let now = targets(&plan.after, new, plan.then(source)).first().copied();
+            let is_kept = link.path.is_empty() || leads.is_none() || leads == now;
+            if !is_kept || link.subpath != new.subpath || link.form != new.form {
+                return Err(lost(link));
+            }
+        }
+        if again.len() == before.len() {
+            Ok(())
+        } else {
+            before.first().map_or(Ok(()), |link| Err(lost(link)))
+        }
+    }
+}
+
+/// `bytes` with new targets; the links are in order.
+fn spliced(bytes: &[u8], edits: &[(&Spelled, String)]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(bytes.len() + 16 * edits.len());
+    let mut at = 0;
+    for (link, new) in edits {
+        out.extend_from_slice(bytes.get(at..link.at.start).unwrap_or_default());
+        out.extend_from_slice(new.as_bytes());
+        at = link.at.end;
+    }
+    out.extend_from_slice(bytes.get(at..).unwrap_or_default());
+    out
+}
