@@ -14,6 +14,7 @@ mod found;
 mod keep;
 pub mod ledger;
 mod list;
+pub mod merge;
 mod nearest;
 mod place;
 mod read;

@@ -1,0 +1,92 @@
+//! The single changes between two versions of a note, each of which can be taken back alone.
+
+use std::ops::Range;
+
+use super::compare::matches;
+use super::lines::Lines;
+
+/// One changed run of lines: what stood at `before` in the old version stands at `after` in the
+/// new one. Line numbers count from zero.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hunk {
+    /// Lines of the old version; empty where lines were only put in.
+    pub before: Range<usize>,
+    /// Lines of the new version; empty where lines were only taken out.
+    pub after: Range<usize>,
+}
+
+/// What changed from `old` to `new`, from top to bottom; between two hunks stands at least one
+/// line that both versions share. Lines that were put in or taken out beside equal ones count as
+/// the last of them, as in git, so that two comparisons agree on which of them it was.
+#[must_use]
+pub fn hunks(old: &[u8], new: &[u8]) -> Vec<Hunk> {
+    between(&Lines::of(old), &Lines::of(new))
+}
+
+/// `new` with some of its changes against `old` taken back: those whose place in [`hunks`] is in
+/// `chosen`.
+#[must_use]
+pub fn without(old: &[u8], new: &[u8], chosen: &[usize]) -> Vec<u8> {
+    let (old, new) = (Lines::of(old), Lines::of(new));
+    let mut out = Vec::new();
+    let mut from = 0;
+    for (number, hunk) in between(&old, &new).into_iter().enumerate() {
+        out.extend(new.bytes(from..hunk.after.start));
+        let taken_back = chosen.contains(&number);
+        out.extend(if taken_back { old.bytes(hunk.before) } else { new.bytes(hunk.after.clone()) });
+        from = hunk.after.end;
+    }
+    out.extend(new.bytes(from..new.len()));
+    out
+}
+
+pub(super) fn between(old: &Lines<'_>, new: &Lines<'_>) -> Vec<Hunk> {
+    let mut found: Vec<Hunk> = Vec::new();
+    let (mut from_old, mut from_new) = (0, 0);
+    let end = (old.len(), new.len());
+    for (at_old, at_new) in matches(old, new).into_iter().chain([end]) {
+        if (from_old, from_new) != (at_old, at_new) {
+            found.push(Hunk { before: from_old..at_old, after: from_new..at_new });
+        }
+        (from_old, from_new) = (at_old + 1, at_new + 1);
+    }
+    // From the bottom up: a hunk that moves down may meet the one below, where that came to rest.
+    let mut settled: Vec<Hunk> = Vec::new();
+    for hunk in found.into_iter().rev() {
+        settle(hunk, old, new, &mut settled);
+    }
+    settled.reverse();
+    settled
+}
+
+/// Moves `hunk` down as far as it means the same, and joins it with the one below if it meets it.
+fn settle(mut hunk: Hunk, old: &Lines<'_>, new: &Lines<'_>, below: &mut Vec<Hunk>) {
+    loop {
+        if below.last().is_some_and(|next| next.before.start == hunk.before.end) {
+            let Some(next) = below.pop() else { break };
+            hunk = Hunk {
+                before: hunk.before.start..next.before.end,
+                after: hunk.after.start..next.after.end,
+            };
+        }
+        if !moves_down(&hunk, old, new) {
+            break;
+        }
+        hunk.before = hunk.before.start + 1..hunk.before.end + 1;
+        hunk.after = hunk.after.start + 1..hunk.after.end + 1;
+    }
+    below.push(hunk);
+}
+
+/// Whether the line below is equal to the first line of what was only put in or only taken out.
+fn moves_down(hunk: &Hunk, old: &Lines<'_>, new: &Lines<'_>) -> bool {
+    if hunk.before.is_empty() {
+        let below = new.get(hunk.after.end);
+        below.is_some() && below == new.get(hunk.after.start)
+    } else if hunk.after.is_empty() {
+        let below = old.get(hunk.before.end);
+        below.is_some() && below == old.get(hunk.before.start)
+    } else {
+        false
+    }
+}

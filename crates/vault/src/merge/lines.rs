@@ -1,0 +1,32 @@
+//! The lines of a note, each with its line break.
+
+use std::ops::Range;
+
+/// Lines of one text; a place outside of it has no lines.
+#[derive(Debug, Clone)]
+pub(super) struct Lines<'a> {
+    all: Vec<&'a [u8]>,
+}
+
+impl<'a> Lines<'a> {
+    pub(super) fn of(text: &'a [u8]) -> Self {
+        Self { all: text.split_inclusive(|byte| *byte == b'\n').collect() }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    pub(super) fn slice(&self, range: Range<usize>) -> &[&'a [u8]] {
+        self.all.get(range).unwrap_or_default()
+    }
+
+    pub(super) fn get(&self, at: usize) -> Option<&'a [u8]> {
+        self.all.get(at).copied()
+    }
+
+    /// The bytes of some lines.
+    pub(super) fn bytes(&self, range: Range<usize>) -> Vec<u8> {
+        self.slice(range).concat()
+    }
+}

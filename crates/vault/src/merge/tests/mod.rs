@@ -1,0 +1,120 @@
+//! What merges and what conflicts, case by case, and against an oracle that follows each line.
+
+mod oracle;
+
+use super::{hunks, merge, without};
+
+/// Merges three texts whose lines are written with blanks between them.
+fn check(base: &str, ours: &str, theirs: &str, expected: &str) {
+    let text = |words: &str| words.split_terminator(' ').fold(String::new(), |t, w| t + w + "\n");
+    let (base, ours, theirs) = (text(base), text(ours), text(theirs));
+    for (mine, other) in [(&ours, &theirs), (&theirs, &ours)] {
+        let merged = merge(base.as_bytes(), mine.as_bytes(), other.as_bytes());
+        let found = match merged.conflicts.as_slice() {
+            [] => String::from_utf8(merged.bytes).expect("text"),
+            _ => "conflict\n".to_owned(),
+        };
+        assert_eq!(found, text(expected), "{base:?} as {mine:?} and {other:?}");
+    }
+}
+
+#[test]
+fn changes_of_different_lines_come_together() {
+    check("a b c d", "A b c d", "a b c D", "A b c D");
+    check("a b c d", "b c d", "a b c", "b c");
+    check("a b c", "a x b c", "a b y c", "a x b y c");
+}
+
+#[test]
+fn changes_that_touch_come_together() {
+    check("a b c d", "a B c d", "a b C d", "a B C d");
+    check("a b c d", "a c d", "a b x c d", "a x c d");
+    check("a b c d", "a b x c d", "a b C d", "a b x C d");
+    check("a", "a x", "b", "b x");
+}
+
+#[test]
+fn the_same_change_on_both_sides_is_one() {
+    check("a b c", "a B c", "a B c", "a B c");
+    check("a b", "a x b", "a x b", "a x b");
+    check("a b c", "c", "c", "c");
+    check("", "a", "a", "a");
+}
+
+#[test]
+fn the_same_line_changed_in_two_ways_is_a_conflict() {
+    check("a b c", "a B c", "a X c", "conflict");
+    check("a b c", "a c", "a X c", "conflict");
+    check("a b c d", "a d", "a b d", "conflict");
+}
+
+#[test]
+fn lines_put_strictly_inside_what_the_other_side_took_out_are_a_conflict() {
+    check("a b c d", "a b x c d", "a d", "conflict");
+}
+
+#[test]
+fn lines_put_at_one_place_by_both_sides_are_a_conflict() {
+    check("a b", "a x b", "a y b", "conflict");
+    check("", "x", "y", "conflict");
+}
+
+#[test]
+fn one_conflict_does_not_keep_other_changes_out() {
+    let merged = merge(b"a\nb\nc\nd\n", b"a\nB\nc\nd\n", b"A\nX\nc\nD\n");
+    assert_eq!(merged.bytes, b"a\nB\nc\nD\n", "one region of theirs touches b");
+    let [conflict] = merged.conflicts.as_slice() else { panic!("one: {:?}", merged.conflicts) };
+    assert_eq!((conflict.line, conflict.base.as_slice()), (0, b"a\nb\n".as_slice()));
+    assert_eq!((&*conflict.ours, &*conflict.theirs), (&b"a\nB\n"[..], &b"A\nX\n"[..]));
+}
+
+#[test]
+fn bytes_that_are_no_text_and_every_line_ending_go_through() {
+    let base = b"\xEF\xBB\xBFone\r\ntwo\nthree\r\n\xFF\xFE\r\nlast";
+    let ours = b"\xEF\xBB\xBFone\r\nTWO\nthree\r\n\xFF\xFE\r\nlast";
+    let theirs = b"\xEF\xBB\xBFone\r\ntwo\nthree\r\n\xFF\x00\r\nlast";
+    let merged = merge(base, ours, theirs).clean().expect("clean");
+    assert_eq!(merged, b"\xEF\xBB\xBFone\r\nTWO\nthree\r\n\xFF\x00\r\nlast");
+}
+
+#[test]
+fn two_lines_are_never_glued_into_one() {
+    // Ours took the last newline away, theirs put a line behind it.
+    assert!(merge(b"a\nb\n", b"a\nb", b"a\nb\nc\n").clean().is_none());
+    assert!(merge(b"a\nb\n", b"a\nb\nc\n", b"a\nb").clean().is_none());
+    assert_eq!(merge(b"a\nb\n", b"b\n", b"a\nb").clean().expect("clean"), b"b");
+    assert_eq!(merge(b"a\nb", b"A\nb", b"a\nb\nc").clean().expect("clean"), b"A\nb\nc");
+}
+
+#[test]
+fn a_change_beside_equal_lines_is_told_in_one_way() {
+    // A list with blank lines between: whoever put an item in, the blank counts to the item above.
+    check("a _ b", "a _ x _ b", "a _ b y", "a _ x _ b y");
+    check("a _ x _ b", "a _ x _ y _ b", "a _ b", "a _ y _ b");
+    check("a _ x _ b", "a _ y _ x _ b", "a _ b", "a _ y _ b");
+    let spans = hunks(b"a\n\nb\n", b"a\n\nx\n\nb\n");
+    assert_eq!(spans.iter().map(|h| h.after.clone()).collect::<Vec<_>>(), vec![2..4]);
+}
+
+#[test]
+fn a_chosen_change_is_taken_back_alone() {
+    let (old, new) = (b"a\nb\nc\nd\ne\n", b"A\nb\nC\nx\nd\n");
+    assert_eq!(hunks(old, new).len(), 3);
+    assert_eq!(without(old, new, &[1]), b"A\nb\nc\nd\n");
+    assert_eq!(without(old, new, &[0, 2]), b"a\nb\nC\nx\nd\ne\n");
+    assert_eq!(without(old, new, &[0, 1, 2]), old);
+    assert_eq!(without(old, new, &[]), new);
+    assert_eq!(without(old, new, &[7]), new, "there is no such change");
+}
+
+#[test]
+fn two_long_notes_that_share_little_are_merged_in_bounded_time() {
+    let lines = |word: &str| -> Vec<u8> {
+        let line = |n: u32| format!("{word} {n}\n- same {}\n", (n * 7919) % 977);
+        (0..20_000).flat_map(|n| line(n).into_bytes()).collect()
+    };
+    let begun = std::time::Instant::now();
+    let merged = merge(&lines("base"), &lines("ours"), &lines("theirs"));
+    assert!(!merged.conflicts.is_empty());
+    assert!(begun.elapsed().as_secs() < 20, "it took {:?}", begun.elapsed());
+}
