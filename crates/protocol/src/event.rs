@@ -108,6 +108,11 @@ pub enum AppEvent {
         /// What waits, if anything.
         review: Option<Review>,
     },
+    /// Changes were applied, or what has become of them since is another.
+    AppliedChanged {
+        /// The set, whole.
+        set: crate::applied::AppliedSet,
+    },
     /// Another provider, model or trouble.
     ProviderChanged {
         /// How it stands.

@@ -3,6 +3,7 @@
 //! Nothing here is async, does IO or reads a clock. What the window needs is exported to
 //! TypeScript (`./dev bindings`); a test compares the checked-in bindings with the types.
 
+pub mod applied;
 pub mod change;
 pub mod conversation;
 pub mod error;

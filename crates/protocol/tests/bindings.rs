@@ -2,6 +2,10 @@
 
 use std::path::Path;
 
+use protocol::applied::{
+    AppliedBy, AppliedHunks, AppliedNote, AppliedSet, ConflictPlace, Standing, UndoConflict,
+    UndoScope, Undone,
+};
 use protocol::conversation::{ConversationView, Item};
 use protocol::event::{ProviderStatus, VaultInfo};
 use protocol::request::{DecideReview, KeyPlace, NoteText, ProviderTest, SendMessage};
@@ -9,9 +13,9 @@ use protocol::review::{DiffLine, Hunk, Sign, Words};
 use protocol::settings::{HubSettings, Theme};
 use protocol::{
     AppEvent, CallId, ChangeKind, ChangeSetId, Conversation, ConversationId, ConversationState,
-    ErrorCode, HubState, HubStatus, MessageId, Mode, NoteDiff, NotePath, Numbered, Origin, Passage,
-    ProviderKind, Question, QuestionId, Reaction, Review, Settings, Snapshot, Timestamp, TurnId,
-    TurnStatus, UserError, reaction::Why,
+    EffectId, ErrorCode, HubState, HubStatus, MessageId, Mode, NoteDiff, NotePath, Numbered,
+    Origin, Passage, ProviderKind, Question, QuestionId, Reaction, Review, Settings, Snapshot,
+    Timestamp, TurnId, TurnStatus, UserError, reaction::Why,
 };
 use ts_rs::{Config, TS};
 
@@ -41,6 +45,7 @@ fn bindings() -> String {
         TurnId,
         CallId,
         ChangeSetId,
+        EffectId,
         QuestionId,
         NotePath,
         Timestamp,
@@ -71,6 +76,15 @@ fn bindings() -> String {
         Hunk,
         NoteDiff,
         Review,
+        AppliedBy,
+        Standing,
+        AppliedNote,
+        AppliedSet,
+        AppliedHunks,
+        UndoScope,
+        ConflictPlace,
+        UndoConflict,
+        Undone,
         ConversationView,
         Snapshot,
         AppEvent,

@@ -26,6 +26,11 @@ export type CallId = string;
 export type ChangeSetId = string;
 
 /**
+ * One change of one path, in the ledger.
+ */
+export type EffectId = string;
+
+/**
  * A question that waits, or waited, for an answer.
  */
 export type QuestionId = string;
@@ -626,6 +631,168 @@ request: string,
 notes: Array<NoteDiff>, };
 
 /**
+ * Why changes were applied.
+ */
+export type AppliedBy = "assistant" | "undo" | "reapply";
+
+/**
+ * What has become of an applied change since.
+ */
+export type Standing = "stands" | "partly_undone" | "undone" | "overwritten";
+
+/**
+ * One applied change of one note or folder.
+ */
+export type AppliedNote = { 
+/**
+ * The change in the ledger.
+ */
+effect: EffectId, 
+/**
+ * Where it was when it was changed.
+ */
+path: NotePath, 
+/**
+ * Where it went, for a rename.
+ */
+target: NotePath | null, 
+/**
+ * What was done.
+ */
+kind: ChangeKind, 
+/**
+ * Whether it still stands.
+ */
+standing: Standing, };
+
+/**
+ * Changes that were applied together.
+ */
+export type AppliedSet = { 
+/**
+ * The set.
+ */
+id: ChangeSetId, 
+/**
+ * The conversation that led to it, if it is still known.
+ */
+conversation: ConversationId | null, 
+/**
+ * The turn that led to it first.
+ */
+turn: TurnId, 
+/**
+ * Whose doing it was.
+ */
+by: AppliedBy, 
+/**
+ * The user's words that led to it; empty for what the user took back or put in again.
+ */
+request: string, 
+/**
+ * When.
+ */
+at: Timestamp, 
+/**
+ * One entry a change, in the order they were applied.
+ */
+notes: Array<AppliedNote>, };
+
+/**
+ * What a change in the ledger did to a note, hunk by hunk.
+ */
+export type AppliedHunks = { 
+/**
+ * The change.
+ */
+effect: EffectId, 
+/**
+ * Its hunks from top to bottom; [`UndoScope::Effect`] names them by their place here. None
+ * for a rename or a folder.
+ */
+hunks: Array<Hunk>, };
+
+/**
+ * Which changes to take back.
+ */
+export type UndoScope = { "type": "effect", 
+/**
+ * The change.
+ */
+effect: EffectId, 
+/**
+ * Its hunks, by their place in [`AppliedHunks`]; empty for the whole change.
+ */
+hunks: Array<number>, } | { "type": "change_set", 
+/**
+ * The set.
+ */
+changeSet: ChangeSetId, } | { "type": "turn", 
+/**
+ * The turn.
+ */
+turn: TurnId, } | { "type": "conversation", 
+/**
+ * The conversation.
+ */
+conversation: ConversationId, };
+
+/**
+ * Lines that were changed by both.
+ */
+export type ConflictPlace = { 
+/**
+ * 1-based line of the note as it is now.
+ */
+line: number, 
+/**
+ * What stands there now.
+ */
+now: string, 
+/**
+ * What would stand there if the change were taken back.
+ */
+back: string, };
+
+/**
+ * A change that could not be taken back whole.
+ */
+export type UndoConflict = { 
+/**
+ * The change.
+ */
+effect: EffectId, 
+/**
+ * Where the note is now, or was last.
+ */
+path: NotePath, 
+/**
+ * Why, in words with what to do.
+ */
+why: string, 
+/**
+ * The places, each with both versions.
+ */
+places: Array<ConflictPlace>, };
+
+/**
+ * What came of taking changes back, or of putting them in again.
+ */
+export type Undone = { 
+/**
+ * The set that did it: to undo that set puts everything back. `None` when nothing changed.
+ */
+changeSet: ChangeSetId | null, 
+/**
+ * Notes that were changed.
+ */
+changed: Array<NotePath>, 
+/**
+ * What could not be taken back without a guess: the notes are as they were in these places.
+ */
+conflicts: Array<UndoConflict>, };
+
+/**
  * Everything the chat shows of one conversation.
  */
 export type ConversationView = { 
@@ -727,7 +894,11 @@ conversation: ConversationId,
 /**
  * What waits, if anything.
  */
-review: Review | null, } | { "type": "provider_changed", 
+review: Review | null, } | { "type": "applied_changed", 
+/**
+ * The set, whole.
+ */
+set: AppliedSet, } | { "type": "provider_changed", 
 /**
  * How it stands.
  */

@@ -107,6 +107,9 @@ export class AppState {
         this.#lastChange = { path: event.path, text: event.text, seq };
         if (this.note?.path === event.path) this.#changeNote(this.note, event.text);
         return;
+      case 'applied_changed':
+        // Nothing on the screen lists applied changes yet.
+        return;
       case 'problem':
         this.report(event.error);
         return;

@@ -1,0 +1,146 @@
+//! What was changed in the vault, as the user sees it afterwards, and how it is taken back.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use crate::review::Hunk;
+use crate::{ChangeKind, ChangeSetId, ConversationId, EffectId, NotePath, Timestamp, TurnId};
+
+/// Changes that were applied together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct AppliedSet {
+    /// The set.
+    pub id: ChangeSetId,
+    /// The conversation that led to it, if it is still known.
+    pub conversation: Option<ConversationId>,
+    /// The turn that led to it first.
+    pub turn: TurnId,
+    /// Whose doing it was.
+    pub by: AppliedBy,
+    /// The user's words that led to it; empty for what the user took back or put in again.
+    pub request: String,
+    /// When.
+    pub at: Timestamp,
+    /// One entry a change, in the order they were applied.
+    pub notes: Vec<AppliedNote>,
+}
+
+/// Why changes were applied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum AppliedBy {
+    /// The assistant planned them.
+    Assistant,
+    /// The user took changes back. To undo this set is to redo.
+    Undo,
+    /// The user put in again what another program had overwritten.
+    Reapply,
+}
+
+/// One applied change of one note or folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct AppliedNote {
+    /// The change in the ledger.
+    pub effect: EffectId,
+    /// Where it was when it was changed.
+    pub path: NotePath,
+    /// Where it went, for a rename.
+    pub target: Option<NotePath>,
+    /// What was done.
+    pub kind: ChangeKind,
+    /// Whether it still stands.
+    pub standing: Standing,
+}
+
+/// What has become of an applied change since.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// It stands, or was changed further since.
+    Stands,
+    /// Some of its hunks were taken back.
+    PartlyUndone,
+    /// It was taken back.
+    Undone,
+    /// Another program wrote the note as if the change had never been: it can be reapplied.
+    Overwritten,
+}
+
+/// What a change in the ledger did to a note, hunk by hunk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct AppliedHunks {
+    /// The change.
+    pub effect: EffectId,
+    /// Its hunks from top to bottom; [`UndoScope::Effect`] names them by their place here. None
+    /// for a rename or a folder.
+    pub hunks: Vec<Hunk>,
+}
+
+/// Which changes to take back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum UndoScope {
+    /// One change. If it belongs to a rename, the whole rename.
+    Effect {
+        /// The change.
+        effect: EffectId,
+        /// Its hunks, by their place in [`AppliedHunks`]; empty for the whole change.
+        hunks: Vec<u32>,
+    },
+    /// All changes of a set.
+    ChangeSet {
+        /// The set.
+        change_set: ChangeSetId,
+    },
+    /// All changes that a turn led to.
+    Turn {
+        /// The turn.
+        turn: TurnId,
+    },
+    /// All changes that a conversation led to.
+    Conversation {
+        /// The conversation.
+        conversation: ConversationId,
+    },
+}
+
+/// What came of taking changes back, or of putting them in again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct Undone {
+    /// The set that did it: to undo that set puts everything back. `None` when nothing changed.
+    pub change_set: Option<ChangeSetId>,
+    /// Notes that were changed.
+    pub changed: Vec<NotePath>,
+    /// What could not be taken back without a guess: the notes are as they were in these places.
+    pub conflicts: Vec<UndoConflict>,
+}
+
+/// A change that could not be taken back whole.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct UndoConflict {
+    /// The change.
+    pub effect: EffectId,
+    /// Where the note is now, or was last.
+    pub path: NotePath,
+    /// Why, in words with what to do.
+    pub why: String,
+    /// The places, each with both versions.
+    pub places: Vec<ConflictPlace>,
+}
+
+/// Lines that were changed by both.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ConflictPlace {
+    /// 1-based line of the note as it is now.
+    pub line: u32,
+    /// What stands there now.
+    pub now: String,
+    /// What would stand there if the change were taken back.
+    pub back: String,
+}
