@@ -25,6 +25,10 @@ impl<'a> Lines<'a> {
         self.all.get(at).copied()
     }
 
+    pub(super) fn iter(&self) -> impl Iterator<Item = &'a [u8]> {
+        self.all.iter().copied()
+    }
+
     /// The bytes of some lines.
     pub(super) fn bytes(&self, range: Range<usize>) -> Vec<u8> {
         self.slice(range).concat()

@@ -2,7 +2,7 @@
 
 mod oracle;
 
-use super::{hunks, merge, without};
+use super::{Order, hunks, merge, merge_in_order, without};
 
 /// Merges three texts whose lines are written with blanks between them.
 fn check(base: &str, ours: &str, theirs: &str, expected: &str) {
@@ -45,12 +45,38 @@ fn the_same_change_on_both_sides_is_one() {
 fn the_same_line_changed_in_two_ways_is_a_conflict() {
     check("a b c", "a B c", "a X c", "conflict");
     check("a b c", "a c", "a X c", "conflict");
-    check("a b c d", "a d", "a b d", "conflict");
+    check("a b c d", "a X d", "a b d", "conflict");
 }
 
 #[test]
-fn lines_put_strictly_inside_what_the_other_side_took_out_are_a_conflict() {
-    check("a b c d", "a b x c d", "a d", "conflict");
+fn lines_that_both_took_out_are_gone() {
+    check("a b c d", "a d", "a b d", "a d");
+    check("a b c d e", "a d e", "a b e", "a e");
+}
+
+#[test]
+fn lines_put_inside_what_the_other_side_took_out_stay() {
+    check("a b c d", "a b x c d", "a d", "a x d");
+    check("a b c d", "a b x c d", "a B C d", "conflict");
+    let merged = merge(b"b\nc\n", b"b\nx\nc\n", b"");
+    assert_eq!((merged.mingled, merged.apart()), (1, None), "what was taken out was not as known");
+    assert_eq!(merge(b"b\nc\n", b"x\nb\nc\n", b"").apart().as_deref(), Some(&b"x\n"[..]));
+}
+
+#[test]
+fn lines_put_at_one_place_stand_as_an_earlier_version_had_them() {
+    let order = Order::of([&b"k\nl\nm\nz\n"[..], b"k\nm\nn\nz\n"]);
+    let merged = |ours: &str, theirs: &str| {
+        let merged = merge_in_order(b"k\nz\n", ours.as_bytes(), theirs.as_bytes(), &order);
+        merged.clean().map(|bytes| String::from_utf8(bytes).expect("text"))
+    };
+    assert_eq!(merged("k\nl\nz\n", "k\nm\nz\n").as_deref(), Some("k\nl\nm\nz\n"));
+    assert_eq!(merged("k\nm\nz\n", "k\nl\nz\n").as_deref(), Some("k\nl\nm\nz\n"));
+    assert_eq!(merged("k\nl\nn\nz\n", "k\nm\nz\n").as_deref(), Some("k\nl\nm\nn\nz\n"));
+    assert_eq!(merged("k\nn\nz\n", "k\nl\nz\n").as_deref(), Some("k\nl\nn\nz\n"), "by way of m");
+    assert_eq!(merged("k\nx\nz\n", "k\nl\nz\n"), None, "nobody saw x beside l");
+    assert_eq!(merged("k\nl\nx\nz\n", "k\nm\nz\n"), None, "l is above m, but x?");
+    assert_eq!(merged("k\nx\nl\nz\n", "k\nm\nz\n").as_deref(), Some("k\nx\nl\nm\nz\n"));
 }
 
 #[test]

@@ -1,0 +1,206 @@
+//! Where the changes of two sides meet.
+
+use std::ops::Range;
+
+use super::hunk::{Hunk, between};
+use super::lines::Lines;
+use super::order::Order;
+
+/// One side, as changes of the base.
+pub(super) struct Side<'a> {
+    lines: Lines<'a>,
+    hunks: Vec<Hunk>,
+}
+
+impl<'a> Side<'a> {
+    pub(super) fn of(base: &Lines<'_>, text: &'a [u8]) -> Self {
+        let lines = Lines::of(text);
+        let hunks = between(base, &lines);
+        Self { lines, hunks }
+    }
+
+    /// What this side has in place of `range` of the base, which `hunks` are inside of.
+    pub(super) fn text(&self, base: &Lines<'_>, range: &Range<usize>, hunks: &[Hunk]) -> Vec<u8> {
+        let mut out = Vec::new();
+        let mut from = range.start;
+        for hunk in hunks {
+            out.extend(base.bytes(from..hunk.before.start));
+            out.extend(self.lines.bytes(hunk.after.clone()));
+            from = hunk.before.end;
+        }
+        out.extend(base.bytes(from..range.end));
+        out
+    }
+
+    /// How many lines that is.
+    pub(super) fn height(&self, range: &Range<usize>, hunks: &[Hunk]) -> usize {
+        let gone: usize = hunks.iter().map(|hunk| hunk.before.len()).sum();
+        let come: usize = hunks.iter().map(|hunk| hunk.after.len()).sum();
+        range.len() - gone + come
+    }
+
+    fn new_lines(&self, hunk: &Hunk) -> &[&'a [u8]] {
+        self.lines.slice(hunk.after.clone())
+    }
+}
+
+/// Changes that overlap, directly or through one another; a change that overlaps none stands
+/// alone in its region.
+pub(super) struct Region {
+    /// Lines of the base.
+    pub(super) range: Range<usize>,
+    pub(super) ours: Vec<Hunk>,
+    pub(super) theirs: Vec<Hunk>,
+    /// The new lines of both, where their order is known.
+    pub(super) woven: Option<Vec<u8>>,
+}
+
+impl Region {
+    /// The lines of both sides if one only took lines out, and the other put in or took out, but
+    /// replaced none.
+    pub(super) fn mingled(&self, base: &Lines<'_>, sides: [&Side<'_>; 2]) -> Option<Vec<u8>> {
+        let [ours, theirs] = sides;
+        let only_out = |hunks: &[Hunk]| hunks.iter().all(|hunk| hunk.after.is_empty());
+        let replaces = |hunk: &Hunk| !hunk.before.is_empty() && !hunk.after.is_empty();
+        if !(only_out(&self.ours) || only_out(&self.theirs))
+            || self.ours.iter().chain(&self.theirs).any(replaces)
+        {
+            return None;
+        }
+        let gone = |line: usize| {
+            self.ours.iter().chain(&self.theirs).any(|hunk| hunk.before.contains(&line))
+        };
+        let put_in = |side: &Side<'_>, hunks: &[Hunk], at: usize| -> Vec<u8> {
+            let here = hunks.iter().filter(|hunk| hunk.before.is_empty());
+            let here = here.filter(|hunk| hunk.before.start == at);
+            here.flat_map(|hunk| side.lines.bytes(hunk.after.clone())).collect()
+        };
+        let mut out = Vec::new();
+        for at in self.range.start..=self.range.end {
+            out.extend(put_in(ours, &self.ours, at));
+            out.extend(put_in(theirs, &self.theirs, at));
+            if at < self.range.end && !gone(at) {
+                out.extend(base.bytes(at..at + 1));
+            }
+        }
+        Some(out)
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Whose {
+    Ours,
+    Theirs,
+}
+
+/// From top to bottom; of two that touch, what was put between the lines stands first.
+pub(super) fn regions(
+    base: &Lines<'_>,
+    ours: &Side<'_>,
+    theirs: &Side<'_>,
+    order: &Order<'_>,
+) -> Vec<Region> {
+    let mut all: Vec<(Whose, &Hunk)> = ours.hunks.iter().map(|hunk| (Whose::Ours, hunk)).collect();
+    all.extend(theirs.hunks.iter().map(|hunk| (Whose::Theirs, hunk)));
+    all.sort_by_key(|(_, hunk)| (hunk.before.start, hunk.before.end));
+    let mut found: Vec<Region> = Vec::new();
+    for (whose, hunk) in all {
+        let (this, other) = match whose {
+            Whose::Ours => (ours, theirs),
+            Whose::Theirs => (theirs, ours),
+        };
+        let meeting = found.last().map_or(Meeting::Apart, |region| {
+            let (mine, above) = match whose {
+                Whose::Ours => (&region.ours, &region.theirs),
+                Whose::Theirs => (&region.theirs, &region.ours),
+            };
+            meeting(base, order, (other, above), (this, hunk, mine))
+        });
+        let woven = match meeting {
+            Meeting::Apart => {
+                let range = hunk.before.clone();
+                found.push(Region { range, ours: vec![], theirs: vec![], woven: None });
+                None
+            }
+            Meeting::Overlapping => None,
+            Meeting::InOrder(woven) => Some(woven),
+        };
+        let Some(region) = found.last_mut() else { continue };
+        region.range.end = region.range.end.max(hunk.before.end);
+        region.woven = woven;
+        match whose {
+            Whose::Ours => region.ours.push(hunk.clone()),
+            Whose::Theirs => region.theirs.push(hunk.clone()),
+        }
+    }
+    found
+}
+
+/// How a change meets the region above it.
+enum Meeting {
+    /// Not at all.
+    Apart,
+    Overlapping,
+    /// Their new lines stand in this order.
+    InOrder(Vec<u8>),
+}
+
+/// `above` is what the other side has in the region, `mine` what this side has there.
+fn meeting(
+    base: &Lines<'_>,
+    order: &Order<'_>,
+    (other, above): (&Side<'_>, &[Hunk]),
+    (this, hunk, mine): (&Side<'_>, &Hunk, &[Hunk]),
+) -> Meeting {
+    let overlaps =
+        above.iter().any(|above| overlap(above, hunk) || glue(base, (other, above), hunk));
+    let woven = match (above, mine) {
+        ([above], []) if overlaps && above.before.is_empty() && above.before == hunk.before => {
+            weave(order, (other, above), (this, hunk))
+        }
+        ([above], []) if !overlaps => touching(order, (other, above), (this, hunk)),
+        _ => None,
+    };
+    match woven {
+        Some(woven) => Meeting::InOrder(woven),
+        None if overlaps => Meeting::Overlapping,
+        None => Meeting::Apart,
+    }
+}
+
+/// The new lines of two changes that touch, where they belong in another order than that of their
+/// places.
+fn touching(
+    order: &Order<'_>,
+    above: (&Side<'_>, &Hunk),
+    below: (&Side<'_>, &Hunk),
+) -> Option<Vec<u8>> {
+    if above.1.before.end != below.1.before.start {
+        return None;
+    }
+    let woven = weave(order, above, below)?;
+    let as_placed = [above.0.new_lines(above.1), below.0.new_lines(below.1)].concat().concat();
+    (woven != as_placed).then_some(woven)
+}
+
+/// The new lines of two changes, in the order in which they belong, if that is known.
+fn weave(order: &Order<'_>, one: (&Side<'_>, &Hunk), other: (&Side<'_>, &Hunk)) -> Option<Vec<u8>> {
+    let sides = [&one.0.lines, &other.0.lines];
+    order.woven(sides, one.0.new_lines(one.1), other.0.new_lines(other.1))
+}
+
+/// Whether two changes of the base overlap; the first begins, or else ends, not below the second.
+fn overlap(first: &Hunk, second: &Hunk) -> bool {
+    let (first, second) = (&first.before, &second.before);
+    second.start < first.end || (second.is_empty() && *first == *second)
+}
+
+/// Whether the second would put its lines behind a last line that the first left open.
+fn glue(base: &Lines<'_>, first: (&Side<'_>, &Hunk), second: &Hunk) -> bool {
+    let (side, first) = first;
+    let is_open = |line: &&[u8]| !line.ends_with(b"\n");
+    first.before.end == base.len()
+        && second.before.start == base.len()
+        && !second.after.is_empty()
+        && side.new_lines(first).last().is_some_and(is_open)
+}
