@@ -26,7 +26,7 @@ struct State {
     /// What the window was told last.
     told: Option<VaultInfo>,
     is_gone: bool,
-    /// Why changes of other programs are not noticed.
+    /// Why changes of other programs are noticed late, or not.
     unwatched: Option<UserError>,
 }
 
@@ -85,9 +85,7 @@ impl OpenVault {
                 }
                 Changed::Gone => self.stands(Standing::Gone).await,
                 Changed::Back => self.stands(Standing::Here).await,
-                Changed::Blind => self.unwatched(UserError::other(
-                    "The system watches no more folders, so changes that other programs make to some notes are not noticed. Raise its limit (fs.inotify.max_user_watches), then open the vault again.",
-                )),
+                Changed::Late { why } => self.unwatched(UserError::other(why)),
             }
         }
     }

@@ -146,7 +146,7 @@ pub enum VaultError {
     },
     /// The system reports no changes; the notes can be read and changed all the same.
     #[error(
-        "Changes that other programs make to the notes are not noticed: {source}. Close other programs that watch many files, then open the vault again."
+        "Changes that other programs make to the notes are not noticed: {source}. Open the vault again."
     )]
     Unwatched {
         /// What the system said.

@@ -1,7 +1,9 @@
 //! Being told when files in the vault change, whoever changes them.
 
+mod inside;
 mod lookout;
 mod queue;
+mod rounds;
 mod sighting;
 
 use std::io;
@@ -25,8 +27,12 @@ pub enum Changed {
     Gone,
     /// A folder stands there again, and the vault is over that one now. `Everything` follows.
     Back,
-    /// The system watches no more folders: some changes will not be noticed. Comes at most once.
-    Blind,
+    /// The system gives too few watches: folders beyond are looked at in rounds, and their changes
+    /// come seconds late. Comes at most once; `why` is a sentence with what to do.
+    Late {
+        /// What the user is told.
+        why: String,
+    },
 }
 
 /// Tells what changes in a vault. Ends its work when it is dropped.
@@ -40,15 +46,15 @@ pub struct Watch {
 }
 
 impl Vault {
-    /// Begins to watch the vault, on a thread of its own: a large vault is not waited for.
+    /// Begins to watch the vault, on a thread of its own: a large vault is not waited for. Where
+    /// the system gives no watches the folders are looked at in rounds.
     pub fn watch(&self) -> Result<Watch, VaultError> {
         let queue = Arc::new(Queue::default());
         let (bell, heard) = lookout::bell();
-        let lookout = Lookout::new(self.clone(), Arc::clone(&queue), bell.clone());
-        let mut lookout = lookout.map_err(|source| VaultError::Unwatched { source })?;
+        let (vault, told, rung) = (self.clone(), Arc::clone(&queue), bell.clone());
         std::thread::Builder::new()
             .name("vault-watch".to_owned())
-            .spawn(move || lookout.run(&heard))
+            .spawn(move || Lookout::new(vault, told, rung).run(&heard))
             .map_err(|source: io::Error| VaultError::Unwatched { source })?;
         Ok(Watch { queue, bell })
     }

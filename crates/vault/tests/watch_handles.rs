@@ -1,7 +1,8 @@
-//! A watch gives back what it holds, and says so in words when the system gives it nothing.
+//! A watch gives back what it holds, and goes on in rounds when the system gives it nothing.
 
 #![allow(
     clippy::disallowed_methods,
+    clippy::panic,
     clippy::unwrap_used,
     reason = "a test makes its own files and fails where it cannot go on"
 )]
@@ -24,7 +25,7 @@ fn held() -> usize {
 
 /// One test: the limit is the whole process's.
 #[tokio::test]
-async fn a_watch_ends_with_its_owner_and_one_that_cannot_begin_says_what_to_do() {
+async fn a_watch_ends_with_its_owner_and_one_that_the_system_refuses_says_so_and_goes_on() {
     let folder = Folder::with(&[("a.md", "1")]);
     let vault = folder.vault();
     let mut watch = vault.watch().unwrap();
@@ -40,8 +41,14 @@ async fn a_watch_ends_with_its_owner_and_one_that_cannot_begin_says_what_to_do()
     let limit = getrlimit(Resource::Nofile);
     // No number is left beside those of the standard streams.
     setrlimit(Resource::Nofile, Rlimit { current: Some(3), ..limit }).unwrap();
-    let refused = vault.watch().unwrap_err().to_string();
+    let mut watch = vault.watch().unwrap();
+    let told = watch.next().await;
     setrlimit(Resource::Nofile, limit).unwrap();
-    assert!(refused.starts_with("Changes that other programs make"), "{refused}");
-    assert!(refused.contains("Too many open files"), "{refused}");
+    let Some(Changed::Late { why }) = told else { panic!("{told:?}") };
+    assert!(why.starts_with("Changes that other programs make"), "{why}");
+    assert!(why.contains("Too many open files"), "{why}");
+    assert_eq!(watch.next().await, Some(Changed::Everything));
+    folder.write("a.md", "longer");
+    let told = watch.next().await;
+    assert!(matches!(told, Some(Changed::Everything | Changed::Notes(_))), "{told:?}");
 }

@@ -1,7 +1,6 @@
 //! The thread behind a watch: puts a watch on every folder, and gathers what is reported.
 
 use std::collections::{BTreeSet, HashSet};
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,14 +9,14 @@ use std::time::{Duration, Instant};
 
 use notify::{ErrorKind, RecommendedWatcher, RecursiveMode, Watcher};
 use protocol::NotePath;
-use rustix::fs::{self, AtFlags, FileType};
-use rustix::io::Errno;
+use rustix::fs::FileType;
 
 use super::Changed;
+use super::inside::inside;
 use super::queue::Queue;
+use super::rounds::{News, Rounds};
 use super::sighting::{Sighting, sightings};
 use crate::Vault;
-use crate::folder::Folder;
 
 /// Changes are told once there was none for so long …
 const QUIET: Duration = Duration::from_millis(5);
@@ -69,30 +68,35 @@ pub(super) struct Lookout {
     vault: Vault,
     queue: Arc<Queue>,
     bell: Bell,
-    watcher: Box<dyn Watcher + Send>,
+    /// `None` while the system gives none: then every folder is in the rounds.
+    watcher: Option<Box<dyn Watcher + Send>>,
     /// Folders with a watch, without the top one.
     folders: HashSet<NotePath>,
+    /// Folders without one.
+    rounds: Rounds,
     files: BTreeSet<NotePath>,
     /// Whether anything may have changed.
     everything: bool,
     is_gone: bool,
-    is_blind: bool,
+    is_late: bool,
 }
 
 impl Lookout {
-    pub(super) fn new(vault: Vault, queue: Arc<Queue>, bell: Bell) -> io::Result<Self> {
-        let watcher = watcher(vault.folder(), &bell).map_err(io::Error::other)?;
-        Ok(Self {
+    pub(super) fn new(vault: Vault, queue: Arc<Queue>, bell: Bell) -> Self {
+        let mut lookout = Self {
             vault,
             queue,
             bell,
-            watcher,
+            watcher: None,
             folders: HashSet::new(),
+            rounds: Rounds::default(),
             files: BTreeSet::new(),
             everything: false,
             is_gone: false,
-            is_blind: false,
-        })
+            is_late: false,
+        };
+        lookout.ask_for_watcher();
+        lookout
     }
 
     /// Works until the bell says stop.
@@ -112,6 +116,9 @@ impl Lookout {
             self.look_at_top();
             if self.bell.lost.swap(false, Ordering::AcqRel) {
                 self.start_over();
+            }
+            if self.rounds.are_due() && !self.is_gone {
+                self.go_round();
             }
             self.tell();
         }
@@ -138,6 +145,7 @@ impl Lookout {
             Sighting::Left(path) => self.left(path),
             Sighting::FolderRemoved(path) => {
                 self.folders.remove(&path);
+                self.rounds.leave(Some(&path));
             }
             // The top is looked at after every change.
             Sighting::Top => {}
@@ -156,12 +164,13 @@ impl Lookout {
 
     /// A folder takes along what was in it, and nobody says what that was.
     fn left(&mut self, path: NotePath) {
-        if !self.folders.remove(&path) {
+        if !self.folders.remove(&path) && !self.rounds.leave(Some(&path)) {
             self.files.insert(path);
             return;
         }
         let inside = format!("{path}/");
         self.folders.retain(|folder| !folder.as_str().starts_with(&inside));
+        self.rounds.leave_below(&inside);
         self.everything = true;
     }
 
@@ -184,15 +193,23 @@ impl Lookout {
 
     /// Reports were lost, folders among them perhaps: every watch is made anew.
     fn start_over(&mut self) {
-        match watcher(self.vault.folder(), &self.bell) {
-            Ok(watcher) => self.watcher = watcher,
-            Err(error) => self.blind(&error),
-        }
+        self.ask_for_watcher();
         self.watch_all();
+    }
+
+    fn ask_for_watcher(&mut self) {
+        match watcher(self.vault.folder(), &self.bell) {
+            Ok(watcher) => self.watcher = Some(watcher),
+            Err(error) => {
+                self.watcher = None;
+                self.late(&format!("{error}. Close other programs that watch many files."));
+            }
+        }
     }
 
     fn watch_all(&mut self) {
         self.folders.clear();
+        self.rounds.clear();
         self.watch_from(None);
         self.everything = true;
     }
@@ -202,44 +219,93 @@ impl Lookout {
     fn watch_from(&mut self, folder: Option<NotePath>) -> Vec<NotePath> {
         let (mut files, mut folders) = (Vec::new(), vec![folder]);
         while let Some(path) = folders.pop() {
-            if self.is_stopped() || !self.watch_one(path.as_ref()) {
-                continue;
+            if self.is_stopped() {
+                break;
             }
-            let at = path.as_ref().map(NotePath::as_str);
-            let opened = self.vault.root().folder_or_self(at);
-            // What cannot be listed is gone again, or holds no notes for us either.
-            let inside = opened.and_then(|folder| entries(at, &folder)).unwrap_or_default();
-            for (path, kind) in inside {
-                match kind {
-                    FileType::Directory => folders.push(Some(path)),
-                    _ => files.push(path),
+            match self.watch_one(path.as_ref()) {
+                Watching::Never => continue,
+                Watching::InRounds => {
+                    let news = self.rounds.take_on(&self.vault, path);
+                    folders.extend(news.folders.into_iter().map(Some));
+                    files.extend(news.files);
+                }
+                Watching::Always => {
+                    for inside in inside(&self.vault, path.as_ref()) {
+                        match inside.kind {
+                            FileType::Directory => folders.push(Some(inside.path)),
+                            _ => files.push(inside.path),
+                        }
+                    }
+                    self.folders.extend(path);
                 }
             }
-            self.folders.extend(path);
         }
         files
     }
 
-    /// Whether there is a watch on the folder now.
-    fn watch_one(&mut self, path: Option<&NotePath>) -> bool {
+    fn watch_one(&mut self, path: Option<&NotePath>) -> Watching {
         let top = self.vault.folder();
         let folder = path.map_or_else(|| top.to_owned(), |path| top.join(path.as_str()));
-        match self.watcher.watch(&folder, RecursiveMode::NonRecursive) {
-            Ok(()) => true,
-            Err(error) => {
-                if matches!(error.kind, ErrorKind::MaxFilesWatch) {
-                    self.blind(&error);
-                }
-                false
+        let Some(watcher) = &mut self.watcher else { return Watching::InRounds };
+        match watcher.watch(&folder, RecursiveMode::NonRecursive).map_err(|error| error.kind) {
+            Ok(()) => Watching::Always,
+            Err(ErrorKind::MaxFilesWatch) => {
+                self.late("it watches no more folders. Raise fs.inotify.max_user_watches.");
+                Watching::InRounds
+            }
+            // It is gone again, or we may not look into it.
+            Err(_) => Watching::Never,
+        }
+    }
+
+    /// Looks at the folders without a watch. Those that the system watches by now leave the
+    /// rounds, after one more look.
+    fn go_round(&mut self) {
+        if self.watcher.is_none() {
+            self.ask_for_watcher();
+            if self.watcher.is_some() {
+                return self.watch_all();
+            }
+        }
+        let watched = self.watch_by_now();
+        let News { files, folders } = self.rounds.walk(&self.vault);
+        self.files.extend(files);
+        for folder in watched {
+            self.rounds.leave(folder.as_ref());
+            self.folders.extend(folder);
+        }
+        for folder in folders {
+            if !self.folders.contains(&folder) {
+                let files = self.watch_from(Some(folder));
+                self.files.extend(files);
             }
         }
     }
 
-    fn blind(&mut self, error: &notify::Error) {
-        if !self.is_blind {
-            tracing::warn!(%error, "changes of other programs are not noticed everywhere");
-            self.is_blind = true;
-            self.queue.add(Changed::Blind);
+    /// The folders of the rounds that have a watch now.
+    fn watch_by_now(&mut self) -> Vec<Option<NotePath>> {
+        let mut watched = Vec::new();
+        for folder in self.rounds.folders() {
+            match self.watch_one(folder.as_ref()) {
+                Watching::Always => watched.push(folder),
+                Watching::Never => {}
+                Watching::InRounds => break,
+            }
+        }
+        watched
+    }
+
+    /// Says once that changes come late, and why.
+    fn late(&mut self, why: &str) {
+        if !self.is_late {
+            tracing::warn!(why, "changes of other programs are noticed late");
+            self.is_late = true;
+            self.queue.add(Changed::Late {
+                why: format!(
+                    "Changes that other programs make to some notes are noticed seconds late, \
+                     because the system is short of watches: {why}"
+                ),
+            });
         }
     }
 
@@ -257,6 +323,16 @@ impl Lookout {
     }
 }
 
+/// How a folder is watched.
+enum Watching {
+    /// By the system.
+    Always,
+    /// By looking at it from time to time.
+    InRounds,
+    /// It cannot be.
+    Never,
+}
+
 fn watcher(top: &Path, bell: &Bell) -> notify::Result<Box<dyn Watcher + Send>> {
     let (top, bell) = (top.to_owned(), bell.clone());
     let hear = move |report| {
@@ -265,26 +341,7 @@ fn watcher(top: &Path, bell: &Bell) -> notify::Result<Box<dyn Watcher + Send>> {
     Ok(Box::new(RecommendedWatcher::new(hear, notify::Config::default())?))
 }
 
-/// What is in a folder, by paths that are ours, and whether it is a folder.
-fn entries(at: Option<&str>, folder: &Folder) -> Result<Vec<(NotePath, FileType)>, Errno> {
-    let mut found = Vec::new();
-    for entry in folder.entries()? {
-        let entry = entry?;
-        let Ok(name) = entry.file_name().to_str() else { continue };
-        let path = at.map_or_else(|| name.to_owned(), |at| format!("{at}/{name}"));
-        if matches!(name, "." | "..") {
-            continue;
-        }
-        let Ok(path) = NotePath::parse(&path) else { continue };
-        let kind = match entry.file_type() {
-            FileType::Unknown => fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)
-                .map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode)),
-            known => known,
-        };
-        found.push((path, kind));
-    }
-    Ok(found)
-}
-
+#[cfg(test)]
+mod flood;
 #[cfg(test)]
 mod tests;

@@ -61,7 +61,7 @@ impl Queue {
 fn join(waiting: &mut VecDeque<Changed>, changed: Changed) {
     match (waiting.back_mut(), changed) {
         (_, Changed::Gone) => {
-            waiting.retain(|earlier| *earlier == Changed::Blind);
+            waiting.retain(|earlier| matches!(earlier, Changed::Late { .. }));
             waiting.push_back(Changed::Gone);
         }
         (Some(Changed::Everything), Changed::Everything | Changed::Notes(_)) => {}
@@ -98,7 +98,8 @@ mod tests {
 
     #[test]
     fn what_was_not_fetched_is_joined_and_the_order_of_gone_and_back_stays() {
-        use Changed::{Back, Blind, Everything, Gone};
+        use Changed::{Back, Everything, Gone};
+        let late = || Changed::Late { why: "short".to_owned() };
         assert_eq!(
             joined([notes(&["b.md"]), notes(&["a.md", "b.md"])]),
             [notes(&["a.md", "b.md"])]
@@ -106,7 +107,7 @@ mod tests {
         assert_eq!(joined([notes(&["a.md"]), Everything, notes(&["b.md"])]), [Everything]);
         assert_eq!(joined([Everything, Gone, Back, Everything]), [Gone, Back, Everything]);
         assert_eq!(joined([Gone, Back, Everything, Gone]), [Gone]);
-        assert_eq!(joined([Blind, notes(&["a.md"]), Gone]), [Blind, Gone]);
+        assert_eq!(joined([late(), notes(&["a.md"]), Gone]), [late(), Gone]);
     }
 
     #[test]

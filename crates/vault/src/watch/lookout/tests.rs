@@ -43,7 +43,7 @@ fn post() -> Post {
     }
     let (bell, heard) = bell();
     let vault = Vault::open(all.path()).unwrap();
-    let lookout = Lookout::new(vault, Arc::default(), bell).unwrap();
+    let lookout = Lookout::new(vault, Arc::default(), bell);
     Post { _all: all, lookout, heard }
 }
 
@@ -65,15 +65,54 @@ async fn told(mut post: Post) -> Vec<Changed> {
 #[tokio::test]
 async fn when_the_system_has_no_more_watches_it_is_said_once_and_the_work_goes_on() {
     let mut post = post();
-    post.lookout.watcher = Box::new(Stingy(2));
-    assert_eq!(told(post).await, [Changed::Blind, Changed::Everything]);
+    post.lookout.watcher = Some(Box::new(Stingy(2)));
+    let told = told(post).await;
+    let [Changed::Late { why }, Changed::Everything] = &told[..] else { panic!("{told:?}") };
+    assert!(why.contains("seconds late") && why.contains("max_user_watches"), "{why}");
 }
 
 #[tokio::test]
 async fn when_the_system_has_enough_watches_nothing_is_said_of_them() {
     let mut post = post();
-    post.lookout.watcher = Box::new(Stingy(4));
+    post.lookout.watcher = Some(Box::new(Stingy(4)));
     assert_eq!(told(post).await, [Changed::Everything]);
+}
+
+#[test]
+fn changes_in_folders_without_a_watch_are_found_in_a_round_until_there_is_one() {
+    let Post { _all, mut lookout, heard } = post();
+    for name in ["one", "two", "three"] {
+        std::fs::write(_all.path().join(name).join("a.md"), "1").unwrap();
+    }
+    lookout.watcher = Some(Box::new(Stingy(2)));
+    lookout.watch_all();
+    assert_eq!((lookout.folders.len(), lookout.rounds.folders().len()), (1, 2));
+
+    for name in ["one", "two", "three"] {
+        std::fs::write(_all.path().join(name).join("a.md"), "longer").unwrap();
+    }
+    std::fs::create_dir_all(_all.path().join("three/new")).unwrap();
+    lookout.go_round();
+    assert_eq!(lookout.files.len(), 2, "the third is the system's to tell: {:?}", lookout.files);
+
+    let unwatched = lookout.rounds.folders().len();
+    lookout.watcher = Some(Box::new(Stingy(usize::MAX)));
+    lookout.go_round();
+    assert_eq!((unwatched >= 2, lookout.rounds.folders().len()), (true, 0));
+    drop(heard);
+}
+
+#[test]
+fn without_any_watcher_every_folder_is_in_the_rounds_until_the_system_gives_one() {
+    let Post { _all, mut lookout, heard } = post();
+    lookout.watcher = None;
+    lookout.watch_all();
+    lookout.everything = false;
+    assert_eq!((lookout.folders.len(), lookout.rounds.folders().len()), (0, 4));
+    lookout.go_round();
+    assert!(lookout.everything && lookout.watcher.is_some());
+    assert_eq!((lookout.folders.len(), lookout.rounds.folders().len()), (3, 0));
+    drop(heard);
 }
 
 #[test]

@@ -1,0 +1,106 @@
+//! A vault on a disk that is taken away and comes back, the same one or another.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test makes its own files and fails where it cannot go on"
+)]
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use support::{Folder, path};
+use vault::{Changed, Watch};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Something mounted over the vault's folder; on drop it is gone.
+struct Mounted<'a>(&'a Path);
+
+impl<'a> Mounted<'a> {
+    /// `None`, and a word about it, where the system does not let us mount.
+    fn over(root: &'a Path, what: &[&str]) -> Option<Self> {
+        let done = Command::new("mount").args(what).arg(root).output();
+        let mounted = done.is_ok_and(|output| output.status.success());
+        if !mounted {
+            println!("skipped: this system does not let the test mount {what:?}");
+        }
+        mounted.then_some(Self(root))
+    }
+
+    /// Pulls the plug: the disk leaves, whoever has it open.
+    fn pull(self) {}
+}
+
+impl Drop for Mounted<'_> {
+    fn drop(&mut self) {
+        let done = Command::new("umount").arg("-l").arg(self.0).status();
+        assert!(done.unwrap().success(), "{} stays mounted", self.0.display());
+    }
+}
+
+/// A place to mount a disk on, with nothing in it: what an unmounted disk leaves behind.
+fn place() -> Folder {
+    let folder = Folder::new();
+    fs::remove_dir(folder.root.join("notes")).unwrap();
+    folder
+}
+
+async fn next(watch: &mut Watch) -> Changed {
+    let changed = tokio::time::timeout(PATIENCE, watch.next()).await;
+    changed.expect("a change is told").expect("the watch goes on")
+}
+
+async fn until(watch: &mut Watch, wanted: &Changed) {
+    while next(watch).await != *wanted {}
+}
+
+#[tokio::test]
+async fn another_disk_in_the_place_of_the_first_is_the_vault_once_something_is_on_it() {
+    let folder = place();
+    let Some(first) = Mounted::over(&folder.root, &["-t", "tmpfs", "tmpfs"]) else { return };
+    folder.write("a.md", "on the first disk");
+    let vault = folder.vault();
+    let mut watch = vault.watch().unwrap();
+    assert_eq!(next(&mut watch).await, Changed::Everything);
+    first.pull();
+    until(&mut watch, &Changed::Gone).await;
+
+    let Some(_second) = Mounted::over(&folder.root, &["-t", "tmpfs", "tmpfs"]) else { return };
+    folder.write("deep/b.md", "on the second disk");
+    until(&mut watch, &Changed::Back).await;
+    until(&mut watch, &Changed::Everything).await;
+    assert_eq!(vault.read(&path("deep/b.md")).unwrap().bytes, b"on the second disk");
+    vault.read(&path("a.md")).unwrap_err();
+    folder.write("deep/b.md", "again");
+    until(&mut watch, &Changed::Notes(vec![path("deep/b.md")])).await;
+}
+
+#[tokio::test]
+async fn the_same_disk_that_comes_back_is_watched_again() {
+    let folder = place();
+    let disk = folder.out.join("disk");
+    fs::create_dir_all(disk.join("deep")).unwrap();
+    fs::write(disk.join("deep/a.md"), "1").unwrap();
+    let from = ["--bind", disk.to_str().unwrap()];
+    let Some(first) = Mounted::over(&folder.root, &from) else { return };
+    let vault = folder.vault();
+    let mut watch = vault.watch().unwrap();
+    assert_eq!(next(&mut watch).await, Changed::Everything);
+    first.pull();
+    until(&mut watch, &Changed::Gone).await;
+    fs::write(disk.join("deep/a.md"), "while it was away").unwrap();
+
+    let Some(_again) = Mounted::over(&folder.root, &from) else { return };
+    until(&mut watch, &Changed::Back).await;
+    until(&mut watch, &Changed::Everything).await;
+    assert_eq!(vault.read(&path("deep/a.md")).unwrap().bytes, b"while it was away");
+    folder.write("deep/a.md", "2");
+    until(&mut watch, &Changed::Notes(vec![path("deep/a.md")])).await;
+}
