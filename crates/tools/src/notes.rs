@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use llm::tool::{ToolContext, ToolFailure};
 use protocol::{Act, ChangeSet, ContentHash, NotePath, Seen, Unplannable};
-use vault::{EntryKind, Vault, VaultError};
+use vault::{EntryKind, Note, Vault, VaultError};
 
 use crate::candidates;
 use crate::desk::{Desk, means_today};
@@ -55,6 +55,12 @@ impl Notes {
         asked: &str,
         context: &ToolContext,
     ) -> Result<Current, ToolFailure> {
+        if context.overlay.is_empty()
+            && let Some(note) = self.vault.at_hand(asked.trim())
+        {
+            let Note { path, bytes, hash, .. } = note;
+            return Ok(Current { path, bytes, hash, waiting: false });
+        }
         let path = self.path_of(asked, context).await?;
         self.current(path, context).await
     }

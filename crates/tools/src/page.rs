@@ -23,6 +23,8 @@ const RULE: &str = "---";
 pub(crate) struct Page<'a> {
     pub(crate) path: &'a NotePath,
     pub(crate) text: &'a str,
+    /// All of its lines.
+    pub(crate) all: &'a [&'a str],
     pub(crate) hash: &'a ContentHash,
     /// Whether it shows changes that wait for the user.
     pub(crate) waiting: bool,
@@ -33,8 +35,10 @@ pub(crate) struct Page<'a> {
 impl Page<'_> {
     /// The head, the outline of a long note, and the numbered lines; says what was cut.
     pub(crate) fn print(&self) -> String {
-        let lines: Vec<&str> = self.text.lines().collect();
-        let mut out = format!(
+        let lines = self.all;
+        let mut out = String::with_capacity(self.text.len() + 8 * lines.len() + 200);
+        let _ = write!(
+            out,
             "`{}` · {} · hash {}",
             self.path,
             count(lines.len(), "line"),
@@ -85,7 +89,10 @@ fn print_lines(lines: &[&str], first: usize, out: &mut String) -> usize {
     for (number, line) in (first..).zip(lines).take(MAX_LINES) {
         bytes += line.len();
         if bytes <= MAX_BYTES {
-            let _ = write!(out, "\n{number}| {line}");
+            out.push('\n');
+            print_number(number, out);
+            out.push_str("| ");
+            out.push_str(line);
         } else if shown == 0 {
             let end = line.floor_char_boundary(MAX_BYTES);
             let _ = write!(
@@ -100,6 +107,15 @@ fn print_lines(lines: &[&str], first: usize, out: &mut String) -> usize {
         shown += 1;
     }
     shown
+}
+
+/// As `write!` does it, without what that costs a line.
+fn print_number(number: usize, out: &mut String) {
+    if number >= 10 {
+        print_number(number / 10, out);
+    }
+    let digit = u8::try_from(number % 10).unwrap_or_default();
+    out.push(char::from(b'0' + digit));
 }
 
 /// What a print says, for the commands.
@@ -141,7 +157,8 @@ mod tests {
     fn print(text: &str, lines: RangeInclusive<usize>) -> String {
         let path = NotePath::parse("a/Note.md").unwrap();
         let hash = ContentHash::of(text.as_bytes());
-        Page { path: &path, text, hash: &hash, waiting: false, lines }.print()
+        let all: Vec<&str> = text.lines().collect();
+        Page { path: &path, text, all: &all, hash: &hash, waiting: false, lines }.print()
     }
 
     #[test]

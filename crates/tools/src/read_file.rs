@@ -45,7 +45,8 @@ impl ReadFile {
     ) -> Result<ToolOutcome, ToolFailure> {
         let note = self.0.named(&input.path, context).await?;
         let text = decode(&note.path, &note.bytes).map_err(ToolFailure)?;
-        let total = text.lines().count();
+        let all: Vec<&str> = text.lines().collect();
+        let total = all.len();
         let first = line(input.start_line, 1);
         let last = line(input.end_line, usize::MAX);
         if first == 0 || last < first {
@@ -66,6 +67,7 @@ impl ReadFile {
         let page = Page {
             path: &note.path,
             text,
+            all: &all,
             hash: &note.hash,
             waiting: note.waiting,
             lines: first..=last,

@@ -6,6 +6,7 @@
 
 mod act;
 mod apply;
+mod at_hand;
 mod carrying;
 mod error;
 mod fold;

@@ -127,7 +127,7 @@ impl Vault {
 }
 
 /// Parses what is to name a note: with a `/` at its end it would name a folder.
-fn note_path(text: &str) -> Result<NotePath, PathError> {
+pub(crate) fn note_path(text: &str) -> Result<NotePath, PathError> {
     let asked = NotePath::parse(text)?;
     if text.ends_with('/') {
         let advice = "Leave out the `/` at the end, or write the note's name behind it.";
@@ -137,7 +137,7 @@ fn note_path(text: &str) -> Result<NotePath, PathError> {
 }
 
 /// The path as given, then with `.md`.
-fn spellings(asked: &NotePath) -> Result<Vec<NotePath>, VaultError> {
+pub(crate) fn spellings(asked: &NotePath) -> Result<Vec<NotePath>, VaultError> {
     let mut spellings = vec![asked.clone()];
     if !asked.is_markdown() && asked.name().len() <= 252 {
         spellings.push(NotePath::parse(&format!("{asked}.md"))?);
