@@ -1,0 +1,76 @@
+//! The figures of the vault: how each is taken, and the bar that it must not be above.
+
+use std::error::Error;
+
+use crate::pairs::Ratio;
+use crate::{changing, reading};
+
+/// What is measured.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Figure {
+    /// An edit of one note, beside the same done bare.
+    DurableEdit,
+    /// Edits of sixty notes as one change set, beside sixty bare ones that share one commit.
+    ChangeSetOf60,
+    /// `read_file`, beside open, read and close.
+    ReadFile,
+    /// `read_file`, beside the same tool of a plugged-in server.
+    ReadFileBesideMcp,
+}
+
+/// All of them, in the order they are taken.
+pub(crate) const FIGURES: [Figure; 4] =
+    [Figure::DurableEdit, Figure::ChangeSetOf60, Figure::ReadFile, Figure::ReadFileBesideMcp];
+
+impl Figure {
+    /// What it is called in the output.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::DurableEdit => "durable_edit",
+            Self::ChangeSetOf60 => "change_set_of_60",
+            Self::ReadFile => "read_file",
+            Self::ReadFileBesideMcp => "read_file_beside_mcp",
+        }
+    }
+
+    const fn bar(self) -> f64 {
+        match self {
+            Self::DurableEdit | Self::ChangeSetOf60 => 1.3,
+            Self::ReadFile => 3.0,
+            Self::ReadFileBesideMcp => 1.0 / 20.0,
+        }
+    }
+
+    async fn take(self) -> Result<Ratio, Box<dyn Error>> {
+        match self {
+            Self::DurableEdit => changing::edits(1, 400).await,
+            Self::ChangeSetOf60 => changing::edits(60, 30).await,
+            Self::ReadFile => {
+                reading::beside_the_calls(std::env::var("P").map_or(400, |p| p.parse().unwrap()))
+                    .await
+            }
+            Self::ReadFileBesideMcp => reading::beside_the_server(300).await,
+        }
+    }
+
+    /// Takes it and prints one line; whether the bar is met.
+    pub(crate) async fn print(self) -> bool {
+        let (name, bar) = (self.name(), self.bar());
+        let ratio = match self.take().await {
+            Ok(ratio) => ratio,
+            Err(why) => {
+                println!("{name} ratio=none bar={bar} MISSED not measured: {why}");
+                return false;
+            }
+        };
+        let met = ratio.value() <= bar;
+        println!(
+            "{name} ratio={:.3} bar={bar} {} ours_us={:.1} rival_us={:.1}",
+            ratio.value(),
+            if met { "ok" } else { "MISSED" },
+            ratio.ours.as_secs_f64() * 1e6,
+            ratio.rival.as_secs_f64() * 1e6
+        );
+        met
+    }
+}

@@ -1,0 +1,47 @@
+//! The product beside its rivals: each figure is a ratio, taken in the same run.
+#![allow(clippy::disallowed_methods, reason = "the rivals open their files as they like")]
+
+mod bare;
+mod changing;
+mod figure;
+mod mcp;
+mod ours;
+mod pairs;
+mod reading;
+mod text;
+
+use std::error::Error;
+use std::process::ExitCode;
+
+use figure::FIGURES;
+
+const USAGE: &str = "usage: bench vault [FIGURE]";
+
+fn main() -> ExitCode {
+    match begin() {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("bench: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn begin() -> Result<ExitCode, Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["vault"] => runtime.block_on(vault("")),
+        ["vault", figure] => runtime.block_on(vault(figure)),
+        _ => Err(USAGE.into()),
+    }
+}
+
+/// Measures the figures whose name begins so.
+async fn vault(wanted: &str) -> Result<ExitCode, Box<dyn Error>> {
+    let mut met = true;
+    for figure in FIGURES.iter().filter(|figure| figure.name().starts_with(wanted)) {
+        met &= figure.print().await;
+    }
+    Ok(if met { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
