@@ -1,7 +1,5 @@
 //! `append_file`: lines at the end of a note, or of the text under one of its headings.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use llm::tool::{ChangingTool, Effect, Plan, ToolContext, ToolFailure};
 use protocol::{Change, ChangeSet, NotePath};
@@ -9,12 +7,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::address;
-use crate::desk::{Desk, means_today};
+use crate::daily::DAILY;
+use crate::desk::means_today;
 use crate::note_text::{LineEnd, count, decode};
 use crate::notes::{Current, Notes, Place};
-
-/// What a path says that means today's note.
-const DAILY: &str = "daily";
 
 /// Adds lines to the end of a note, or to the end of the text under one heading of it. Creates the
 /// note when there is none. Nothing that stands in the note changes. Look at the note first to
@@ -31,10 +27,7 @@ pub(crate) struct AppendFileInput {
     heading: Option<String>,
 }
 
-pub(crate) struct AppendFile {
-    pub(crate) notes: Notes,
-    pub(crate) desk: Arc<dyn Desk>,
-}
+pub(crate) struct AppendFile(pub(crate) Notes);
 
 #[async_trait]
 impl ChangingTool for AppendFile {
@@ -52,25 +45,18 @@ impl ChangingTool for AppendFile {
             ));
         }
         let has_a_name = input.path.trim() != DAILY && means_today(&input.path);
-        if has_a_name && self.notes.named(&input.path, context).await.is_err() {
+        if has_a_name && self.0.named(&input.path, context).await.is_err() {
             return Err(ToolFailure(format!(
                 "There is no note “{}” to add to.\nFor today's daily note give path `{DAILY}`.",
                 input.path.trim()
             )));
         }
-        let asked =
-            if input.path.trim() == DAILY { daily(self.desk.as_ref()) } else { input.path.clone() };
-        let plan = match self.notes.named_or_free(&asked, context).await? {
+        let plan = match self.0.named_or_free(&input.path, context).await? {
             Place::Free(path) => create(path, &input),
             Place::Taken(note) => append(note, &input),
         };
         plan.map(|plan| (Effect::Create, plan)).map_err(ToolFailure)
     }
-}
-
-/// The path of today's daily note.
-pub(crate) fn daily(desk: &dyn Desk) -> String {
-    format!("{}.md", desk.now().date())
 }
 
 fn create(path: NotePath, input: &AppendFileInput) -> Result<Plan, String> {

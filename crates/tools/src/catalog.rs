@@ -46,7 +46,7 @@ pub fn catalog(shelf: Shelf) -> Result<ToolRegistry, DuplicateTool> {
     tools.register(ListFiles { notes: notes.clone(), desk: desk.clone() })?;
     tools.register(ReadFile(notes.clone()))?;
     tools.register_changing(EditFile(notes.clone()))?;
-    tools.register_changing(AppendFile { notes: notes.clone(), desk: desk.clone() })?;
+    tools.register_changing(AppendFile(notes.clone()))?;
     tools.register_changing(WriteFile(notes.clone()))?;
     tools.register_changing(MoveFile(notes.clone()))?;
     tools.register_changing(DeleteFile(notes.clone()))?;

@@ -30,6 +30,7 @@ mod write_file;
 mod address;
 mod candidates;
 mod closest;
+mod daily;
 mod note_text;
 mod notes;
 mod outline;

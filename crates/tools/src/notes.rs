@@ -1,12 +1,14 @@
 //! The notes as a conversation sees them: the files, with the changes that wait on top.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use llm::tool::{ToolContext, ToolFailure};
 use protocol::{Act, ChangeSet, ContentHash, NotePath, Seen, Unplannable};
-use vault::{EntryKind, Note, Vault, VaultError};
+use vault::{EntryKind, Note, Setting, Vault, VaultError};
 
 use crate::candidates;
+use crate::daily::{self, DAILY};
 use crate::desk::{Desk, means_today};
 
 /// Reads for one catalog.
@@ -71,7 +73,8 @@ impl Notes {
         asked: &str,
         context: &ToolContext,
     ) -> Result<NotePath, ToolFailure> {
-        let asked = asked.trim();
+        let meant = self.meant(asked);
+        let asked = meant.trim();
         if let Some(path) = self.planned(asked, context).await? {
             return Ok(path);
         }
@@ -160,16 +163,26 @@ impl Notes {
         asked: &str,
         context: &ToolContext,
     ) -> Result<Place, ToolFailure> {
+        let asked = self.meant(asked);
         if asked.contains('/') {
-            return self.place(asked, context).await;
+            return self.place(&asked, context).await;
         }
-        match self.named(asked, context).await {
+        match self.named(&asked, context).await {
             Ok(current) => Ok(Place::Taken(current)),
             Err(missing) => match candidates::read(&missing.0) {
-                Some(candidates::Candidates::Near(_)) => self.place(asked, context).await,
+                Some(candidates::Candidates::Near(_)) => self.place(&asked, context).await,
                 _ => Err(missing),
             },
         }
+    }
+
+    /// The path of today's daily note, as the vault's settings have it.
+    pub(crate) fn daily(&self) -> String {
+        daily::path(self.vault.obsidian(Setting::DailyNotes).as_deref(), &self.desk.now())
+    }
+
+    fn meant<'a>(&self, asked: &'a str) -> Cow<'a, str> {
+        if asked.trim() == DAILY { self.daily().into() } else { asked.into() }
     }
 
     /// The vault, for searches that walk it.
@@ -188,10 +201,7 @@ impl Notes {
         }
         let words = candidates::none(asked, nearest);
         if means_today(asked) {
-            let today = self.desk.now().date();
-            return Ok(format!(
-                "{words}\nToday's daily note, if there is one, is called `{today}`."
-            ));
+            return Ok(format!("{words}\nFor today's daily note give path `{DAILY}`."));
         }
         Ok(words)
     }

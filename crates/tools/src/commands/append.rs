@@ -6,13 +6,13 @@ use super::list_form::next_item;
 use super::words::{at_last, unquoted};
 use super::{Command, Entry, Move, Scene, reply};
 use crate::candidates::{self, Candidates};
+use crate::daily::DAILY;
 use crate::note_text::count;
 use crate::page;
 
 /// Lines at the end of a long note in which its last list is looked for.
 const TAIL: usize = 200;
 /// The name that always means the note of the day.
-const DAILY: &str = "daily";
 
 pub(super) const ENTRY: Entry = Entry {
     word: "append",
@@ -70,8 +70,7 @@ impl Append {
 impl Command for Append {
     fn next(&self, scene: &Scene<'_>) -> Move {
         let Some(done) = scene.done.last() else {
-            let today = format!("{}.md", scene.today);
-            let path = if self.is_daily() { &today } else { &self.note };
+            let path = if self.is_daily() { DAILY } else { &self.note };
             return Move::call("read_file", json!({ "path": path }));
         };
         match (done.tool, done.is_error) {

@@ -39,12 +39,12 @@ fn lines_are_read_as_their_commands() {
     let last_to_wins = json!({ "path": "Groceries" });
     check("append milk, eggs to my list to Groceries", "read_file", last_to_wins);
     check("append a to \"Letters to Ann\"", "read_file", json!({ "path": "Letters to Ann" }));
-    check("append a to daily", "read_file", json!({ "path": "2026-11-21.md" }));
+    check("append a to daily", "read_file", json!({ "path": "daily" }));
     let edit = json!({ "path": "Note", "old_text": "a", "new_text": "b" });
     check("replace a with b in Note", "edit_file", edit);
     let edit = json!({ "path": "N", "old_text": "tea with milk", "new_text": "tea in a pot" });
     check("replace \"tea with milk\" with \"tea in a pot\" in N", "edit_file", edit);
-    check("today", "read_file", json!({ "path": "2026-11-21.md" }));
+    check("today", "read_file", json!({ "path": "daily" }));
 }
 
 #[test]

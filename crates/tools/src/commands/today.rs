@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::{Command, Entry, Move, Scene, reply};
 use crate::candidates::{self, Candidates};
+use crate::daily::DAILY;
 use crate::page;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -20,7 +21,7 @@ impl Command for Today {
     fn next(&self, scene: &Scene<'_>) -> Move {
         let today = scene.today;
         let Some(done) = scene.done.first() else {
-            return Move::call("read_file", json!({ "path": format!("{today}.md") }));
+            return Move::call("read_file", json!({ "path": DAILY }));
         };
         if let Some(note) = page::read(done.output).filter(|_| !done.is_error) {
             return reply::shown(&note);

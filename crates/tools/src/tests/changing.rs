@@ -243,3 +243,13 @@ async fn plans_stack_on_plans_that_wait() {
     let read = bench.works("read_file", json!({ "path": "n" })).await.text;
     assert!(read.ends_with("1| one\n2| 2"), "{read}");
 }
+
+#[tokio::test]
+async fn the_daily_note_is_where_obsidian_keeps_it() {
+    let settings: &[u8] = br#"{ "folder": "Diary", "format": "YYYY/MM-DD" }"#;
+    let mut bench = Bench::with(&[(".obsidian/daily-notes.json", settings)]);
+    bench.works("append_file", json!({ "path": "daily", "content": "woke early" })).await;
+    assert_eq!(bench.text("Diary/2026/11-21.md"), "woke early\n");
+    let read = bench.works("read_file", json!({ "path": "daily" })).await;
+    assert!(read.text.contains("woke early"), "{}", read.text);
+}

@@ -227,8 +227,7 @@ fn property(call: &mut Call, failure: &str) -> Option<()> {
 }
 
 fn daily(call: &mut Call, failure: &str) -> Option<()> {
-    let name =
-        between(failure, "is called `", "`").or_else(|| between(failure, "give path `", "`"))?;
+    let name = between(failure, "give path `", "`")?;
     call.arguments["path"] = json!(name);
     Some(())
 }
