@@ -16,6 +16,7 @@ pub(crate) fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync 
         chat::decide_review,
         notes::show_note,
         notes::close_note,
+        notes::select_in_note,
         settings::save_settings,
         settings::set_key,
         settings::test_provider,

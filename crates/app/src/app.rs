@@ -275,6 +275,16 @@ impl App {
         Ok(())
     }
 
+    /// Tells what is selected in the note that is shown; empty for nothing.
+    pub async fn select_in_note(
+        &self,
+        selected: &str,
+        heading: Option<String>,
+    ) -> Result<(), UserError> {
+        self.open().await?.desk.select(selected, heading);
+        Ok(())
+    }
+
     /// Names the active note for a host without a window (`--note`).
     pub async fn name_note(&self, path: NotePath) -> Result<(), UserError> {
         self.open().await?.desk.show(path, Source::CommandLine);

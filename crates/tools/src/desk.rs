@@ -9,6 +9,10 @@ pub struct ActiveNote {
     pub path: NotePath,
     /// How we know.
     pub source: Source,
+    /// The words that are selected in it; empty for none.
+    pub selected: String,
+    /// The heading that the selection stands under.
+    pub heading: Option<String>,
 }
 
 /// How we know which note is open.
@@ -18,6 +22,8 @@ pub enum Source {
     Window,
     /// It was named on the command line.
     CommandLine,
+    /// Obsidian had it open when it last wrote that down.
+    Obsidian,
 }
 
 /// Implemented by the application and in memory by the tests. Neither method blocks.

@@ -36,6 +36,7 @@ mod notes;
 mod outline;
 mod page;
 mod region;
+mod workspace;
 
 #[cfg(test)]
 mod tests;

@@ -14,3 +14,12 @@ pub(crate) async fn show_note(app: State<'_, App>, path: String) -> Result<NoteT
 pub(crate) async fn close_note(app: State<'_, App>) -> Result<(), UserError> {
     app.close_note().await
 }
+
+#[tauri::command]
+pub(crate) async fn select_in_note(
+    app: State<'_, App>,
+    selected: String,
+    heading: Option<String>,
+) -> Result<(), UserError> {
+    app.select_in_note(&selected, heading).await
+}

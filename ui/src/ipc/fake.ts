@@ -135,6 +135,10 @@ export class FakeHost implements Host {
     await this.#called('closeNote');
   }
 
+  async selectInNote(selected: string, heading: string | null): Promise<void> {
+    await this.#called('selectInNote', selected, heading);
+  }
+
   async saveSettings(settings: Settings): Promise<void> {
     await this.#called('saveSettings', settings);
     this.tell({ type: 'settings_changed', settings });

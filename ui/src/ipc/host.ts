@@ -22,6 +22,8 @@ export interface Host {
   showNote(path: NotePath): Promise<NoteText>;
   /** No note is shown any more. */
   closeNote(): Promise<void>;
+  /** Tells which words are selected in the shown note, and the heading above them. */
+  selectInNote(selected: string, heading: string | null): Promise<void>;
   /** Saves settings; each takes effect at once. */
   saveSettings(settings: Settings): Promise<void>;
   /** Stores a key; an empty one removes it. Refused with code `key` where there is no keyring:

@@ -25,6 +25,7 @@ export const tauriHost: Host = {
   decideReview: (request) => invoke('decide_review', { request }),
   showNote: (path) => invoke<NoteText>('show_note', { path }),
   closeNote: () => invoke('close_note'),
+  selectInNote: (selected, heading) => invoke('select_in_note', { selected, heading }),
   saveSettings: (settings) => invoke('save_settings', { settings }),
   setKey: (key, place) => invoke('set_key', { key, place }),
   testProvider: () => invoke<ProviderTest>('test_provider'),

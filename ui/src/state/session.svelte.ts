@@ -157,6 +157,10 @@ export class Session {
     await this.#ask(() => this.#host.closeNote());
   }
 
+  async selectInNote(words: string, heading: string | null): Promise<void> {
+    await this.#ask(() => this.#host.selectInNote(words, heading));
+  }
+
   async save(change: Partial<Settings>): Promise<void> {
     const settings = { ...this.app.settings, ...change };
     await this.#ask(() => this.#host.saveSettings(settings));

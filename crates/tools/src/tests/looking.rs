@@ -149,9 +149,20 @@ async fn the_open_note_and_the_clock_come_from_the_desk() {
     let none = bench.works("get_active_note", json!({})).await.text;
     assert!(none.starts_with("No note is open."), "{none}");
     let path = NotePath::parse("House/Boiler.md").unwrap();
-    *bench.desk.0.lock().unwrap() = Some(ActiveNote { path, source: Source::Window });
+    let (selected, heading) = ("set to 1.2\nbar".to_owned(), Some("Pressure".to_owned()));
+    let active = ActiveNote { path, source: Source::Window, selected, heading };
+    *bench.desk.0.lock().unwrap() = Some(active);
     let open = bench.works("get_active_note", json!({})).await.text;
     assert!(open.starts_with("`House/Boiler.md` · open beside the chat · hash "), "{open}");
+    assert!(open.ends_with("these words under “Pressure”:\n> set to 1.2\n> bar"), "{open}");
     let now = bench.works("get_current_time", json!({})).await.text;
     assert_eq!(now, "Saturday, 2026-11-21 09:30:00 +01:00 (Europe/Ljubljana)");
+}
+
+#[tokio::test]
+async fn without_a_note_of_ours_the_one_that_obsidian_has_open_counts() {
+    let workspace: &[u8] = br#"{ "lastOpenFiles": ["Boiler.md"] }"#;
+    let mut bench = Bench::with(&[(".obsidian/workspace.json", workspace), ("Boiler.md", b"x")]);
+    let open = bench.works("get_active_note", json!({})).await.text;
+    assert!(open.starts_with("`Boiler.md` · open in Obsidian (this may lag behind"), "{open}");
 }
