@@ -9,6 +9,8 @@ mod glob;
 pub mod links;
 pub mod markdown;
 mod notes;
+mod overlaid;
+mod parallel;
 mod passage;
 mod reading;
 mod score;

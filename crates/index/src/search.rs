@@ -10,7 +10,8 @@ use protocol::{ChangeSet, NotePath};
 use vault::Vault;
 
 use crate::glob::path_filter;
-use crate::notes::{Looked, Notes};
+use crate::notes::Notes;
+use crate::parallel::Looked;
 use crate::{Cut, SearchError};
 
 /// What to look for and how much to show.

@@ -12,14 +12,15 @@
     reason = "a test makes its own files and fails where it cannot go on"
 )]
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::time::{Duration, Instant};
 
 use index::links::{Graph, LinkFormat, Rewriting};
 use proptest::prelude::*;
-use protocol::NotePath;
-use vault::{EntryKind, Vault};
+use protocol::{Change, ChangeSet, NotePath};
+use vault::Vault;
 
 fn path(text: &str) -> NotePath {
     NotePath::parse(text).unwrap()
@@ -151,6 +152,13 @@ fn oracle(files: &BTreeSet<String>, source: &str, spelled: &str) -> Option<Strin
     None
 }
 
+/// Whether another program, which reads a link from its note's folder, finds `target`.
+fn leads_from(source: &str, spelled: &str, target: &str) -> bool {
+    let only = BTreeSet::from([target.to_owned()]);
+    let link = spelled.strip_prefix("./").unwrap_or(spelled);
+    !link.starts_with('/') && oracle(&only, source, &format!("./{link}")).is_some()
+}
+
 /// What a move of one note, or of a folder, does to each path.
 fn moved(from: &str, to: &str) -> impl Fn(&str) -> String {
     move |path| match path.strip_prefix(from) {
@@ -166,6 +174,7 @@ fn fault(
     rewriting: &Rewriting,
     then: impl Fn(&str) -> String,
     created: &[String],
+    format: Option<LinkFormat>,
 ) -> Option<String> {
     let before: BTreeSet<String> = notes.keys().cloned().collect();
     let mut after: BTreeSet<String> = before.iter().map(|file| then(file)).collect();
@@ -179,14 +188,24 @@ fn fault(
             Err(fault) => return Some(format!("{source}: {fault}")),
         };
         let old = pieces.iter().filter_map(|piece| match piece {
-            Piece::Link(_, target, _) => Some(target),
+            Piece::Link(open, target, _) => Some((*open, target)),
             Piece::Text(_) => None,
         });
-        for (old, new) in old.zip(&targets) {
-            let led = oracle(&before, source, old).map(|file| then(&file));
+        for ((old_form, old), new) in old.zip(&targets) {
+            let was = oracle(&before, source, old);
+            let led = was.as_deref().map(&then);
             let leads = oracle(&after, &then(source), new);
             if led.is_some() && led != leads {
                 return Some(format!("{source}: {old} led to {led:?}, {new} leads to {leads:?}"));
+            }
+            let markdown = matches!(old_form, "[x](" | "[y](<" | "![z](");
+            if markdown
+                && let Some((before, after)) = was.zip(led.as_ref())
+                && leads_from(source, old, &before)
+                && format.is_none_or(|format| format == LinkFormat::Relative)
+                && !leads_from(&then(source), new, after)
+            {
+                return Some(format!("{source}: other programs do not find {after} by {new}"));
             }
             if led.is_none() && old != new {
                 return Some(format!("{source}: {old} led nowhere and became {new}"));
@@ -203,11 +222,8 @@ fn format() -> impl Strategy<Value = Option<LinkFormat>> {
     )
 }
 
-fn graph_of<'a>(
-    notes: &BTreeMap<String, Vec<Piece>>,
-    read: &'a index::links::Reading<'a>,
-    format: Option<LinkFormat>,
-) -> Graph<'a> {
+fn graph_of(notes: &BTreeMap<String, Vec<Piece>>, format: Option<LinkFormat>) -> Graph<'_> {
+    let read = |at: &NotePath| Some(Cow::Owned(written(notes.get(at.as_str())?).into_bytes()));
     Graph::new(notes.keys().map(|file| path(file)).collect(), read, format)
 }
 
@@ -225,10 +241,9 @@ proptest! {
     ) {
         let from = notes.keys().nth(at.index(notes.len())).unwrap().clone();
         prop_assume!(!notes.contains_key(&to));
-        let read = |at: &NotePath| notes.get(at.as_str()).map(|pieces| written(pieces).into_bytes());
-        let rewriting = graph_of(&notes, &read, format).after_moving(&[(path(&from), path(&to))]);
+        let rewriting = graph_of(&notes, format).after_moving(&[(path(&from), path(&to))]);
         prop_assert_eq!(&rewriting.problems, &[]);
-        prop_assert_eq!(fault(&notes, &rewriting, moved(&from, &to), &[]), None);
+        prop_assert_eq!(fault(&notes, &rewriting, moved(&from, &to), &[], format), None);
     }
 
     #[test]
@@ -242,19 +257,17 @@ proptest! {
             .filter(|file| then(file) != **file)
             .map(|file| (path(file), path(&then(file))))
             .collect();
-        let read = |at: &NotePath| notes.get(at.as_str()).map(|pieces| written(pieces).into_bytes());
-        let rewriting = graph_of(&notes, &read, format).after_moving(&moves);
+        let rewriting = graph_of(&notes, format).after_moving(&moves);
         prop_assert_eq!(&rewriting.problems, &[]);
-        prop_assert_eq!(fault(&notes, &rewriting, then, &[]), None);
+        prop_assert_eq!(fault(&notes, &rewriting, then, &[], format), None);
     }
 
     #[test]
     fn a_new_note_takes_over_no_link(notes in vault(), new in file(), format in format()) {
         prop_assume!(!notes.contains_key(&new));
-        let read = |at: &NotePath| notes.get(at.as_str()).map(|pieces| written(pieces).into_bytes());
-        let rewriting = graph_of(&notes, &read, format).after_creating(&[path(&new)]);
+        let rewriting = graph_of(&notes, format).after_creating(&[path(&new)]);
         prop_assert_eq!(&rewriting.problems, &[]);
-        prop_assert_eq!(fault(&notes, &rewriting, str::to_owned, &[new]), None);
+        prop_assert_eq!(fault(&notes, &rewriting, str::to_owned, &[new], format), None);
     }
 }
 
@@ -263,10 +276,40 @@ fn the_oracle_sees_a_link_that_was_not_written_anew() {
     let link = |target: &str| vec![Piece::Link("[[", target.to_owned(), "]]")];
     let notes = BTreeMap::from([("n.md".to_owned(), vec![]), ("a.md".to_owned(), link("n"))]);
     let nothing = Rewriting::default();
-    assert!(fault(&notes, &nothing, moved("n.md", "m.md"), &[]).is_some());
-    assert!(fault(&notes, &nothing, moved("n.md", "p/n.md"), &[]).is_none());
+    assert!(fault(&notes, &nothing, moved("n.md", "m.md"), &[], None).is_some());
+    assert!(fault(&notes, &nothing, moved("n.md", "p/n.md"), &[], None).is_none());
     let notes = BTreeMap::from([("p/n.md".to_owned(), vec![]), ("a.md".to_owned(), link("n"))]);
-    assert!(fault(&notes, &nothing, str::to_owned, &["n.md".to_owned()]).is_some());
+    assert!(fault(&notes, &nothing, str::to_owned, &["n.md".to_owned()], None).is_some());
+}
+
+#[test]
+fn planned_changes_count_as_done() {
+    let folder = tempfile::tempdir().unwrap();
+    for (file, text) in [("a.md", "[[n]]"), ("n.md", ""), ("old.md", "[[n]] [[m]]")] {
+        fs::write(folder.path().join(file), text).unwrap();
+    }
+    fs::create_dir(folder.path().join(".obsidian")).unwrap();
+    fs::write(folder.path().join(".obsidian/app.json"), r#"{"newLinkFormat":"absolute"}"#).unwrap();
+    let vault = Vault::open(folder.path()).unwrap();
+    let overlay: ChangeSet = [
+        Change::create(path("made.md"), "see [[p/m]]"),
+        Change::create(path("q/x.md"), ""),
+        Change::trash(path("a.md"), "[[n]]"),
+        Change::rename(path("n.md"), path("p/m.md")),
+    ]
+    .into_iter()
+    .collect();
+    let graph = Graph::of(&vault, &overlay).unwrap();
+    let sources = |to: &str| -> Vec<String> {
+        let links = graph.backlinks(&path(to)).into_iter();
+        links.map(|link| format!("{}:{}", link.source, link.link.path)).collect()
+    };
+    assert_eq!(sources("p/m.md"), ["old.md:m", "made.md:p/m"]);
+    assert_eq!(sources("n.md"), Vec::<String>::new());
+    let rewriting = graph.after_moving(&[(path("q/x.md"), path("m.md"))]);
+    let after: Vec<_> =
+        rewriting.files.iter().map(|file| String::from_utf8_lossy(&file.after)).collect();
+    assert_eq!(after, ["[[n]] [[p/m]]"]);
 }
 
 /// 10,000 notes of about 2 kB with five links each; 200 of the links lead to `Hub note`.
@@ -306,13 +349,11 @@ fn a_move_in_a_vault_of_ten_thousand_notes_is_planned_quickly_and_loses_no_link(
         fs::write(file, text).unwrap();
     }
     let vault = Vault::open(folder.path()).unwrap();
-    let read = |at: &NotePath| vault.bytes(at).ok();
+    let nothing = ChangeSet::default();
     let plan = |from: &str, to: &str| {
         let begun = Instant::now();
-        let entries = vault.list().unwrap().entries.into_iter();
-        let files = entries.filter(|entry| entry.kind == EntryKind::Note).map(|entry| entry.path);
-        let graph = Graph::new(files.collect(), &read, None);
-        let rewriting = graph.after_moving(&[(path(from), path(to))]);
+        let rewriting =
+            Graph::of(&vault, &nothing).unwrap().after_moving(&[(path(from), path(to))]);
         (rewriting, begun.elapsed())
     };
     let (rewriting, took) = plan("Hub note.md", "Hubs/Centre.md");

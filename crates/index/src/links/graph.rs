@@ -1,24 +1,25 @@
 //! All files of a vault and the links between them, read from their bytes when asked.
 
-use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
+use std::borrow::Cow;
 
-use protocol::NotePath;
+use protocol::{ChangeSet, NotePath};
+use vault::{EntryKind, Vault, VaultError};
 
 use super::LinkFormat;
 use super::mention::Mention;
 use super::resolver::Resolver;
 use super::spelled::{Form, Spelled, links, may_link};
+use crate::overlaid::Overlaid;
+use crate::parallel;
 
 /// Gives a file's bytes; `None` for a file that is gone or cannot be read.
-pub type Reading<'a> = dyn Fn(&NotePath) -> Option<Vec<u8>> + Sync + 'a;
+type Read<'a> = Box<dyn Fn(&NotePath) -> Option<Cow<'a, [u8]>> + Send + Sync + 'a>;
 
 /// The files and how to read them.
 pub struct Graph<'a> {
     pub(super) files: Vec<NotePath>,
     pub(super) resolver: Resolver,
-    pub(super) read: &'a Reading<'a>,
+    read: Read<'a>,
     pub(super) format: Option<LinkFormat>,
 }
 
@@ -41,17 +42,39 @@ pub struct Backlink {
 }
 
 impl<'a> Graph<'a> {
-    /// Over `files`, which are all files that a link may lead to, folders left out.
+    /// Over the files of a vault as they would be if the planned changes were applied, in the
+    /// format that the vault's own settings ask for.
+    pub fn of(vault: &'a Vault, overlay: &'a ChangeSet) -> Result<Self, VaultError> {
+        let (entries, overlaid) = Overlaid::list(vault, overlay)?;
+        let is_file = |kind: EntryKind| !matches!(kind, EntryKind::Folder | EntryKind::Link);
+        let on_disk = entries.into_iter().filter(|entry| is_file(entry.kind));
+        let mut files: Vec<NotePath> = on_disk.map(|entry| entry.path).collect();
+        files.extend(overlaid.planned().cloned());
+        let format = vault.obsidian(vault::Setting::App).and_then(|settings| LinkFormat::of(&settings));
+        Ok(Self::new(files, move |path| overlaid.bytes(path), format))
+    }
+
+    /// Over `files`, which are all files that a link may lead to; `read` gives their bytes.
     #[must_use]
-    pub fn new(files: Vec<NotePath>, read: &'a Reading<'a>, format: Option<LinkFormat>) -> Self {
+    pub fn new(
+        files: Vec<NotePath>,
+        read: impl Fn(&NotePath) -> Option<Cow<'a, [u8]>> + Send + Sync + 'a,
+        format: Option<LinkFormat>,
+    ) -> Self {
         let resolver = files.iter().cloned().collect();
-        Self { files, resolver, read, format }
+        Self { files, resolver, read: Box::new(read), format }
+    }
+
+    /// All files, those that hold no links too.
+    #[must_use]
+    pub fn files(&self) -> &[NotePath] {
+        &self.files
     }
 
     /// The links of one file in order, those that stay in it left out; empty when it holds no text.
     #[must_use]
     pub fn outgoing(&self, source: &NotePath) -> Vec<Outgoing> {
-        let Some(bytes) = (self.read)(source).filter(|_| may_link(source)) else {
+        let Some(bytes) = self.bytes(source).filter(|_| may_link(source)) else {
             return Vec::new();
         };
         let links = links(source, &bytes).unwrap_or_default().into_iter();
@@ -71,7 +94,7 @@ impl<'a> Graph<'a> {
             if source == target {
                 return None;
             }
-            let bytes = (self.read)(source).filter(|bytes| mention.is_in(bytes))?;
+            let bytes = self.bytes(source).filter(|bytes| mention.is_in(bytes))?;
             let mut links = links(source, &bytes).ok()?;
             links.retain(|link| {
                 !link.path.is_empty()
@@ -87,31 +110,13 @@ impl<'a> Graph<'a> {
 
     /// Looks at every file that may hold links, on all cores; results in the order of the files.
     pub(super) fn each<T: Send>(&self, look: impl Fn(&NotePath) -> Option<T> + Sync) -> Vec<T> {
-        const BATCH: usize = 32;
-        let next = AtomicUsize::new(0);
-        let work = || {
-            let mut found = Vec::new();
-            loop {
-                let start = next.fetch_add(BATCH, Ordering::Relaxed);
-                let batch = self.files.get(start..).unwrap_or_default();
-                if batch.is_empty() {
-                    return found;
-                }
-                let linking =
-                    batch.iter().take(BATCH).zip(start..).filter(|(path, _)| may_link(path));
-                found.extend(linking.filter_map(|(path, at)| Some((at, look(path)?))));
-            }
-        };
-        let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get).min(8);
-        let mut found: Vec<(usize, T)> = thread::scope(|scope| {
-            let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-            let mut all = work();
-            // A thread that panicked has no result; the panic was reported when it happened.
-            all.extend(others.into_iter().filter_map(|other| other.join().ok()).flatten());
-            all
-        });
-        found.sort_unstable_by_key(|(at, _)| *at);
-        found.into_iter().map(|(_, found)| found).collect()
+        let linking = |path: &NotePath| if may_link(path) { look(path) } else { None };
+        parallel::look(&self.files, None, linking).found
+    }
+
+    /// The bytes of a file.
+    pub(super) fn bytes(&self, path: &NotePath) -> Option<Cow<'a, [u8]>> {
+        (self.read)(path)
     }
 }
 

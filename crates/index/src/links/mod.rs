@@ -16,7 +16,7 @@ mod spelled;
 mod tests;
 
 pub use format::LinkFormat;
-pub use graph::{Backlink, Graph, Outgoing, Reading};
+pub use graph::{Backlink, Graph, Outgoing};
 pub use resolver::Resolver;
 pub use rewrite::{LinkProblem, Rewriting, Rewritten};
 pub use spelled::Spelled;

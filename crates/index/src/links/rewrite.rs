@@ -1,5 +1,6 @@
 //! What must be written anew so that links lead where they led, when files move or come.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use protocol::NotePath;
@@ -102,8 +103,9 @@ impl Graph<'_> {
         plan: &Plan<'_>,
         mention: &Mention,
     ) -> Result<Option<Rewritten>, LinkProblem> {
-        let may_change = |bytes: &Vec<u8>| plan.moved.contains_key(source) || mention.is_in(bytes);
-        let Some(before) = (self.read)(source).filter(may_change) else { return Ok(None) };
+        let may_change =
+            |bytes: &Cow<'_, [u8]>| plan.moved.contains_key(source) || mention.is_in(bytes);
+        let Some(before) = self.bytes(source).filter(may_change) else { return Ok(None) };
         // What is no text holds no link that could be read; its bytes stay.
         let Ok(found) = links(source, &before) else { return Ok(None) };
         let mut edits: Vec<(&Spelled, String)> = Vec::new();
@@ -116,7 +118,7 @@ impl Graph<'_> {
         let after = spliced(&before, &edits);
         let links = edits.len();
         self.check(source, plan, &found, &after)?;
-        Ok(Some(Rewritten { path: source.clone(), before, after, links }))
+        Ok(Some(Rewritten { path: source.clone(), before: before.into_owned(), after, links }))
     }
 
     /// What to write for the target of one link; `None` when it may stay.

@@ -1,5 +1,6 @@
 //! Which file a link means, and how it is written anew, case by case.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use protocol::NotePath;
@@ -64,8 +65,8 @@ fn moving_as(
 ) {
     let texts: BTreeMap<NotePath, &str> =
         files.iter().map(|(at, text)| (path(at), *text)).collect();
-    let read = |at: &NotePath| texts.get(at).map(|text| text.as_bytes().to_vec());
-    let graph = Graph::new(texts.keys().cloned().collect(), &read, format);
+    let read = |at: &NotePath| texts.get(at).map(|text| Cow::Borrowed(text.as_bytes()));
+    let graph = Graph::new(texts.keys().cloned().collect(), read, format);
     let moves: Vec<_> = moves.iter().map(|(from, to)| (path(from), path(to))).collect();
     let rewriting = graph.after_moving(&moves);
     assert_eq!(rewriting.problems, []);
@@ -187,8 +188,8 @@ fn a_new_note_takes_no_link_over() {
         (path("p/n.md"), "[[n]]"),
         (path("a.md"), "[[n]] [[n|x]] [[N#h]] [[p/n]] [[m]]"),
     ]);
-    let read = |at: &NotePath| texts.get(at).map(|text| text.as_bytes().to_vec());
-    let graph = Graph::new(texts.keys().cloned().collect(), &read, None);
+    let read = |at: &NotePath| texts.get(at).map(|text| Cow::Borrowed(text.as_bytes()));
+    let graph = Graph::new(texts.keys().cloned().collect(), read, None);
     let rewriting = graph.after_creating(&[path("n.md"), path("q/m.md")]);
     assert_eq!(rewriting.problems, []);
     let [file] = rewriting.files.as_slice() else { panic!("{rewriting:?}") };
@@ -200,8 +201,8 @@ fn a_new_note_takes_no_link_over() {
 #[test]
 fn a_link_that_cannot_name_the_new_place_is_told_and_nothing_is_written() {
     let texts = BTreeMap::from([(path("n.md"), ""), (path("a.md"), "x\n[[n]]")]);
-    let read = |at: &NotePath| texts.get(at).map(|text| text.as_bytes().to_vec());
-    let graph = Graph::new(texts.keys().cloned().collect(), &read, None);
+    let read = |at: &NotePath| texts.get(at).map(|text| Cow::Borrowed(text.as_bytes()));
+    let graph = Graph::new(texts.keys().cloned().collect(), read, None);
     let rewriting = graph.after_moving(&[(path("n.md"), path("C# notes.md"))]);
     assert_eq!(rewriting.files, []);
     let [problem] = rewriting.problems.as_slice() else { panic!("{rewriting:?}") };
@@ -215,8 +216,8 @@ fn links_out_and_in_are_told_with_their_lines() {
         (path("a.md"), "one\n![[n#h]]"),
         (path("c.canvas"), "{\"nodes\":[{\"file\":\"n.md\"}]}"),
     ]);
-    let read = |at: &NotePath| texts.get(at).map(|text| text.as_bytes().to_vec());
-    let graph = Graph::new(texts.keys().cloned().collect(), &read, None);
+    let read = |at: &NotePath| texts.get(at).map(|text| Cow::Borrowed(text.as_bytes()));
+    let graph = Graph::new(texts.keys().cloned().collect(), read, None);
     let out: Vec<_> = graph
         .outgoing(&path("n.md"))
         .into_iter()
