@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use index::markdown::{Heading, headings};
 use protocol::review::{DiffLine, Hunk, Sign, Words};
 use protocol::{Change, ChangeKind, NoteDiff};
 use similar::{ChangeTag, DiffOp, InlineChange, TextDiff};
@@ -22,7 +23,7 @@ pub(crate) fn note_diff(change: &Change, problem: Option<String>) -> NoteDiff {
     };
     let (old, new) = (String::from_utf8_lossy(before), String::from_utf8_lossy(after));
     let diff = compared(&old, &new);
-    let headings = Headings::of(&new);
+    let headings = headings(&new);
     let groups = diff.grouped_ops(AROUND);
     let hunks: Vec<Hunk> = groups.iter().map(|ops| hunk(&diff, ops, &headings)).collect();
     let (added, removed) = counts(&hunks);
@@ -63,7 +64,7 @@ fn counts(hunks: &[Hunk]) -> (u32, u32) {
     (count(Sign::Added), count(Sign::Removed))
 }
 
-fn hunk(diff: &TextDiff<'_, '_, str>, ops: &[DiffOp], headings: &Headings) -> Hunk {
+fn hunk(diff: &TextDiff<'_, '_, str>, ops: &[DiffOp], headings: &[Heading]) -> Hunk {
     let first = ops.first();
     let old_start = first.map_or(0, |op| op.old_range().start);
     let new_start = first.map_or(0, |op| op.new_range().start);
@@ -75,7 +76,7 @@ fn hunk(diff: &TextDiff<'_, '_, str>, ops: &[DiffOp], headings: &Headings) -> Hu
     let lines = ops.iter().flat_map(|op| diff.iter_inline_changes_deadline(op, deadline));
     let lines = lines.map(|line| line_of(&line));
     Hunk {
-        heading: headings.above(changed),
+        heading: heading_above(headings, changed),
         old_start: one_based(old_start),
         new_start: one_based(new_start),
         lines: lines.collect(),
@@ -115,30 +116,9 @@ fn one_based(line: usize) -> u32 {
     u32::try_from(line).unwrap_or(u32::MAX).saturating_add(1)
 }
 
-/// ATX headings of a text by line, code fences left out.
-struct Headings(Vec<(usize, String)>);
-
-impl Headings {
-    fn of(text: &str) -> Self {
-        let mut fenced = false;
-        let mut headings = Vec::new();
-        for (number, line) in text.lines().enumerate() {
-            if line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~") {
-                fenced = !fenced;
-            }
-            let level = line.bytes().take_while(|byte| *byte == b'#').count();
-            let title = line.get(level..).and_then(|rest| rest.strip_prefix(' '));
-            if let Some(title) = title.filter(|_| !fenced && (1..=6).contains(&level)) {
-                headings.push((number, title.trim().to_owned()));
-            }
-        }
-        Self(headings)
-    }
-
-    fn above(&self, line: usize) -> Option<String> {
-        let earlier = self.0.iter().rev().find(|(number, _)| *number <= line);
-        earlier.map(|(_, title)| title.clone())
-    }
+/// The title of the last heading at or above a line, counted from 0.
+fn heading_above(headings: &[Heading], line: usize) -> Option<String> {
+    headings.iter().rfind(|heading| heading.line <= line + 1).map(|heading| heading.title.clone())
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Which heading of a note a call means, and how to say it so that only one is meant.
 
+use index::markdown::{Heading, headings};
 use protocol::NotePath;
 
 use crate::closest::likeness;
-use crate::outline::{Heading, headings};
 
 /// Headings listed at most.
 const MAX_LISTED: usize = 50;

@@ -33,7 +33,6 @@ mod closest;
 mod daily;
 mod note_text;
 mod notes;
-mod outline;
 mod page;
 mod region;
 mod workspace;

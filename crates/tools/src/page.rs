@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 
+use index::markdown::headings;
 use protocol::{ContentHash, NotePath};
 
 use crate::note_text::count;
-use crate::outline::headings;
 
 /// Lines printed at most.
 const MAX_LINES: usize = 2_000;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Block, BlockKind, Document};
+use super::{Block, BlockKind, Frontmatter, body, walk};
 
 /// A heading outside of code, quotes, lists and frontmatter: `#` to `######`, underlined, or
 /// `<h1>` to `<h6>`.
@@ -34,7 +34,8 @@ impl Heading {
 /// All headings of a text, in order.
 #[must_use]
 pub fn headings(text: &str) -> Vec<Heading> {
-    Document::parse(text).headings
+    let body = body(text, Frontmatter::of(text).as_ref());
+    find(text, &walk::walk(text, body).blocks)
 }
 
 pub(super) fn find(text: &str, blocks: &[Block]) -> Vec<Heading> {

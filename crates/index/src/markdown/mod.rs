@@ -84,8 +84,7 @@ impl<'a> Document<'a> {
     #[must_use]
     pub fn parse(text: &'a str) -> Self {
         let frontmatter = Frontmatter::of(text);
-        let mark = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
-        let body = frontmatter.as_ref().map_or(mark, |matter| matter.span.end);
+        let body = body(text, frontmatter.as_ref());
         let walked = walk::walk(text, body);
         let wikilinks = wikilink::find(text, &walked);
         let comments = comment::find(text, body, &walked.opaque);
@@ -116,6 +115,12 @@ impl<'a> Document<'a> {
     pub fn slice(&self, range: &Range<usize>) -> &'a str {
         self.text.get(range.clone()).unwrap_or_default()
     }
+}
+
+/// Where the Markdown begins: behind frontmatter or byte order mark.
+fn body(text: &str, frontmatter: Option<&Frontmatter>) -> usize {
+    let mark = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
+    frontmatter.map_or(mark, |matter| matter.span.end)
 }
 
 /// Whether one of `ranges`, which are in order and apart, holds the byte at `at`.

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
+use index::markdown::{Heading, headings};
 use protocol::NotePath;
 
 use super::{Edited, frontmatter, insert_at, line_ranges, splice, strip_last_break};
 use crate::address;
 use crate::note_text::{LineEnd, count, line_at};
-use crate::outline::{Heading, headings, is_list_item};
 
 /// `heading`, `action` and `text`.
 #[derive(Debug)]
@@ -212,6 +212,15 @@ fn floor(text: &str, at: usize) -> usize {
     let matter = frontmatter::last_line(text).unwrap_or_default();
     let matter = matter.checked_sub(1).and_then(|last| line_ranges(text).get(last).cloned());
     above.unwrap_or_default().max(matter.map_or(0, |line| line.end))
+}
+
+/// Whether a line without its indentation begins an item of a list.
+fn is_list_item(words: &str) -> bool {
+    let numbered = words.trim_start_matches(|sign: char| sign.is_ascii_digit());
+    let marker = if numbered.len() == words.len() { &['-', '*', '+'][..] } else { &['.', ')'][..] };
+    numbered
+        .strip_prefix(marker)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
 }
 
 /// The block id at the end of a line.
