@@ -1,10 +1,13 @@
 //! Changing notes: intents first, then every temporary file, then one atomic step a note.
 
+use std::collections::HashMap;
+
 use protocol::{Act, CallId, Change, ChangeSetId, EffectId, Intent, IntentState, NotePath, TurnId};
 use tokio::task::spawn_blocking;
 use uuid::Uuid;
 
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, LedgerError};
+use crate::rebase::{self, Again};
 use crate::step::step;
 use crate::swap::Refusal;
 use crate::unit::{self, Group, Outcomes};
@@ -32,11 +35,14 @@ pub struct Planned {
     pub unit: Option<CallId>,
 }
 
-/// What became of an order. Every path of the order is in exactly one of the two.
+/// What became of an order. Every path of the order is either in `done` or in `problems`.
 #[derive(Debug, Default)]
 pub struct Applied {
-    /// Notes that now durably hold the bytes after, in the order of the changes.
+    /// What now durably is as planned, in the order of the changes.
     pub done: Vec<NotePath>,
+    /// Of these, the notes that had changed elsewhere since the plan was made: the change as it
+    /// was made on what was there.
+    pub rebased: Vec<Change>,
     /// Notes that were left as they are, and why.
     pub problems: Vec<(NotePath, VaultError)>,
 }
@@ -46,27 +52,92 @@ impl Vault {
     /// the others, unless they are of one unit, which happens whole or not at all. A note's own
     /// folder is never without the note, not even for a moment.
     ///
+    /// A note that changed since the plan was made is stale only where the lines of the plan did:
+    /// else the change is made on what is there now, with an intent of its own.
+    ///
     /// Cancel safe: if the future is dropped, the files are finished behind it and the intents
     /// stay open until [`Vault::recover`] settles them. Orders run one after the other.
     pub async fn apply(&self, order: Order, ledger: &dyn Ledger) -> Result<Applied, ApplyError> {
-        let held = self.changing().lock_owned().await;
-        let intents = order.into_intents(self);
-        if intents.is_empty() {
-            return Ok(Applied::default());
+        let mut held = self.changing().lock_owned().await;
+        let places: Vec<NotePath> =
+            order.changes.iter().map(|planned| planned.change.path.clone()).collect();
+        let mut intents = order.into_intents(self);
+        let mut course = Course::default();
+        for tries in 1.. {
+            if intents.is_empty() {
+                break;
+            }
+            match step!("intend", ledger.intend(&intents).await) {
+                Ok(()) => course.stale.clear(),
+                Err(error) if tries == 1 => return Err(error.into()),
+                // What was tried before stands as it ended.
+                Err(_) => break,
+            }
+            let vault = self.clone();
+            let work = move || {
+                let outcomes = carry_out(&vault, intents);
+                let again = rebase::again(&vault, &outcomes);
+                (held, outcomes, again)
+            };
+            let (returned, outcomes, mut again) =
+                spawn_blocking(work).await.map_err(|_| ApplyError::Interrupted)?;
+            held = returned;
+            // An intent that may still be open must not stand beside another one for its note.
+            if settle(ledger, &outcomes).await.is_err() || tries == rebase::TRIES {
+                again = Again::default();
+            }
+            intents = course.take(outcomes, again);
         }
-        step!("intend", ledger.intend(&intents).await)?;
-        let vault = self.clone();
-        let work = move || (held, carry_out(&vault, intents));
-        let (_held, outcomes) = spawn_blocking(work).await.map_err(|_| ApplyError::Interrupted)?;
-        let mut applied = Applied::default();
-        settle(ledger, &outcomes).await;
+        drop(held);
+        Ok(course.applied(&places))
+    }
+}
+
+/// How far an order has come.
+#[derive(Default)]
+struct Course {
+    ended: Outcomes,
+    /// Stale, and about to be tried again.
+    stale: Outcomes,
+    /// Made on something else than what they were planned on.
+    rebased: Vec<EffectId>,
+}
+
+impl Course {
+    /// Takes in how one try ended; returns what to try next.
+    fn take(&mut self, outcomes: Outcomes, again: Again) -> Vec<Intent> {
         for (intent, outcome) in outcomes {
-            match outcome {
-                Ok(()) => applied.done.push(intent.change.path),
-                Err(refusal) => applied.problems.push((intent.change.path, refusal.why)),
+            if again.instead_of.contains(&intent.effect) {
+                self.stale.push((intent, outcome));
+            } else if again.there_already.contains(&intent.effect) {
+                self.ended.push((intent, Ok(())));
+            } else {
+                self.ended.push((intent, outcome));
             }
         }
-        Ok(applied)
+        self.rebased.extend(again.rebased);
+        again.intents
+    }
+
+    fn applied(self, places: &[NotePath]) -> Applied {
+        let Self { mut ended, stale, rebased } = self;
+        ended.extend(stale);
+        let places: HashMap<&NotePath, usize> = places.iter().zip(0..).collect();
+        ended.sort_by_key(|(intent, _)| places.get(&intent.change.path).copied());
+        let mut applied = Applied::default();
+        for (intent, outcome) in ended {
+            let path = intent.change.path.clone();
+            match outcome {
+                Ok(()) => {
+                    applied.done.push(path);
+                    if rebased.contains(&intent.effect) {
+                        applied.rebased.push(intent.change);
+                    }
+                }
+                Err(refusal) => applied.problems.push((path, refusal.why)),
+            }
+        }
+        applied
     }
 }
 
@@ -80,7 +151,7 @@ impl Order {
                 trashed.push(name.clone());
                 name
             }
-            _ => format!(".vaultmate-{:016x}.tmp", fastrand::u64(..)),
+            _ => temp_name(),
         };
         let intent = |Planned { change, turn, call, unit }| Intent {
             effect: EffectId::from(Uuid::now_v7()),
@@ -95,19 +166,25 @@ impl Order {
     }
 }
 
+/// A name for a temporary file that nothing has.
+pub(crate) fn temp_name() -> String {
+    format!(".vaultmate-{:016x}.tmp", fastrand::u64(..))
+}
+
 /// Stores how intents ended, but for those of which nobody knows. The notes are what counts: if the
 /// ledger does not take it, the next recovery finds the same out again.
-pub(crate) async fn settle(ledger: &dyn Ledger, outcomes: &Outcomes) {
+pub(crate) async fn settle(ledger: &dyn Ledger, outcomes: &Outcomes) -> Result<(), LedgerError> {
     let ended = |(intent, outcome): &(Intent, Result<(), Refusal>)| {
         let state = outcome.as_ref().map_or_else(|refusal| refusal.state, |()| IntentState::Done);
         (state != IntentState::Open).then(|| (intent.effect.clone(), state))
     };
     let ended: Vec<_> = outcomes.iter().filter_map(ended).collect();
-    if !ended.is_empty()
-        && let Err(error) = step!("settle", ledger.settle(&ended).await)
-    {
-        tracing::warn!(%error, "how changes ended could not be stored");
+    if ended.is_empty() {
+        return Ok(());
     }
+    step!("settle", ledger.settle(&ended).await).inspect_err(|error| {
+        tracing::warn!(%error, "how changes ended could not be stored");
+    })
 }
 
 /// All temporary files are durable before the first note changes. No folder is held open between

@@ -20,6 +20,7 @@ mod nearest;
 mod obsidian;
 mod place;
 mod read;
+mod rebase;
 mod recover;
 mod resolve;
 mod root;

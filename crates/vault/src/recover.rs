@@ -33,7 +33,8 @@ impl Vault {
         };
         let (_held, outcomes) = spawn_blocking(work).await.map_err(|_| ApplyError::Interrupted)?;
         let mut recovery = Recovery::default();
-        settle(ledger, &outcomes).await;
+        // What is not stored is found out again.
+        let _ = settle(ledger, &outcomes).await;
         for (intent, outcome) in outcomes {
             match outcome {
                 Ok(()) => recovery.done.push(intent),

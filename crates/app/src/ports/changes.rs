@@ -127,7 +127,16 @@ impl VaultChanges {
             .await
             .map_err(|error| not_applied(&error))?;
         let done = plan.change_set.filter(|change| applied.done.contains(&change.path));
-        let mut verdict = told(&plan.summary, done, Became::Applied).await?;
+        let as_made = |change: &Change| {
+            let made = applied.rebased.iter().find(|made| made.path == change.path);
+            made.filter(|_| !change.is_rename()).unwrap_or(change).clone()
+        };
+        let summary = match applied.rebased.is_empty() {
+            true => plan.summary.clone(),
+            false => tools::verdict::rebased(&plan.summary),
+        };
+        let done = done.changes().map(as_made).collect();
+        let mut verdict = told(&summary, done, Became::Applied).await?;
         if let Some((_, error)) = applied.problems.first() {
             verdict.output = format!("Not changed: {error}");
             verdict.is_error = true;

@@ -1,0 +1,96 @@
+//! An edit whose note changed elsewhere is made on what is there now.
+
+use std::collections::HashMap;
+
+use protocol::{Act, Change, EffectId, Intent};
+use uuid::Uuid;
+
+use crate::apply::temp_name;
+use crate::merge::merge;
+use crate::swap::Refusal;
+use crate::unit::{self, Group, Outcomes};
+use crate::{Vault, VaultError};
+
+/// How often an edit is made anew when the note changes again meanwhile. An editor that saves
+/// every two seconds needs one; a program that never stops writing shall not hold up the others.
+pub(crate) const TRIES: usize = 6;
+
+/// What can be tried again of an order.
+#[derive(Debug, Default)]
+pub(crate) struct Again {
+    /// The intents to carry out instead of stale ones, with the bytes that are there now as
+    /// `before`.
+    pub(crate) intents: Vec<Intent>,
+    /// Of these, the ones whose note is not as it was when they were planned.
+    pub(crate) rebased: Vec<EffectId>,
+    /// The stale ones that they stand for.
+    pub(crate) instead_of: Vec<EffectId>,
+    /// Stale ones whose change is in the note already.
+    pub(crate) there_already: Vec<EffectId>,
+}
+
+/// Finds stale edits whose own lines are as they were, and plans them on the notes as they are.
+/// Touches nothing.
+pub(crate) fn again(vault: &Vault, outcomes: &Outcomes) -> Again {
+    let why: HashMap<&EffectId, &Refusal> = outcomes
+        .iter()
+        .filter_map(|(intent, outcome)| Some((&intent.effect, outcome.as_ref().err()?)))
+        .collect();
+    let refused = outcomes.iter().filter(|(_, outcome)| outcome.is_err());
+    let refused = refused.map(|(intent, _)| intent.clone()).collect();
+    let mut again = Again::default();
+    for group in unit::groups(refused) {
+        let only_stale = group.iter().all(|intent| {
+            why.get(&intent.effect).is_some_and(|refusal| {
+                matches!(refusal.why, VaultError::Stale { .. } | VaultError::TakenBack { .. })
+            })
+        });
+        if only_stale {
+            again.add(vault, &group);
+        }
+    }
+    again
+}
+
+impl Again {
+    /// Plans a group anew, if each edit of it can be.
+    fn add(&mut self, vault: &Vault, group: &Group) {
+        let effects = || group.iter().map(|intent| intent.effect.clone());
+        let mut planned = Vec::with_capacity(group.len());
+        for intent in group {
+            let Some(change) = on_what_is_there(vault, &intent.change) else { return };
+            planned.push(change);
+        }
+        let is_idle =
+            |change: &Change| change.before().is_some() && change.before() == change.after();
+        if planned.iter().all(is_idle) {
+            self.there_already.extend(effects());
+            return;
+        }
+        self.instead_of.extend(effects());
+        for (intent, change) in group.iter().zip(planned) {
+            let effect = EffectId::from(Uuid::now_v7());
+            if change.before() != intent.change.before() {
+                self.rebased.push(effect.clone());
+            }
+            let temp_name = match change.act {
+                Act::Create { .. } | Act::Replace { .. } => temp_name(),
+                // For the trash it is the name there.
+                _ => intent.temp_name.clone(),
+            };
+            self.intents.push(Intent { effect, temp_name, change, ..intent.clone() });
+        }
+    }
+}
+
+/// The same change of the note as it is now; `None` where the lines it is about are not as they
+/// were, or the note cannot be read.
+fn on_what_is_there(vault: &Vault, change: &Change) -> Option<Change> {
+    let Act::Replace { before, after } = &change.act else {
+        // A rename does not care what is in the note, and other acts say themselves.
+        return Some(change.clone());
+    };
+    let now = vault.bytes(&change.path).ok()?;
+    let merged = merge(before, &now, after).apart()?;
+    Some(Change::replace(change.path.clone(), now, merged))
+}
