@@ -27,6 +27,9 @@ const screens = [
   { name: 'review-card', story: 'review', sizes: { wide } },
   { name: 'review', story: 'review', prepare: openReview, sizes: { wide, narrow, small } },
   { name: 'review-decided', story: 'review', prepare: decide, sizes: { wide } },
+  { name: 'moves-card', story: 'moves', sizes: { wide, small } },
+  { name: 'moves', story: 'moves', prepare: openReview, sizes: { wide, narrow, small } },
+  { name: 'moves-decided', story: 'moves', prepare: decideMoves, sizes: { wide, small } },
   { name: 'commands', story: 'commands', sizes: { wide, small } },
   { name: 'failed', story: 'failed', sizes: { wide } },
   { name: 'interrupted', story: 'interrupted', sizes: { wide } },
@@ -69,6 +72,15 @@ async function decide(page) {
   await page.keyboard.press('a');
   await page.keyboard.press('j');
   await page.keyboard.press('r');
+}
+async function decideMoves(page) {
+  await openReview(page);
+  await page.getByRole('button', { name: 'Accept all but removals' }).click();
+  await page.keyboard.press('j');
+  await page.keyboard.press('r');
+  await page.keyboard.press('j');
+  await page.keyboard.press('j');
+  await page.keyboard.press('j');
 }
 async function openSettings(page) {
   await page.keyboard.press('Control+,');

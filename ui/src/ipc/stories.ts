@@ -3,6 +3,7 @@ import { chat, longChat } from './stories/chat';
 import { commands } from './stories/commands';
 import { failed, interrupted, limited } from './stories/ended';
 import { emptyVault, firstRun, lostVault } from './stories/first-run';
+import { moves } from './stories/moves';
 import { question } from './stories/question';
 import { review } from './stories/review';
 import { trouble } from './stories/trouble';
@@ -18,6 +19,7 @@ export const stories: Readonly<Record<string, () => Story>> = {
   limited,
   'long-chat': longChat,
   'lost-vault': lostVault,
+  moves,
   question,
   review,
   trouble,

@@ -1,7 +1,7 @@
-/** A note's path as people read it. */
+/** A path in the vault as people read it. */
 import type { NotePath } from '../ipc/bindings';
 
-/** The note's own name: no folder, no `.md`. */
+/** The note's or folder's own name: no folder, no `.md`. */
 export function noteName(path: NotePath): string {
   return path.slice(path.lastIndexOf('/') + 1).replace(/\.md$/i, '');
 }
@@ -14,6 +14,23 @@ export function noteFolder(path: NotePath): string {
 /** Folders and name, without `.md`. */
 export function noteLabel(path: NotePath): string {
   return path.replace(/\.md$/i, '');
+}
+
+/** Whether it can be shown as a note; a folder cannot. */
+export function isNote(path: NotePath): boolean {
+  return /\.md$/i.test(path);
+}
+
+/** How a move reads: another folder, another name, or both. */
+export type Move =
+  | { readonly type: 'folder'; readonly folder: string }
+  | { readonly type: 'name'; readonly name: string }
+  | { readonly type: 'both'; readonly label: string };
+
+export function moveOf(from: NotePath, to: NotePath): Move {
+  if (noteFolder(from) === noteFolder(to)) return { type: 'name', name: noteName(to) };
+  if (noteName(from) === noteName(to)) return { type: 'folder', folder: noteFolder(to) };
+  return { type: 'both', label: noteLabel(to) };
 }
 
 /** The path a link's target names: no heading, block or alias, with `.md`. */

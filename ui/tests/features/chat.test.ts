@@ -34,6 +34,18 @@ function changed(change: Partial<Extract<Reaction, { type: 'changed' }>>): ToolI
   });
 }
 
+function did(...reactions: Reaction[]): ToolItem {
+  return tool({ tool: 'move_file', reactions });
+}
+
+function moved(path: string, to: string): Extract<Reaction, { type: 'moved' }> {
+  return { type: 'moved', path, to, waiting: false };
+}
+
+function link(path: string): Reaction {
+  return { type: 'changed', path, created: false, added: 1, removed: 1, waiting: false };
+}
+
 /** A line's words, as they are read. */
 function lines(...items: ToolItem[]): string[] {
   return toolLines(items).map(({ before, note, after }) => before + note + after);
@@ -64,6 +76,37 @@ describe('a tool line', () => {
         reactions: [{ type: 'searched', query: '**/*.md', hits: 3 }],
       }),
     ],
+    ['Moved Soup to Archive', did(moved('Recipes/Soup.md', 'Archive/Soup.md'))],
+    ['Moved Soup to the top of the vault', did(moved('Recipes/Soup.md', 'Soup.md'))],
+    ['Moved Soup to Archive/Broth', did(moved('Recipes/Soup.md', 'Archive/Broth'))],
+    ['Renamed Soup to Broth', did(moved('Recipes/Soup.md', 'Recipes/Broth.md'))],
+    [
+      'Moved Soup to Archive, links in 2 notes follow',
+      did(link('a.md'), link('b.md'), moved('Recipes/Soup.md', 'Archive/Soup.md')),
+    ],
+    [
+      'Prepared to move Soup to Archive',
+      did({ ...moved('Soup.md', 'Archive/Soup.md'), waiting: true }),
+    ],
+    ['Prepared to rename Soup to Broth', did({ ...moved('Soup.md', 'Broth.md'), waiting: true })],
+    ['Moved Soup to the trash', did({ type: 'trashed', path: 'Recipes/Soup.md', waiting: false })],
+    [
+      'Prepared to move Soup to the trash',
+      did({ type: 'trashed', path: 'Recipes/Soup.md', waiting: true }),
+    ],
+    ['Made the folder 2026', did({ type: 'folder_made', path: 'Archive/2026', waiting: false })],
+    ['Prepared the folder 2026', did({ type: 'folder_made', path: 'Archive/2026', waiting: true })],
+    [
+      'Found 3 links at Soup',
+      tool({
+        tool: 'get_links',
+        reactions: [{ type: 'searched', query: 'Recipes/Soup.md', hits: 3 }],
+      }),
+    ],
+    ["Looked at a note's facts", tool({ tool: 'get_file_info' })],
+    ['Could not move it', tool({ tool: 'move_file', isError: true })],
+    ['Moving a note to the trash', tool({ tool: 'delete_file', output: null })],
+    ['Made no folder', tool({ tool: 'create_folder' })],
     ['Reading a note', tool({ output: null })],
     ['Could not read a note', tool({ isError: true })],
     ['Looked at the clock', tool({ tool: 'get_current_time' })],
@@ -71,6 +114,15 @@ describe('a tool line', () => {
     ['brew_coffee failed', tool({ tool: 'brew_coffee', isError: true })],
   ])('says its effect: %s', (words, item) => {
     expect(lines(item)).toEqual([words]);
+  });
+
+  it('leads to where a moved note is, and only to notes', () => {
+    const [there] = toolLines([did(link('a.md'), moved('Recipes/Soup.md', 'Archive/Soup.md'))]);
+    expect(there?.notes).toEqual(['Archive/Soup.md', 'a.md']);
+    const [folder] = toolLines([did({ ...moved('Recipes', 'Archive/Recipes'), waiting: true })]);
+    expect(folder?.notes).toEqual([]);
+    expect(folder?.prepared).toEqual(['Recipes']);
+    expect(folder?.tone).toBe('waiting');
   });
 
   it('is shared by reads that follow each other, and only by them', () => {

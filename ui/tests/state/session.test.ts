@@ -182,7 +182,7 @@ describe('a review', () => {
 
   it('stays open when it could not be applied', async () => {
     session.openReview();
-    session.app.chat?.verdicts.decideAll('accept');
+    session.app.chat?.verdicts.acceptAll();
     host.refusals.set('decideReview', { code: 'write', message: 'No space left.' });
     await session.decide();
     expect(session.place).toEqual({ name: 'review' });

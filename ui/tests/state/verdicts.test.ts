@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
 import type { NoteDiff, Review } from '../../src/ipc/bindings';
+import { moves as movesStory } from '../../src/ipc/stories/moves';
 import { review as story } from '../../src/ipc/stories/review';
+import { decisions } from '../../src/state/decisions';
 import { Verdicts } from '../../src/state/verdicts.svelte';
 
 function waiting(): Review {
@@ -43,7 +45,7 @@ describe('verdicts', () => {
 
   it('are given to all notes at once', () => {
     verdicts.decide(plan, 'reject');
-    verdicts.decideAll('accept');
+    verdicts.acceptAll();
     expect(verdicts.with('accept').toSorted()).toEqual([library, plan, invitation].toSorted());
     expect(verdicts.with('reject')).toEqual([]);
   });
@@ -55,15 +57,70 @@ describe('verdicts', () => {
   });
 
   it('do not stand for a diff that the user has not seen', () => {
-    verdicts.decideAll('accept');
+    verdicts.acceptAll();
     verdicts.follow(changeFirst({ added: 99 }));
     expect(verdicts.of(library)).toBeNull();
     expect(verdicts.of(plan)).toBe('accept');
   });
 
   it('are gone with the notes that were decided', () => {
-    verdicts.decideAll('accept');
+    verdicts.acceptAll();
     verdicts.follow(null);
     expect(verdicts.count).toBe(0);
+  });
+});
+
+describe('what belongs together', () => {
+  const waits = movesStory().views[0]?.review ?? null;
+  const follower = 'Diary/2026-11-03.md';
+  const move = 'Projects/Reading room/Minutes, November.md';
+
+  beforeEach(() => verdicts.follow(waits));
+
+  it('is one decision, led by the move', () => {
+    const [found] = decisions(waits?.notes ?? []).filter(({ lead }) => lead.path === move);
+    expect(found?.group).toBe('moved');
+    expect(found?.others.map(({ path }) => path)).toContain(follower);
+    expect(found?.others).toHaveLength(4);
+  });
+
+  it('is accepted, rejected and taken back as one, whichever part is named', () => {
+    verdicts.decide(follower, 'accept');
+    expect(verdicts.of(move)).toBe('accept');
+    expect(verdicts.count).toBe(5);
+    verdicts.decide(move, 'reject');
+    expect(verdicts.with('reject')).toHaveLength(5);
+    verdicts.decide(follower, 'reject');
+    expect(verdicts.count).toBe(0);
+  });
+
+  it('loses its verdict when one part of it is another', () => {
+    verdicts.acceptAll();
+    const notes = waits?.notes.map((note) =>
+      note.path === follower ? { ...note, added: 9 } : note,
+    );
+    verdicts.follow(waits && { ...waits, notes: notes ?? [] });
+    expect(verdicts.of(move)).toBeNull();
+    expect(verdicts.of('Groceries.md')).toBe('accept');
+  });
+
+  it('stands in its group, with what goes away last', () => {
+    expect(decisions(waits?.notes ?? []).map(({ group, lead }) => [group, lead.path])).toEqual([
+      ['edited', 'Groceries.md'],
+      ['moved', move],
+      ['moved', 'Letters/Drafts'],
+      ['folders', 'Archive/2026'],
+      ['removed', 'Projects/Reading room.md.bak.md'],
+      ['removed', 'Untitled folder'],
+    ]);
+  });
+
+  it('is accepted with all others, but nothing that takes something away is', () => {
+    verdicts.acceptAll();
+    expect(verdicts.of('Projects/Reading room.md.bak.md')).toBeNull();
+    expect(verdicts.of('Untitled folder')).toBeNull();
+    expect(verdicts.with('accept')).toHaveLength(8);
+    verdicts.rejectAll();
+    expect(verdicts.with('reject')).toHaveLength(10);
   });
 });

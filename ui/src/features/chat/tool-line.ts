@@ -3,8 +3,9 @@ import type { NotePath, Reaction } from '../../ipc/bindings';
 import { m } from '../../messages/messages';
 import { around } from '../../shared/around';
 import type { IconName } from '../../shared/icons';
-import { noteName } from '../../state/note-path';
+import { isNote, moveOf, noteName } from '../../state/note-path';
 import type { ToolItem } from './rows';
+import { toolKind } from './tool-kind';
 
 export interface ToolLine {
   readonly key: string;
@@ -16,12 +17,15 @@ export interface ToolLine {
   readonly after: string;
   /** Notes that opening the line lists. */
   readonly notes: readonly NotePath[];
+  /** What was prepared for the user's verdict. */
+  readonly prepared: readonly NotePath[];
   /** The calls behind it, for arguments and results. */
   readonly calls: readonly ToolItem[];
 }
 
 type Changed = Extract<Reaction, { type: 'changed' }>;
-type Words = Pick<ToolLine, 'icon' | 'tone' | 'before' | 'note' | 'after' | 'notes'>;
+type Moved = Extract<Reaction, { type: 'moved' }>;
+type Words = Omit<ToolLine, 'key' | 'calls'>;
 
 /** One line a call; reads that follow each other share one. */
 export function toolLines(calls: readonly ToolItem[]): ToolLine[] {
@@ -49,39 +53,83 @@ function isRead(call: ToolItem): boolean {
 function words(group: readonly ToolItem[]): Words {
   const [call] = group;
   if (!call) return sentence('pen', '');
-  if (call.isError) return { ...sentence('cross', failed(call)), tone: 'error' };
-  if (call.output === null) return sentence(icon(call.tool), running(call));
+  const { icon, running, failed, done } = toolKind(call.tool);
+  if (call.isError) return { ...sentence('cross', failed()), tone: 'error' };
+  if (call.output === null) return sentence(icon, running());
   const reactions = group.flatMap((each) => each.reactions);
-  return effect(reactions, call.tool) ?? sentence(icon(call.tool), done(call));
+  const prepared = reactions.flatMap((each) =>
+    'waiting' in each && each.waiting ? [each.path] : [],
+  );
+  const shown = effect(reactions, call.tool) ?? sentence(icon, done());
+  return prepared.length > 0 ? { ...shown, tone: 'waiting', prepared } : shown;
 }
 
 function effect(reactions: readonly Reaction[], tool: string): Words | null {
   const changed = reactions.filter((reaction) => reaction.type === 'changed');
+  for (const reaction of reactions) {
+    if (reaction.type === 'moved') return moved(reaction, changed);
+    if (reaction.type === 'trashed') return trashed(reaction);
+    if (reaction.type === 'folder_made') return folderMade(reaction);
+  }
   if (changed.length > 0) return changes(changed);
   const read = [...new Set(reactions.flatMap((r) => (r.type === 'read' ? [r.path] : [])))];
   if (read.length > 0) return reads(read);
   const [first] = reactions;
-  if (first?.type === 'searched') {
-    // Which pattern the files were listed by is in the details.
-    return sentence('search', found(tool === 'list_files' ? '' : first.query, first.hits));
-  }
+  if (first?.type === 'searched') return searched(first, tool);
   if (first?.type !== 'passages') return null;
   const notes = [...new Set(first.passages.map(({ path }) => path))];
   const text = first.total > 0 ? m.tool_passages({ count: first.total, query: first.query }) : null;
   return { ...sentence('search', text ?? m.tool_found_nothing({ query: first.query })), notes };
 }
 
+/** A move with the notes whose links follow it. */
+function moved({ path, to, waiting }: Moved, linking: readonly Changed[]): Words {
+  const count = linking.length;
+  const notes = [waiting ? path : to, ...linking.map((change) => change.path)].filter(isNote);
+  const move = moveOf(path, to);
+  const message = (note: string): string => {
+    if (move.type === 'name') {
+      const args = { note, to: move.name };
+      if (waiting) return m.tool_planned_rename(args);
+      return count > 0 ? m.tool_renamed_links({ ...args, count }) : m.tool_renamed(args);
+    }
+    const args = { note, to: move.type === 'both' ? move.label : move.folder || m.folder_top() };
+    if (waiting) return m.tool_planned_move(args);
+    return count > 0 ? m.tool_moved_links({ ...args, count }) : m.tool_moved(args);
+  };
+  return { ...about(path, 'move', message), notes };
+}
+
+function trashed({ path, waiting }: Extract<Reaction, { type: 'trashed' }>): Words {
+  if (!waiting) return about(path, 'trash', (note) => m.tool_trashed({ note }));
+  const words = about(path, 'trash', (note) => m.tool_planned_trash({ note }));
+  return { ...words, notes: [path].filter(isNote) };
+}
+
+function folderMade({ path, waiting }: Extract<Reaction, { type: 'folder_made' }>): Words {
+  return about(path, 'folder', (note) =>
+    waiting ? m.tool_planned_folder({ note }) : m.tool_folder_made({ note }),
+  );
+}
+
+function searched({ query, hits }: Extract<Reaction, { type: 'searched' }>, tool: string): Words {
+  if (tool === 'get_links') {
+    return about(query, 'link', (note) => m.tool_links({ count: hits, note }));
+  }
+  // Which pattern the files were listed by is in the details.
+  return sentence('search', found(tool === 'list_files' ? '' : query, hits));
+}
+
 function changes(changed: readonly Changed[]): Words {
   const [first] = changed;
   const notes = [...new Set(changed.map(({ path }) => path))];
-  const tone = changed.some(({ waiting }) => waiting) ? 'waiting' : 'plain';
   if (!first || notes.length > 1) {
     const count = notes.length;
-    const text =
-      tone === 'waiting' ? m.tool_planned_many({ count }) : m.tool_changed_many({ count });
-    return { ...sentence('pen', text), tone, notes };
+    const waits = changed.some(({ waiting }) => waiting);
+    const text = waits ? m.tool_planned_many({ count }) : m.tool_changed_many({ count });
+    return { ...sentence('pen', text), notes };
   }
-  return { ...about(first.path, changeIcon(first), changeMessage(first)), tone, notes };
+  return { ...about(first.path, changeIcon(first), changeMessage(first)), notes };
 }
 
 function changeMessage(change: Changed): (note: string) => string {
@@ -115,76 +163,9 @@ function found(query: string, hits: number): string {
 
 function about(path: NotePath, icon: IconName, message: (note: string) => string): Words {
   const [before, after] = around(message);
-  return { icon, tone: 'plain', before, note: noteName(path), after, notes: [] };
+  return { ...sentence(icon, before), note: noteName(path), after };
 }
 
 function sentence(icon: IconName, before: string): Words {
-  return { icon, tone: 'plain', before, note: '', after: '', notes: [] };
-}
-
-/** What each tool is for; a tool that is not here is shown by its name. */
-const kinds: Record<string, 'read' | 'look' | 'change' | 'clock' | 'active' | 'say' | 'end'> = {
-  read_file: 'read',
-  list_files: 'look',
-  search_files: 'look',
-  find_notes: 'look',
-  get_conversation: 'look',
-  edit_file: 'change',
-  write_file: 'change',
-  append_file: 'change',
-  get_active_note: 'active',
-  get_current_time: 'clock',
-  send_message: 'say',
-  end_conversation: 'end',
-};
-
-function icon(tool: string): IconName {
-  const byKind = {
-    read: 'book',
-    look: 'search',
-    change: 'pen',
-    clock: 'clock',
-    active: 'note',
-    say: 'forward',
-    end: 'check',
-  } as const;
-  const kind = kinds[tool];
-  return kind ? byKind[kind] : 'forward';
-}
-
-function running({ tool }: ToolItem): string {
-  const kind = kinds[tool];
-  if (kind === 'read') return m.tool_reading();
-  if (kind === 'look') return m.tool_looking();
-  if (kind === 'change') return m.tool_changing();
-  return m.tool_running({ tool });
-}
-
-function done({ tool }: ToolItem): string {
-  switch (kinds[tool]) {
-    case 'read':
-      return m.tool_done_read();
-    case 'look':
-      return m.tool_done_look();
-    case 'change':
-      return m.tool_done_change();
-    case 'clock':
-      return m.tool_done_clock();
-    case 'active':
-      return m.tool_done_active();
-    case 'say':
-      return m.tool_done_say();
-    case 'end':
-      return m.tool_done_end();
-    default:
-      return tool;
-  }
-}
-
-function failed({ tool }: ToolItem): string {
-  const kind = kinds[tool];
-  if (kind === 'read') return m.tool_failed_read();
-  if (kind === 'look') return m.tool_failed_look();
-  if (kind === 'change') return m.tool_failed_change();
-  return m.tool_failed({ tool });
+  return { icon, tone: 'plain', before, note: '', after: '', notes: [], prepared: [] };
 }

@@ -1,23 +1,12 @@
 /** Changes to three notes that wait for a verdict. */
-import type { DiffLine, NoteDiff, Sign, Words } from '../bindings';
 import type { Story } from '../fake';
 import { answered, healthy, row, said, view } from './base';
+import { line, noteDiff } from './diff';
 
-/** A line whose `*starred*` words are those that differ. */
-function line(sign: Sign, text: string): DiffLine {
-  const words: Words[] = text
-    .split('*')
-    .map((piece, index) => ({ text: piece, marked: index % 2 === 1 }))
-    .filter((piece) => piece.text !== '');
-  return { sign, words };
-}
-
-const library: NoteDiff = {
-  path: 'Projects/Harbour Library.md',
+const library = noteDiff('Projects/Harbour Library.md', {
   kind: 'replace',
   added: 3,
   removed: 3,
-  problem: null,
   hunks: [
     {
       heading: null,
@@ -51,14 +40,12 @@ const library: NoteDiff = {
       ],
     },
   ],
-};
+});
 
-const plan: NoteDiff = {
-  path: 'Projects/Reading room, opening plan.md',
+const plan = noteDiff('Projects/Reading room, opening plan.md', {
   kind: 'replace',
   added: 1,
   removed: 1,
-  problem: null,
   hunks: [
     {
       heading: 'Opening on 9 January',
@@ -72,14 +59,12 @@ const plan: NoteDiff = {
       ],
     },
   ],
-};
+});
 
-const invitation: NoteDiff = {
-  path: 'Letters/Invitation.md',
+const invitation = noteDiff('Letters/Invitation.md', {
   kind: 'create',
   added: 4,
   removed: 0,
-  problem: null,
   hunks: [
     {
       heading: null,
@@ -93,7 +78,7 @@ const invitation: NoteDiff = {
       ],
     },
   ],
-};
+});
 
 export function review(): Story {
   const request =

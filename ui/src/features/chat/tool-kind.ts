@@ -1,0 +1,91 @@
+/** What each tool is for, in words for when it runs, fails or has no effect to tell. */
+import { m } from '../../messages/messages';
+import type { IconName } from '../../shared/icons';
+
+interface ToolKind {
+  readonly icon: IconName;
+  readonly running: () => string;
+  readonly failed: () => string;
+  readonly done: () => string;
+}
+
+const read: ToolKind = {
+  icon: 'book',
+  running: () => m.tool_reading(),
+  failed: () => m.tool_failed_read(),
+  done: () => m.tool_done_read(),
+};
+
+const look: ToolKind = {
+  icon: 'search',
+  running: () => m.tool_looking(),
+  failed: () => m.tool_failed_look(),
+  done: () => m.tool_done_look(),
+};
+
+const change: ToolKind = {
+  icon: 'pen',
+  running: () => m.tool_changing(),
+  failed: () => m.tool_failed_change(),
+  done: () => m.tool_done_change(),
+};
+
+const kinds: Record<string, ToolKind> = {
+  read_file: read,
+  list_files: look,
+  search_files: look,
+  find_notes: look,
+  list_tags: look,
+  get_conversation: look,
+  edit_file: change,
+  write_file: change,
+  append_file: change,
+  move_file: {
+    icon: 'move',
+    running: () => m.tool_moving(),
+    failed: () => m.tool_failed_move(),
+    done: () => m.tool_done_move(),
+  },
+  delete_file: {
+    icon: 'trash',
+    running: () => m.tool_deleting(),
+    failed: () => m.tool_failed_delete(),
+    done: () => m.tool_done_delete(),
+  },
+  create_folder: {
+    icon: 'folder',
+    running: () => m.tool_folder_making(),
+    failed: () => m.tool_failed_folder(),
+    done: () => m.tool_done_folder(),
+  },
+  get_links: {
+    icon: 'link',
+    running: () => m.tool_looking_at(),
+    failed: () => m.tool_failed_links(),
+    done: () => m.tool_done_links(),
+  },
+  get_file_info: {
+    icon: 'note',
+    running: () => m.tool_looking_at(),
+    failed: () => m.tool_failed_info(),
+    done: () => m.tool_done_info(),
+  },
+  get_active_note: { ...unknown('get_active_note', 'note'), done: () => m.tool_done_active() },
+  get_current_time: { ...unknown('get_current_time', 'clock'), done: () => m.tool_done_clock() },
+  send_message: { ...unknown('send_message', 'forward'), done: () => m.tool_done_say() },
+  end_conversation: { ...unknown('end_conversation', 'check'), done: () => m.tool_done_end() },
+};
+
+/** A tool that nobody knows here is shown by its name. */
+export function toolKind(tool: string): ToolKind {
+  return kinds[tool] ?? unknown(tool, 'forward');
+}
+
+function unknown(tool: string, icon: IconName): ToolKind {
+  return {
+    icon,
+    running: () => m.tool_running({ tool }),
+    failed: () => m.tool_failed({ tool }),
+    done: () => tool,
+  };
+}

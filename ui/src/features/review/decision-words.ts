@@ -1,0 +1,113 @@
+/** How a decision of a review reads: its place, what accepting it says and does. */
+import type { ChangeKind, NoteDiff } from '../../ipc/bindings';
+import { m } from '../../messages/messages';
+import type { IconName } from '../../shared/icons';
+import type { Decision } from '../../state/decisions';
+import { isNote, moveOf, noteFolder } from '../../state/note-path';
+import type { Verdict } from '../../state/verdicts.svelte';
+
+/** What stands beside the name. */
+export function aboutWords({ path, to, kind }: NoteDiff): string {
+  switch (kind) {
+    case 'create':
+      return m.review_new_note();
+    case 'replace':
+      return noteFolder(path);
+    case 'rename':
+    case 'rename_folder':
+      return to === null ? '' : m.review_to_place({ place: placeWords(path, to) });
+    case 'make_folder':
+      return m.review_folder_new();
+    case 'restore_folder':
+      return m.review_folder_back();
+    case 'trash':
+      return m.review_to_trash();
+    case 'trash_folder':
+      return m.review_folder_trash();
+    default:
+      return kind satisfies never;
+  }
+}
+
+function placeWords(path: string, to: string): string {
+  const move = moveOf(path, to);
+  switch (move.type) {
+    case 'name':
+      return move.name;
+    case 'folder':
+      return move.folder || m.folder_top();
+    case 'both':
+      return move.label;
+    default:
+      return move satisfies never;
+  }
+}
+
+export function iconOf(kind: ChangeKind): IconName {
+  switch (kind) {
+    case 'create':
+    case 'replace':
+      return 'note';
+    case 'rename':
+    case 'rename_folder':
+      return 'move';
+    case 'make_folder':
+    case 'restore_folder':
+      return 'folder';
+    case 'trash':
+    case 'trash_folder':
+      return 'trash';
+    default:
+      return kind satisfies never;
+  }
+}
+
+/** The two buttons, as they stand after this verdict. */
+export function verdictWords({ group }: Decision, verdict: Verdict | null): [string, string] {
+  if (group === 'removed') {
+    return [
+      verdict === 'accept' ? m.review_trashed() : m.review_trash_it(),
+      verdict === 'reject' ? m.review_kept() : m.review_keep(),
+    ];
+  }
+  return [
+    verdict === 'accept' ? m.accepted() : m.accept(),
+    verdict === 'reject' ? m.rejected() : m.reject(),
+  ];
+}
+
+/** What the last button will do. */
+export function applyWords(accepted: readonly NoteDiff[], rejected: readonly NoteDiff[]): string {
+  if (accepted.length === 0) return rejectWords(rejected);
+  const words = acceptWords(accepted);
+  return rejected.length > 0 ? m.review_and_reject({ words, rejected: rejected.length }) : words;
+}
+
+function acceptWords(accepted: readonly NoteDiff[]): string {
+  const count = accepted.length;
+  if (accepted.every(({ kind }) => kind === 'replace' || kind === 'create')) {
+    return m.review_accept_notes({ count });
+  }
+  if (accepted.every(({ kind }) => kind === 'trash' || kind === 'trash_folder')) {
+    return m.review_accept_removals({ count });
+  }
+  return m.review_accept_changes({ count });
+}
+
+function rejectWords(rejected: readonly NoteDiff[]): string {
+  const count = rejected.length;
+  if (count === 0) return m.review_nothing();
+  return areNotes(rejected) ? m.review_reject({ count }) : m.review_reject_changes({ count });
+}
+
+/** Whether they can be counted as notes. */
+export function areNotes(diffs: readonly NoteDiff[]): boolean {
+  return diffs.every(({ path, kind }) => isNote(path) && kind !== 'rename');
+}
+
+/** How much there is to decide. */
+export function sizeWords(notes: readonly NoteDiff[], decisions: number): string {
+  const count = notes.length;
+  const all = areNotes(notes) ? m.review_title({ count }) : m.review_changes_title({ count });
+  return decisions < count ? m.review_decisions({ all, count: decisions }) : all;
+}

@@ -1,0 +1,26 @@
+/** Diffs as stories tell them. */
+import type { DiffLine, NoteDiff, NotePath, Sign, Words } from '../bindings';
+
+/** A line whose `*starred*` words are those that differ. */
+export function line(sign: Sign, text: string): DiffLine {
+  const words: Words[] = text
+    .split('*')
+    .map((piece, index) => ({ text: piece, marked: index % 2 === 1 }))
+    .filter((piece) => piece.text !== '');
+  return { sign, words };
+}
+
+/** A note whose bytes are exchanged, but for what is given. */
+export function noteDiff(path: NotePath, change: Partial<NoteDiff>): NoteDiff {
+  return {
+    path,
+    kind: 'replace',
+    to: null,
+    unit: null,
+    added: 0,
+    removed: 0,
+    hunks: [],
+    problem: null,
+    ...change,
+  };
+}
