@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::review::Hunk;
-use crate::{ChangeKind, ChangeSetId, ConversationId, EffectId, NotePath, Timestamp, TurnId};
+use crate::{
+    CallId, ChangeKind, ChangeSetId, ConversationId, EffectId, NotePath, Timestamp, TurnId,
+};
 
 /// Changes that were applied together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
@@ -50,8 +52,36 @@ pub struct AppliedNote {
     pub target: Option<NotePath>,
     /// What was done.
     pub kind: ChangeKind,
+    /// Entries of a set with the same unit are taken back together: a move and the links to it.
+    pub unit: Option<CallId>,
+    /// Lines added.
+    pub added: u32,
+    /// Lines removed.
+    pub removed: u32,
     /// Whether it still stands.
     pub standing: Standing,
+}
+
+/// Which applied changes to list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ListApplied {
+    /// Those that one conversation led to; `None` for all of the vault.
+    pub conversation: Option<ConversationId>,
+    /// Those before this set; `None` begins with the newest.
+    pub before: Option<ChangeSetId>,
+}
+
+/// Applied changes, newest first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct AppliedPage {
+    /// Events up to this number are in it.
+    pub seq: u32,
+    /// The sets.
+    pub sets: Vec<AppliedSet>,
+    /// Whether older ones are left out.
+    pub more: bool,
 }
 
 /// What has become of an applied change since.

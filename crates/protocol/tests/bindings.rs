@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use protocol::applied::{
-    AppliedBy, AppliedHunks, AppliedNote, AppliedSet, ConflictPlace, Standing, UndoConflict,
-    UndoScope, Undone,
+    AppliedBy, AppliedHunks, AppliedNote, AppliedPage, AppliedSet, ConflictPlace, ListApplied,
+    Standing, UndoConflict, UndoScope, Undone,
 };
 use protocol::conversation::{ConversationView, Item};
 use protocol::event::{ProviderStatus, VaultInfo};
@@ -80,6 +80,8 @@ fn bindings() -> String {
         Standing,
         AppliedNote,
         AppliedSet,
+        ListApplied,
+        AppliedPage,
         AppliedHunks,
         UndoScope,
         ConflictPlace,

@@ -661,6 +661,18 @@ target: NotePath | null,
  */
 kind: ChangeKind, 
 /**
+ * Entries of a set with the same unit are taken back together: a move and the links to it.
+ */
+unit: CallId | null, 
+/**
+ * Lines added.
+ */
+added: number, 
+/**
+ * Lines removed.
+ */
+removed: number, 
+/**
  * Whether it still stands.
  */
 standing: Standing, };
@@ -697,6 +709,36 @@ at: Timestamp,
  * One entry a change, in the order they were applied.
  */
 notes: Array<AppliedNote>, };
+
+/**
+ * Which applied changes to list.
+ */
+export type ListApplied = { 
+/**
+ * Those that one conversation led to; `None` for all of the vault.
+ */
+conversation: ConversationId | null, 
+/**
+ * Those before this set; `None` begins with the newest.
+ */
+before: ChangeSetId | null, };
+
+/**
+ * Applied changes, newest first.
+ */
+export type AppliedPage = { 
+/**
+ * Events up to this number are in it.
+ */
+seq: number, 
+/**
+ * The sets.
+ */
+sets: Array<AppliedSet>, 
+/**
+ * Whether older ones are left out.
+ */
+more: boolean, };
 
 /**
  * What a change in the ledger did to a note, hunk by hunk.
