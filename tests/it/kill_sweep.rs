@@ -110,8 +110,8 @@ impl Stage {
             .env_remove("VAULTMATE_HUB_URL")
             .env_remove("DBUS_SESSION_BUS_ADDRESS");
         match kill_at {
-            Some(at) => command.env("STORY_KILL_AT", at.to_string()),
-            None => command.env_remove("STORY_KILL_AT"),
+            Some(at) => command.env("KILL_AT", at.to_string()),
+            None => command.env_remove("KILL_AT"),
         };
         let run = move || command.output().expect("the story starts");
         tokio::task::spawn_blocking(run).await.expect("the story ends")

@@ -110,7 +110,7 @@ impl Home {
         let mut command = Command::new(env!("CARGO_BIN_EXE_story"));
         command.args([self.data.root(), self.notes.root(), story.as_ref()]);
         self.furnish(&mut command);
-        command.env("STORY_KILL_ON", point).envs(env.iter().map(|(name, value)| (name, value)));
+        command.env("KILL_ON", point).envs(env.iter().map(|(name, value)| (name, value)));
         command.stderr(Stdio::null()).stdout(Stdio::null());
         command.spawn().expect("the story starts")
     }

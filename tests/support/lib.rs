@@ -14,7 +14,10 @@
 pub mod corpus;
 pub mod desktop_app;
 pub mod display;
+pub mod faults;
 mod http;
+mod nothing;
+pub mod plug;
 pub mod scripted_model;
 pub mod story;
 pub mod temp_vault;

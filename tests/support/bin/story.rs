@@ -1,9 +1,8 @@
 //! A host for the crash tests: the real application, one story, and a hand on the plug.
 //!
 //! `story DATA VAULT NAME` plays a story; `story DATA VAULT go-on` is the start after a crash.
-//! With `STORY_KILL_AT=n` the process kills itself (SIGKILL) at its n-th fault point, with
-//! `STORY_KILL_ON=name` at the first one of that name; it prints the name. At the end it prints how
-//! many it passed. `listen` opens the vault and waits to be killed. `naive` is the control: it
+//! With `KILL_AT=n` the process kills itself at its n-th fault point, with `KILL_ON=name` at the
+//! first one of that name (see `plug`). At the end it prints how many it passed. `listen` opens the vault and waits to be killed. `naive` is the control: it
 //! edits in place, without a ledger.
 #![allow(
     clippy::expect_used,
@@ -13,45 +12,21 @@
 )]
 
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use app::{App, DataDir};
 use protocol::request::{DecideReview, SendMessage};
 use protocol::{ConversationId, Mode, QuestionId, Settings};
+use testkit::plug;
 use testkit::story::{EDITED, NOTES};
-
-static PASSED: AtomicUsize = AtomicUsize::new(0);
-static KILL_AT: AtomicUsize = AtomicUsize::new(usize::MAX);
-static KILL_ON: OnceLock<String> = OnceLock::new();
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let mut next = |what: &str| arguments.next().unwrap_or_else(|| panic!("{what} is missing"));
     let (data, vault, name) = (next("DATA"), next("VAULT"), next("NAME"));
-    if let Ok(at) = std::env::var("STORY_KILL_AT") {
-        KILL_AT.store(at.parse().expect("a number"), Ordering::SeqCst);
-    }
-    if let Ok(name) = std::env::var("STORY_KILL_ON") {
-        KILL_ON.get_or_init(|| name);
-    }
-    protocol::fault::install(count);
+    plug::hold();
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     runtime.block_on(play(PathBuf::from(data), Path::new(&vault), &name));
-    println!("{}", PASSED.load(Ordering::SeqCst));
-}
-
-fn count(name: &'static str) {
-    let number = PASSED.fetch_add(1, Ordering::SeqCst) + 1;
-    let is_named = KILL_ON.get().is_some_and(|wanted| wanted == name);
-    if is_named || number == KILL_AT.load(Ordering::SeqCst) {
-        eprintln!("{name}");
-        let me = rustix::process::getpid();
-        rustix::process::kill_process(me, rustix::process::Signal::KILL).expect("a signal");
-        loop {
-            std::thread::park();
-        }
-    }
+    println!("{}", plug::passed());
 }
 
 async fn play(data: PathBuf, vault: &Path, name: &str) {

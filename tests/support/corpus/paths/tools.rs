@@ -4,11 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use ::tools::archive::{Archive, ArchiveError, Ended, Said};
 use ::tools::catalog::{Shelf, catalog};
-use ::tools::desk::{ActiveNote, Desk};
 use async_trait::async_trait;
-use jiff::Zoned;
 use llm::registry::ToolRegistry;
 use llm::tool::{Called, Plan, ToolContext};
 use protocol::{
@@ -22,6 +19,7 @@ use vault::{Order, Planned, Vault, VaultError};
 use super::case::Op;
 use super::stage::CANARY;
 use super::{Answer, Subject};
+use crate::nothing::Nothing;
 
 /// What a model would call.
 pub struct Tools {
@@ -135,33 +133,5 @@ impl Ledger for Watched {
 
     async fn open(&self) -> Result<Vec<Intent>, LedgerError> {
         Ok(Vec::new())
-    }
-}
-
-/// No conversation has ended, no note is open.
-struct Nothing;
-
-impl Desk for Nothing {
-    fn active_note(&self) -> Option<ActiveNote> {
-        None
-    }
-
-    fn now(&self) -> Zoned {
-        Zoned::now()
-    }
-}
-
-#[async_trait]
-impl Archive for Nothing {
-    async fn recent(&self, _: u32) -> Result<Vec<Ended>, ArchiveError> {
-        Ok(Vec::new())
-    }
-
-    async fn search(&self, _: &str, _: u32) -> Result<Vec<Ended>, ArchiveError> {
-        Ok(Vec::new())
-    }
-
-    async fn whole(&self, _: &ConversationId) -> Result<Option<Vec<Said>>, ArchiveError> {
-        Ok(None)
     }
 }

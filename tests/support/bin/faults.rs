@@ -1,0 +1,26 @@
+//! Runs the fault classes: `faults [--quick]`. The last line is the sum; 0 says that all holds.
+//!
+//! `faults child act|careless|recover|look FOLDER SCENE` is a process of a run.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use testkit::faults::{self, Extent};
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let holds = match words.as_slice() {
+        [_, "child", what, folder, scene] => {
+            faults::child(what, Path::new(folder), scene);
+            true
+        }
+        [program] => faults::run(Extent::Full, Path::new(program)),
+        [program, "--quick"] => faults::run(Extent::Quick, Path::new(program)),
+        _ => {
+            eprintln!("usage: faults [--quick]");
+            return ExitCode::from(2);
+        }
+    };
+    ExitCode::from(u8::from(!holds))
+}

@@ -1,0 +1,101 @@
+//! The plug pulled, and the disk made to fail, at every step of every change.
+//!
+//! A child process carries out one order over the real vault and the real database, and dies or
+//! meets an error on its way; another one puts things right; then the folder is held against what
+//! the ledger says. `./dev faults` runs it.
+
+mod child;
+mod scene;
+mod stage;
+mod sweep;
+mod tally;
+mod tree;
+mod verdict;
+
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+pub use child::run as child;
+
+use scene::scenes;
+use stage::Prepared;
+use tally::Tally;
+
+/// How much is tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// A sample, in well under a minute.
+    Quick,
+    /// Everything.
+    Full,
+}
+
+impl Extent {
+    /// Which of so many points are tried.
+    fn of(self, points: usize) -> Vec<usize> {
+        let stride = match self {
+            Self::Quick => (points / 6).max(1),
+            // Of the longest, whose steps repeat, every fifth: that hits each kind of step.
+            Self::Full if points > 1000 => 5,
+            Self::Full => 1,
+        };
+        (1..=points).step_by(stride).collect()
+    }
+
+    /// A few of so many points, spread over them.
+    fn few(self, points: usize) -> Vec<usize> {
+        let count = if self == Self::Quick { 2 } else { 8 };
+        (1..=count).map(|part| 1 + part * (points - 1) / (count + 1)).collect()
+    }
+}
+
+/// Runs all classes with `program`, which is the binary itself; says whether all holds.
+#[must_use]
+pub fn run(extent: Extent, program: &Path) -> bool {
+    let tally = Tally::default();
+    let prepared: Vec<_> =
+        scenes().into_iter().map(|scene| Prepared::new(scene, program)).collect();
+    class("kills at named points", &tally, || {
+        for prepared in &prepared {
+            sweep::kills(prepared, extent, &tally);
+            println!("  {}: points={}", prepared.scene.name, prepared.points);
+        }
+    });
+    class("kills of a recovery", &tally, || {
+        for prepared in prepared.iter().filter(|prepared| prepared.points < 200) {
+            sweep::kills_of_recovery(prepared, extent, &tally);
+        }
+    });
+    let mixed = |prepared: &&Prepared| prepared.scene.name == "all at once";
+    sweep::controls(prepared.iter().find(mixed).expect("a mixed scene"), extent, &tally);
+    tally.close()
+}
+
+/// One class of faults, with a line of its own.
+fn class(name: &str, tally: &Tally, work: impl FnOnce()) {
+    let (before, began) = (tally.so_far(), Instant::now());
+    work();
+    let after = tally.so_far();
+    println!(
+        "{name}: kills={} errors={} seconds={}",
+        after.0 - before.0,
+        after.1 - before.1,
+        began.elapsed().as_secs()
+    );
+}
+
+/// Does `work` for each item, on two threads.
+fn each<T: Sync>(items: &[T], work: impl Fn(&T) + Sync) {
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        while let Some(item) = items.get(next.fetch_add(1, Ordering::SeqCst)) {
+            work(item);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(worker);
+        }
+    });
+}

@@ -1,0 +1,163 @@
+//! One run: a fresh copy of a scene's folder, a process that is killed or made to fail, another
+//! that puts things right, and what is there then.
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use protocol::Change;
+use tempfile::TempDir;
+use vault::Vault;
+
+use super::child::Said;
+use super::scene::Scene;
+use super::tree::Tree;
+use super::verdict::Case;
+
+/// A scene that is ready to be played many times.
+pub(super) struct Prepared {
+    /// The scene.
+    pub(super) scene: Scene,
+    /// What it plans.
+    pub(super) changes: Vec<Change>,
+    /// How many fault points it passes undisturbed.
+    pub(super) points: usize,
+    model: TempDir,
+    program: PathBuf,
+}
+
+/// How a process ended.
+pub(super) struct Ended {
+    /// Whether it was killed.
+    pub(super) killed: bool,
+    /// What it said on its last line, if it came to that.
+    pub(super) said: Option<Said>,
+    /// What it said on stderr: of a killed process the fault point.
+    pub(super) error: String,
+}
+
+impl Prepared {
+    /// Plants the scene and plays it once, undisturbed; panics if the end is not what it shall be.
+    pub(super) fn new(scene: Scene, program: &Path) -> Self {
+        let model = scratch();
+        fs::create_dir(model.path().join("vault")).expect("a folder");
+        fs::create_dir(model.path().join("data")).expect("a folder");
+        scene.before.plant(&model.path().join("vault"));
+        let changes = {
+            let vault = Vault::open(&model.path().join("vault")).expect("a vault");
+            let runtime =
+                tokio::runtime::Builder::new_current_thread().enable_all().build().expect("one");
+            let changes = runtime.block_on(scene.changes(&vault));
+            let changes = changes.unwrap_or_else(|why| panic!("{}: {why}", scene.name));
+            Scene::order(changes).changes.into_iter().map(|planned| planned.change).collect()
+        };
+        let mut prepared =
+            Self { scene, changes, points: 0, model, program: program.to_owned() };
+        // The database is made once; opening it is not what is tested here.
+        prepared.play(prepared.model.path(), "look", |_| ());
+        let stage = prepared.stage();
+        let played = prepared.play(stage.path(), "act", |_| ());
+        let said = played.said.unwrap_or_else(|| panic!("{}", played.error));
+        let looked = prepared.play(stage.path(), "look", |_| ());
+        let ledger = looked.said.expect("an answer").ledger;
+        let findings = prepared.case().after_kill(&Tree::at(&stage.path().join("vault")), &ledger);
+        assert!(
+            findings.is_empty() && ledger.len() == prepared.changes.len(),
+            "{} undisturbed: {findings:?} {said:?}",
+            prepared.scene.name
+        );
+        prepared.points = said.points;
+        prepared
+    }
+
+    /// What is judged.
+    #[must_use]
+    pub(super) fn case(&self) -> Case<'_> {
+        let unit = self.changes.iter().any(Change::is_rename);
+        Case { before: &self.scene.before, changes: &self.changes, unit }
+    }
+
+    /// A fresh copy.
+    #[must_use]
+    pub(super) fn stage(&self) -> TempDir {
+        let stage = scratch();
+        copy(self.model.path(), stage.path());
+        stage
+    }
+
+    /// Puts a fresh copy into a folder that is there.
+    pub(super) fn stage_in(&self, folder: &Path) {
+        copy(self.model.path(), folder);
+    }
+
+    /// Starts a process over `folder`; `with` sets how it is disturbed.
+    #[must_use]
+    pub(super) fn play(&self, folder: &Path, what: &str, with: impl FnOnce(&mut Command)) -> Ended {
+        let mut command = self.command(folder, what);
+        with(&mut command);
+        Ended::of(&command.output().expect("the process starts"))
+    }
+
+    /// The same under strace, which is told what to inject.
+    #[must_use]
+    pub(super) fn traced(&self, folder: &Path, what: &str, inject: &[String]) -> (Ended, String) {
+        let log = folder.join("calls");
+        let mut command = Command::new("strace");
+        command.args(["-f", "-qq", "--seccomp-bpf", "-o"]).arg(&log);
+        command.args(inject).arg(&self.program);
+        command.args(["child", what]).arg(folder).arg(self.scene.name);
+        let ended = Ended::of(&command.output().expect("strace starts"));
+        let calls = fs::read(&log).expect("strace wrote what it saw");
+        (ended, String::from_utf8_lossy(&calls).into_owned())
+    }
+
+    /// The command for [`Prepared::play`].
+    #[must_use]
+    pub(super) fn command(&self, folder: &Path, what: &str) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(["child", what]).arg(folder).arg(self.scene.name);
+        command
+    }
+
+    /// Puts things right and says what the ledger holds then.
+    #[must_use]
+    pub(super) fn recovered(&self, folder: &Path) -> Vec<(String, String)> {
+        let ended = self.play(folder, "recover", |_| ());
+        let said = ended.said.unwrap_or_else(|| panic!("no recovery: {}", ended.error));
+        assert_eq!(said.refused, None, "{}", self.scene.name);
+        said.ledger
+    }
+}
+
+impl Ended {
+    /// Reads what a process left.
+    #[must_use]
+    pub(super) fn of(output: &Output) -> Self {
+        let words = String::from_utf8_lossy(&output.stdout);
+        let said = words.lines().last().and_then(|line| serde_json::from_str(line).ok());
+        let error = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        Self { killed: output.status.signal() == Some(9), said, error }
+    }
+}
+
+/// A folder in memory where there is one: a kill does not ask for more.
+#[must_use]
+pub(super) fn scratch() -> TempDir {
+    let memory = Path::new("/dev/shm");
+    let made = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+    made.expect("a temporary folder")
+}
+
+fn copy(from: &Path, to: &Path) {
+    for entry in fs::read_dir(from).expect("a readable folder") {
+        let entry = entry.expect("a readable entry");
+        let there = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            fs::create_dir_all(&there).expect("a folder");
+            copy(&entry.path(), &there);
+        } else {
+            fs::copy(entry.path(), &there).expect("a copy");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! What all runs came to.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use super::verdict::{Finding, Wrong};
+
+/// Counts over all runs; shared by the threads that run them.
+#[derive(Debug, Default)]
+pub(super) struct Tally(Mutex<Counts>);
+
+#[derive(Debug, Default, Clone)]
+struct Counts {
+    kills: usize,
+    errors: usize,
+    sites: BTreeMap<String, usize>,
+    wrong: BTreeMap<Wrong, usize>,
+    controls: (usize, usize),
+    skipped: Vec<String>,
+}
+
+impl Tally {
+    /// A process was killed at `site`.
+    pub(super) fn kill(&self, site: &str) {
+        self.with(|counts| {
+            counts.kills += 1;
+            *counts.sites.entry(site.to_owned()).or_default() += 1;
+        });
+    }
+
+    /// A process met an error.
+    pub(super) fn error(&self) {
+        self.with(|counts| counts.errors += 1);
+    }
+
+    /// What was found wrong after `run`; printed at once.
+    pub(super) fn found(&self, run: &str, findings: &[Finding]) {
+        for (wrong, what) in findings {
+            println!("WRONG {run}: {wrong:?} {what}");
+            self.with(|counts| *counts.wrong.entry(*wrong).or_default() += 1);
+        }
+    }
+
+    /// A control was tried; it must be caught.
+    pub(super) fn control(&self, name: &str, caught: bool) {
+        println!("control {name}: {}", if caught { "caught" } else { "NOT CAUGHT" });
+        self.with(|counts| {
+            counts.controls.0 += usize::from(caught);
+            counts.controls.1 += 1;
+        });
+    }
+
+    /// The machine does not allow this class.
+    pub(super) fn skip(&self, class: &str, why: &str) {
+        println!("skipped: {class}: {why}");
+        self.with(|counts| counts.skipped.push(class.to_owned()));
+    }
+
+    /// How many kills and errors there were so far.
+    pub(super) fn so_far(&self) -> (usize, usize) {
+        self.with(|counts| (counts.kills, counts.errors))
+    }
+
+    /// Prints where processes were killed, and the last line; says whether all holds.
+    pub(super) fn close(&self) -> bool {
+        let counts = self.with(|counts| counts.clone());
+        for (site, kills) in &counts.sites {
+            println!("site {site} kills={kills}");
+        }
+        let of = |wrong| counts.wrong.get(&wrong).copied().unwrap_or_default();
+        println!(
+            "kills={} sites={} lost={} doubled={} torn={} litter={} untrue={} errors={} \
+             controls={}/{} skipped={}",
+            counts.kills,
+            counts.sites.len(),
+            of(Wrong::Lost),
+            of(Wrong::Doubled),
+            of(Wrong::Torn),
+            of(Wrong::Litter),
+            of(Wrong::Untrue),
+            counts.errors,
+            counts.controls.0,
+            counts.controls.1,
+            counts.skipped.len()
+        );
+        counts.wrong.is_empty() && counts.controls.0 == counts.controls.1
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&mut Counts) -> T) -> T {
+        work(&mut self.0.lock().expect("no thread panicked"))
+    }
+}

@@ -1,0 +1,124 @@
+//! A folder as a value, and a second, simple opinion on what changes do to it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use protocol::{Act, Change};
+
+/// What stands under a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Node {
+    /// A folder.
+    Folder,
+    /// A file with these bytes.
+    File(Vec<u8>),
+}
+
+/// Everything below a folder, hidden names too: path with `/` to what stands there.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Tree(pub(super) BTreeMap<String, Node>);
+
+impl Tree {
+    /// What is there now.
+    #[must_use]
+    pub(super) fn at(root: &Path) -> Self {
+        let mut tree = Self::default();
+        let mut folders = vec![root.to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(&folder).expect("a readable folder") {
+                let path = entry.expect("a readable entry").path();
+                let below = path.strip_prefix(root).expect("below the root").to_string_lossy();
+                if path.is_dir() {
+                    tree.0.insert(below.into_owned(), Node::Folder);
+                    folders.push(path);
+                } else {
+                    let bytes = fs::read(&path).expect("a readable file");
+                    tree.0.insert(below.into_owned(), Node::File(bytes));
+                }
+            }
+        }
+        tree
+    }
+
+    /// Makes all of it below `root`.
+    pub(super) fn plant(&self, root: &Path) {
+        for (path, node) in &self.0 {
+            match node {
+                Node::Folder => fs::create_dir_all(root.join(path)).expect("a folder"),
+                Node::File(bytes) => fs::write(root.join(path), bytes).expect("a file"),
+            }
+        }
+    }
+
+    /// Adds a file, with the folders above it.
+    pub(super) fn put(&mut self, path: &str, bytes: impl Into<Vec<u8>>) {
+        self.make_above(path);
+        self.0.insert(path.to_owned(), Node::File(bytes.into()));
+    }
+
+    /// The bytes at `path`, if a file is there.
+    #[must_use]
+    pub(super) fn file(&self, path: &str) -> Option<&[u8]> {
+        match self.0.get(path) {
+            Some(Node::File(bytes)) => Some(bytes),
+            _ => None,
+        }
+    }
+
+    /// What this is after `changes`, one after the other.
+    #[must_use]
+    pub(super) fn after<'a>(&self, changes: impl IntoIterator<Item = &'a Change>) -> Self {
+        let mut tree = self.clone();
+        for change in changes {
+            tree.change(change);
+        }
+        tree
+    }
+
+    fn change(&mut self, change: &Change) {
+        let path = change.path.as_str();
+        match &change.act {
+            Act::Create { after } | Act::Replace { after, .. } => self.put(path, after.clone()),
+            Act::Rename { to, .. } => self.carry(path, to.as_str()),
+            Act::MakeFolder => {
+                self.make_above(path);
+                self.0.insert(path.to_owned(), Node::Folder);
+            }
+            Act::Trash { .. } | Act::TrashFolder => {
+                let free = self.free_in_trash(change.path.name());
+                self.carry(path, &free);
+            }
+            Act::RestoreFolder { trashed } => self.carry(&format!(".trash/{trashed}"), path),
+        }
+    }
+
+    fn make_above(&mut self, path: &str) {
+        for (end, _) in path.match_indices('/') {
+            self.0.entry(path[..end].to_owned()).or_insert(Node::Folder);
+        }
+    }
+
+    fn carry(&mut self, from: &str, to: &str) {
+        self.make_above(to);
+        let below = format!("{from}/");
+        let is_meant = |path: &str| path == from || path.starts_with(&below);
+        let (carried, rest) =
+            std::mem::take(&mut self.0).into_iter().partition(|(path, _)| is_meant(path));
+        self.0 = rest;
+        let carried: BTreeMap<String, Node> = carried;
+        let moved = |(path, node): (String, Node)| (format!("{to}{}", &path[from.len()..]), node);
+        self.0.extend(carried.into_iter().map(moved));
+    }
+
+    /// A second note of one name gets a number, as in the trash of every desktop.
+    fn free_in_trash(&self, name: &str) -> String {
+        let (stem, extension) = match name.rsplit_once('.') {
+            Some((stem, extension)) => (stem, format!(".{extension}")),
+            None => (name, String::new()),
+        };
+        let numbered = (2..).map(|n| format!(".trash/{stem} {n}{extension}"));
+        let mut names = std::iter::once(format!(".trash/{name}")).chain(numbered);
+        names.find(|name| !self.0.contains_key(name)).expect("numbers do not end")
+    }
+}

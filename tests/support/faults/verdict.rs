@@ -1,0 +1,221 @@
+//! What is wrong with a folder, held against what the ledger says has happened in it.
+
+use std::collections::BTreeSet;
+
+use protocol::Change;
+
+use super::child::Said;
+use super::tree::{Node, Tree};
+
+/// What is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Wrong {
+    /// Bytes that somebody had, or a change that was promised, are nowhere.
+    Lost,
+    /// Something is there twice, or is told twice.
+    Doubled,
+    /// A note is neither as before nor as after, or a part of what belongs together happened.
+    Torn,
+    /// A file is there that nobody asked for.
+    Litter,
+    /// What was told, or what the ledger says, is not so.
+    Untrue,
+}
+
+/// What is wrong, and where.
+pub(super) type Finding = (Wrong, String);
+
+/// The state of a change in the ledger once it has happened.
+const DONE: &str = "Done";
+
+/// What should be, and what was.
+#[derive(Debug)]
+pub(super) struct Case<'a> {
+    /// The folder before.
+    pub(super) before: &'a Tree,
+    /// What was planned, in order.
+    pub(super) changes: &'a [Change],
+    /// Whether only all or nothing will do.
+    pub(super) unit: bool,
+}
+
+impl Case<'_> {
+    /// After a kill and a recovery: nothing, or everything.
+    #[must_use]
+    pub(super) fn after_kill(&self, found: &Tree, ledger: &[(String, String)]) -> Vec<Finding> {
+        let mut findings = self.after_anything(found, ledger, Folders::Exact);
+        let undone = ledger.iter().filter(|(_, state)| state != DONE);
+        findings.extend(undone.map(|(path, state)| (Wrong::Lost, format!("{path} is {state}"))));
+        findings
+    }
+
+    /// After errors, told in `said`, and a recovery: each change as the ledger says, a unit whole.
+    #[must_use]
+    pub(super) fn after_errors(
+        &self,
+        found: &Tree,
+        said: &Said,
+        ledger: &[(String, String)],
+    ) -> Vec<Finding> {
+        let mut findings = self.after_anything(found, ledger, Folders::MoreAllowed);
+        let state = |path: &str| ledger.iter().find(|(other, _)| other == path).map(|row| &row.1);
+        for path in &said.done {
+            if state(path).is_none_or(|state| state != DONE) {
+                findings.push((Wrong::Lost, format!("{path} was told as done")));
+            }
+        }
+        for (path, why) in &said.problems {
+            let is_done = state(path).is_some_and(|state| state == DONE);
+            if is_done && !why.contains("not known") {
+                findings.push((Wrong::Untrue, format!("{path} is done, and told: {why}")));
+            }
+            findings.extend(unclear(path, why));
+        }
+        findings.extend(said.refused.iter().flat_map(|why| unclear("", why)));
+        findings
+    }
+
+    /// Right after a kill, before anything is put right: a note that is there before and after is
+    /// there, whole.
+    #[must_use]
+    pub(super) fn in_the_moment(&self, found: &Tree) -> Vec<Finding> {
+        let after = self.before.after(self.changes);
+        let mut findings = Vec::new();
+        for (path, node) in &self.before.0 {
+            let (Node::File(old), Some(new)) = (node, after.file(path)) else { continue };
+            match found.file(path) {
+                Some(bytes) if bytes == old || bytes == new => {}
+                Some(_) => findings.push((Wrong::Torn, format!("{path} at the kill"))),
+                None => findings.push((Wrong::Lost, format!("{path} at the kill"))),
+            }
+        }
+        findings
+    }
+
+    fn after_anything(
+        &self,
+        found: &Tree,
+        ledger: &[(String, String)],
+        folders: Folders,
+    ) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        if ledger.len() > self.changes.len() {
+            findings.push((Wrong::Doubled, format!("{} rows in the ledger", ledger.len())));
+        }
+        if !ledger.is_empty() && ledger.len() < self.changes.len() {
+            findings.push((Wrong::Torn, format!("{} rows in the ledger", ledger.len())));
+        }
+        let open = ledger.iter().filter(|(_, state)| state == "Open");
+        findings.extend(open.map(|(path, _)| (Wrong::Untrue, format!("{path} is still open"))));
+        let done: Vec<&Change> = self
+            .changes
+            .iter()
+            .zip(ledger)
+            .filter(|(_, (_, state))| state == DONE)
+            .map(|(change, _)| change)
+            .collect();
+        if self.unit && !done.is_empty() && done.len() < self.changes.len() {
+            let part = format!("{} of {} in a unit", done.len(), self.changes.len());
+            findings.push((Wrong::Torn, part));
+        }
+        findings.extend(compare(&self.before.after(done), self.before, found, folders));
+        findings
+    }
+}
+
+/// Whether empty folders that nobody asked for are wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Folders {
+    Exact,
+    /// They were made on the way to something that failed.
+    MoreAllowed,
+}
+
+fn compare(wanted: &Tree, before: &Tree, found: &Tree, folders: Folders) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let somewhere: BTreeSet<&[u8]> = found.0.keys().filter_map(|path| found.file(path)).collect();
+    for (path, node) in &wanted.0 {
+        match (node, found.0.get(path)) {
+            (node, Some(there)) if node == there => {}
+            (Node::File(bytes), None) if !somewhere.contains(bytes.as_slice()) => {
+                findings.push((Wrong::Lost, path.clone()));
+            }
+            (_, None) => findings.push((Wrong::Torn, format!("{path} is elsewhere"))),
+            (_, Some(there)) if before.0.get(path) == Some(there) => {
+                findings.push((Wrong::Lost, format!("{path} is as before")));
+            }
+            (_, Some(_)) => findings.push((Wrong::Torn, path.clone())),
+        }
+    }
+    for (path, node) in found.0.iter().filter(|(path, _)| !wanted.0.contains_key(*path)) {
+        match node {
+            Node::Folder if folders == Folders::MoreAllowed => {}
+            Node::File(_) if before.0.contains_key(path) => {
+                findings.push((Wrong::Doubled, format!("{path} is still there")));
+            }
+            _ => findings.push((Wrong::Litter, path.clone())),
+        }
+    }
+    findings
+}
+
+/// A sentence that says what failed on what, and what to do, ends like one.
+fn unclear(path: &str, why: &str) -> Option<Finding> {
+    let is_clear = why.contains(path) && why.ends_with('.') && why.len() > 20;
+    (!is_clear).then(|| (Wrong::Untrue, format!("unclear on {path}: {why}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::NotePath;
+
+    use super::*;
+
+    fn tree(files: &[(&str, &str)]) -> Tree {
+        let mut tree = Tree::default();
+        for (path, text) in files {
+            tree.put(path, *text);
+        }
+        tree
+    }
+
+    #[track_caller]
+    fn check(files: &[(&str, &str)], states: &[&str], wanted: &[Wrong]) {
+        let before = tree(&[("a.md", "old"), ("b.md", "b")]);
+        let path = |text| NotePath::parse(text).unwrap();
+        let changes = [
+            Change::replace(path("a.md"), "old", "new"),
+            Change::rename(path("b.md"), path("c.md")),
+        ];
+        let case = Case { before: &before, changes: &changes, unit: true };
+        let ledger: Vec<_> =
+            ["a.md", "b.md", "b.md"].iter().zip(states).map(|(p, s)| (p.to_string(), s.to_string()));
+        let ledger: Vec<_> = ledger.collect();
+        let mut found: Vec<_> =
+            case.after_kill(&tree(files), &ledger).into_iter().map(|(wrong, _)| wrong).collect();
+        found.sort();
+        found.dedup();
+        assert_eq!(found, wanted);
+    }
+
+    #[test]
+    fn all_or_nothing_is_right() {
+        check(&[("a.md", "old"), ("b.md", "b")], &[], &[]);
+        check(&[("a.md", "new"), ("c.md", "b")], &["Done", "Done"], &[]);
+    }
+
+    #[test]
+    fn every_kind_of_damage_is_seen() {
+        use Wrong::{Doubled, Litter, Lost, Torn, Untrue};
+        let done = ["Done", "Done"];
+        check(&[("a.md", "new")], &done, &[Lost]);
+        check(&[("a.md", "ne"), ("c.md", "b")], &done, &[Torn]);
+        check(&[("a.md", ""), ("c.md", "b")], &done, &[Torn]);
+        check(&[("a.md", "new"), ("b.md", "b"), ("c.md", "b")], &done, &[Doubled]);
+        check(&[("a.md", "new"), ("c.md", "b"), (".t.tmp", "x")], &done, &[Litter]);
+        check(&[("a.md", "old"), ("c.md", "b")], &done, &[Lost]);
+        check(&[("a.md", "new"), ("b.md", "b")], &[], &[Torn]);
+        check(&[("a.md", "new"), ("b.md", "b")], &["Done", "Open"], &[Lost, Torn, Untrue]);
+        check(&[("a.md", "new"), ("c.md", "b")], &["Done", "Done", "Done"], &[Doubled]);
+    }
+}

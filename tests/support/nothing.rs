@@ -1,0 +1,35 @@
+//! What lies around tools that need nothing but notes: no conversation has ended, no note is open.
+
+use ::tools::archive::{Archive, ArchiveError, Ended, Said};
+use ::tools::desk::{ActiveNote, Desk};
+use async_trait::async_trait;
+use jiff::Zoned;
+use protocol::ConversationId;
+
+/// An empty desk and an empty archive.
+pub(crate) struct Nothing;
+
+impl Desk for Nothing {
+    fn active_note(&self) -> Option<ActiveNote> {
+        None
+    }
+
+    fn now(&self) -> Zoned {
+        Zoned::now()
+    }
+}
+
+#[async_trait]
+impl Archive for Nothing {
+    async fn recent(&self, _: u32) -> Result<Vec<Ended>, ArchiveError> {
+        Ok(Vec::new())
+    }
+
+    async fn search(&self, _: &str, _: u32) -> Result<Vec<Ended>, ArchiveError> {
+        Ok(Vec::new())
+    }
+
+    async fn whole(&self, _: &ConversationId) -> Result<Option<Vec<Said>>, ArchiveError> {
+        Ok(None)
+    }
+}
