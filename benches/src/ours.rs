@@ -4,7 +4,9 @@ use std::error::Error;
 use std::path::Path;
 
 use async_trait::async_trait;
-use protocol::{CallId, Change, ChangeSetId, EffectId, Intent, IntentState, NotePath, TurnId};
+use protocol::{
+    CallId, Change, ChangeSetId, EffectId, Intent, IntentState, NotePath, Timestamp, TurnId,
+};
 use store::{Store, StoreError};
 use vault::ledger::{Ledger, LedgerError};
 use vault::{Order, Planned, Vault};
@@ -29,8 +31,12 @@ impl Ours {
     ) -> Result<(), Box<dyn Error>> {
         let planned = |(path, before, after): (&str, Option<&[u8]>, &[u8])| {
             let path = NotePath::parse(path)?;
-            let change = Change { path, before: before.map(<[u8]>::to_vec), after: after.to_vec() };
-            Ok(Planned { change, turn: TurnId::from("turn"), call: CallId::from("call") })
+            let change = match before {
+                Some(before) => Change::replace(path, before, after),
+                None => Change::create(path, after),
+            };
+            let (turn, call) = (TurnId::from("turn"), CallId::from("call"));
+            Ok(Planned { change, turn, call, unit: None })
         };
         let changes = notes.into_iter().map(planned).collect::<Result<_, protocol::PathError>>()?;
         let change_set = ChangeSetId::from(uuid::Uuid::now_v7());
@@ -47,11 +53,11 @@ struct InStore(Store);
 #[async_trait]
 impl Ledger for InStore {
     async fn intend(&self, intents: &[Intent]) -> Result<(), LedgerError> {
-        self.0.intend(intents).await.map_err(told)
+        self.0.intend(intents, Timestamp(0)).await.map_err(told)
     }
 
-    async fn settle(&self, effect: &EffectId, state: IntentState) -> Result<(), LedgerError> {
-        self.0.settle(effect, state).await.map_err(told)
+    async fn settle(&self, ended: &[(EffectId, IntentState)]) -> Result<(), LedgerError> {
+        self.0.settle(ended).await.map_err(told)
     }
 
     async fn open(&self) -> Result<Vec<Intent>, LedgerError> {

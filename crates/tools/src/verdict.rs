@@ -22,6 +22,16 @@ pub fn waiting(summary: &str) -> String {
     )
 }
 
+/// The text for a plan that was applied to notes which had changed since it was made.
+#[must_use]
+pub fn rebased(summary: &str) -> String {
+    const SAID: &str = "the edit was made on what is there now";
+    if summary.contains(SAID) {
+        return summary.to_owned();
+    }
+    format!("{summary}; the note had changed meanwhile, and {SAID}")
+}
+
 /// What the result of a plan says, if it is no error.
 #[must_use]
 pub fn read(output: &str) -> Became {

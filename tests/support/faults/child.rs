@@ -89,8 +89,7 @@ async fn carry_out(
 }
 
 async fn recover(vault: &Vault, store: &Store) -> Result<Said, String> {
-    let recovery =
-        vault.recover(&Book(store.clone())).await.map_err(|error| error.to_string())?;
+    let recovery = vault.recover(&Book(store.clone())).await.map_err(|error| error.to_string())?;
     let path = |intent: &Intent| intent.change.path.as_str().to_owned();
     Ok(Said {
         done: recovery.done.iter().map(path).collect(),

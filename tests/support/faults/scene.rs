@@ -165,7 +165,10 @@ fn acts() -> Vec<Scene> {
         set("make folder", vec![folder("A/B/C", Act::MakeFolder)]),
         set("delete note", vec![Change::trash(path("Old/Gone.md"), "gone\n")]),
         set("delete folder", vec![folder("Old", Act::TrashFolder)]),
-        set("restore folder", vec![folder("Shelf", Act::RestoreFolder { trashed: "Shelf".into() })]),
+        set(
+            "restore folder",
+            vec![folder("Shelf", Act::RestoreFolder { trashed: "Shelf".into() })],
+        ),
         set(
             "move note",
             vec![

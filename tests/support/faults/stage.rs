@@ -52,8 +52,7 @@ impl Prepared {
             let changes = changes.unwrap_or_else(|why| panic!("{}: {why}", scene.name));
             Scene::order(changes).changes.into_iter().map(|planned| planned.change).collect()
         };
-        let mut prepared =
-            Self { scene, changes, points: 0, model, program: program.to_owned() };
+        let mut prepared = Self { scene, changes, points: 0, model, program: program.to_owned() };
         // The database is made once; opening it is not what is tested here.
         prepared.play(prepared.model.path(), "look", |_| ());
         let stage = prepared.stage();

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use protocol::{ChangeSet, NotePath};
-use vault::{EntryKind, Vault, VaultError};
+use vault::{EntryKind, Setting, Vault, VaultError};
 
 use super::LinkFormat;
 use super::mention::Mention;
@@ -50,7 +50,7 @@ impl<'a> Graph<'a> {
         let on_disk = entries.into_iter().filter(|entry| is_file(entry.kind));
         let mut files: Vec<NotePath> = on_disk.map(|entry| entry.path).collect();
         files.extend(overlaid.planned().cloned());
-        let format = vault.obsidian(vault::Setting::App).and_then(|settings| LinkFormat::of(&settings));
+        let format = vault.obsidian(Setting::App).and_then(|settings| LinkFormat::of(&settings));
         Ok(Self::new(files, move |path| overlaid.bytes(path), format))
     }
 

@@ -1,6 +1,6 @@
 //! Tables of names: what is taken, what it becomes, what is refused.
 
-use super::{NewNotePath, NotePath};
+use super::{Naming, NewNotePath, NotePath};
 
 fn parsed(text: &str) -> String {
     NotePath::parse(text).unwrap_or_else(|error| panic!("{text:?}: {error}")).to_string()
