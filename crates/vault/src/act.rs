@@ -33,7 +33,7 @@ pub(crate) fn unstage(vault: &Vault, intent: &Intent) {
 /// Carries out what was staged, durable when this returns.
 pub(crate) fn commit(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
     match &intent.change.act {
-        Act::Create { .. } => swap::commit_new(vault, intent),
+        Act::Create { after } => swap::commit_new(vault, intent, after),
         Act::Replace { before, after } => swap::commit(vault, intent, before, after),
         Act::Trash { before } => trash::commit(vault, intent, before),
         Act::Rename { .. } | Act::TrashFolder | Act::RestoreFolder { .. } => {

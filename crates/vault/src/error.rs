@@ -98,6 +98,14 @@ pub enum VaultError {
         /// The folder.
         path: NotePath,
     },
+    /// Another program put something in the place of the temporary file; the note is as it was.
+    #[error(
+        "Another program disturbed the change to `{path}`, so the note was left as it was. Try again."
+    )]
+    Disturbed {
+        /// The note.
+        path: NotePath,
+    },
     /// It is there, but it is not an ordinary file of its own.
     #[error("`{path}` is {what}, which is not opened. Choose an ordinary note.")]
     NotANote {

@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::fs::{self, Dir, FileType, Mode, OFlags, ResolveFlags, Stat};
+use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, Stat, StatxFlags};
 use rustix::io::Errno;
 
 /// An open folder. Nothing reached through it leads outside, whatever is renamed meanwhile.
@@ -77,23 +77,47 @@ impl Folder {
         self.stat(path).is_ok_and(is_link)
     }
 
-    /// What a kernel without `openat2` offers: one part after the other, no link followed.
+    /// What a kernel without `openat2` offers: one part after the other, no link followed and no
+    /// other file system entered.
     fn walk(&self, path: &str, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
-        let Some((folders, name)) = path.rsplit_once('/') else {
-            return fs::openat(self, path, flags, mode);
-        };
         let step = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let ours = Mount::of(self)?;
         let mut here = fs::openat(self, ".", step, Mode::empty())?;
-        for part in folders.split('/') {
-            here = fs::openat(&here, part, step, Mode::empty())?;
+        let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+        for part in folders.split_terminator('/') {
+            here = ours.admit(fs::openat(&here, part, step, Mode::empty())?)?;
         }
-        fs::openat(&here, name, flags, mode)
+        ours.admit(fs::openat(&here, name, flags, mode)?)
     }
 }
 
 impl AsFd for Folder {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
+    }
+}
+
+/// Which mount something is on: its number, or before Linux 5.8 the number of its device.
+#[derive(Debug, PartialEq, Eq)]
+enum Mount {
+    Numbered(u64),
+    Device(u32, u32),
+}
+
+impl Mount {
+    fn of(handle: impl AsFd) -> Result<Self, Errno> {
+        let about = fs::statx(handle, "", AtFlags::EMPTY_PATH, StatxFlags::MNT_ID)?;
+        let is_numbered = StatxFlags::from_bits_retain(about.stx_mask).contains(StatxFlags::MNT_ID);
+        Ok(if is_numbered {
+            Self::Numbered(about.stx_mnt_id)
+        } else {
+            Self::Device(about.stx_dev_major, about.stx_dev_minor)
+        })
+    }
+
+    /// Lets through what is on this mount.
+    fn admit(&self, handle: OwnedFd) -> Result<OwnedFd, Errno> {
+        if Self::of(&handle)? == *self { Ok(handle) } else { Err(Errno::XDEV) }
     }
 }
 
@@ -112,6 +136,20 @@ mod tests {
     use super::*;
 
     /// Without `openat2` the parts are walked one by one; both ways must refuse the same.
+    #[test]
+    fn the_walk_enters_no_other_mount_than_its_own() {
+        let (here, there) =
+            (std::fs::File::open("/").unwrap(), std::fs::File::open("/proc").unwrap());
+        let ours = Mount::of(&here).unwrap();
+        assert_eq!(ours.admit(there.into()).err(), Some(Errno::XDEV));
+        assert!(ours.admit(std::fs::File::open("/").unwrap().into()).is_ok());
+        let top = Folder::root(here.into());
+        for path in ["proc/version", "proc"] {
+            let walked = top.walk(path, OFlags::RDONLY | OFlags::NOFOLLOW, Mode::empty());
+            assert_eq!(walked.err(), Some(Errno::XDEV), "{path}");
+        }
+    }
+
     #[test]
     fn the_walk_refuses_what_the_kernel_refuses() {
         let all = tempfile::tempdir().unwrap();

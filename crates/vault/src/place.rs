@@ -5,12 +5,13 @@ use std::fs::File;
 use std::io::Write;
 
 use protocol::{Intent, NotePath};
-use rustix::fs::{self, AtFlags, Mode, OFlags, RenameFlags};
+use rustix::fs::{self, AtFlags, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
 
 use crate::folder::Folder;
 use crate::found::{self, Found};
 use crate::keep;
+use crate::read;
 use crate::spot::make_folders;
 use crate::step::step;
 use crate::{Vault, VaultError};
@@ -21,6 +22,16 @@ pub(crate) struct Place {
     path: NotePath,
     folder: Folder,
     temp: String,
+}
+
+/// Which file it is, whatever its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Inode(u64, u64);
+
+impl Inode {
+    const fn of(stat: &Stat) -> Self {
+        Self(stat.st_dev, stat.st_ino)
+    }
 }
 
 /// How a rename with two names in play went.
@@ -87,6 +98,27 @@ impl Place {
             self.discard_temp();
             self.failed(Errno::from_io_error(&error).unwrap_or(Errno::IO))
         })
+    }
+
+    /// The temporary file as it was staged: one file of its own with the bytes after. Another
+    /// program may have put something else under its name.
+    pub(crate) fn staged(&self, after: &[u8]) -> Result<Inode, VaultError> {
+        let disturbed = || VaultError::Disturbed { path: self.path.clone() };
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK;
+        let opened = self.folder.open(&self.temp, flags, Mode::empty());
+        let file = File::from(opened.map_err(|error| match error {
+            Errno::NOENT | Errno::LOOP | Errno::NXIO => disturbed(),
+            other => self.failed(other),
+        })?);
+        let stat = fs::fstat(&file).map_err(|error| self.failed(error))?;
+        let is_ours = read::admit(&self.path, &stat).is_ok()
+            && read::contents(&self.path, &file, &stat)? == after;
+        if is_ours { Ok(Inode::of(&stat)) } else { Err(disturbed()) }
+    }
+
+    /// Whether the note's name stands for this file.
+    pub(crate) fn holds(&self, file: Inode) -> bool {
+        self.folder.stat(self.path.name()).is_ok_and(|stat| Inode::of(&stat) == file)
     }
 
     /// Gives the temporary file the note's name, which nothing may have.

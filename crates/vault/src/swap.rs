@@ -81,8 +81,9 @@ pub(crate) fn stage(
 }
 
 /// Puts a new note that was staged in place, durable when this returns.
-pub(crate) fn commit_new(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
+pub(crate) fn commit_new(vault: &Vault, intent: &Intent, after: &[u8]) -> Result<(), Refusal> {
     let place = Place::open(vault, intent).map_err(Refusal::open)?;
+    let ours = place.staged(after).map_err(Refusal::failed)?;
     place.put_new().map_err(|error| {
         place.discard_temp();
         match error {
@@ -90,6 +91,11 @@ pub(crate) fn commit_new(vault: &Vault, intent: &Intent) -> Result<(), Refusal> 
             _ => Refusal::failed(place.failed(error)),
         }
     })?;
+    if !place.holds(ours) {
+        // What was planted goes back under the temporary name, where nobody looks for a note.
+        place.take_out().map_err(|error| Refusal::open(place.failed(error)))?;
+        return Err(disturbed(&place));
+    }
     place.sync().map_err(Refusal::open)
 }
 
@@ -143,7 +149,12 @@ pub(crate) fn take_back(place: &Place, after: &[u8]) -> Refusal {
 }
 
 fn replace(place: &Place, before: &[u8], after: &[u8]) -> Result<(), Refusal> {
+    let ours = place.staged(after).map_err(Refusal::failed)?;
     match place.exchange() {
+        Ok(Exchange::Done) if !place.holds(ours) => {
+            place.exchange().map_err(|error| Refusal::open(place.failed(error)))?;
+            return Err(disturbed(place));
+        }
         Ok(Exchange::Done) => {}
         Ok(Exchange::Unsupported) => return replace_unexchanged(place, before),
         Err(error) => {
@@ -179,6 +190,11 @@ fn replace_unexchanged(place: &Place, before: &[u8]) -> Result<(), Refusal> {
     })
 }
 
+/// Another program took the temporary file's name; the note is as it was.
+fn disturbed(place: &Place) -> Refusal {
+    Refusal::failed(VaultError::Disturbed { path: place.path().clone() })
+}
+
 fn stale(place: &Place) -> Refusal {
     Refusal::stale(VaultError::Stale { path: place.path().clone() })
 }
@@ -190,3 +206,7 @@ fn under_limit(intent: &Intent, after: &[u8]) -> Result<(), Refusal> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests make the files of the vault")]
+mod tests;

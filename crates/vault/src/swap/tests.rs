@@ -1,0 +1,76 @@
+//! A temporary file that another program takes away between staging and committing.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use protocol::{CallId, Change, ChangeSetId, EffectId, NotePath, TurnId};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+use super::*;
+use crate::act;
+
+const TEMP: &str = ".vaultmate-0.tmp";
+
+fn intent(before: Option<&str>) -> Intent {
+    let path = NotePath::parse("note.md").unwrap();
+    Intent {
+        effect: EffectId::from("effect"),
+        change_set: ChangeSetId::from("set"),
+        turn: TurnId::from("turn"),
+        call: CallId::from("call"),
+        temp_name: TEMP.to_owned(),
+        unit: None,
+        change: match before {
+            Some(before) => Change::replace(path, before, "after"),
+            None => Change::create(path, "after"),
+        },
+    }
+}
+
+/// Stages a change, puts a link in the place of its temporary file, and commits.
+fn commit_over_a_planted_link(before: Option<&str>) -> (Result<(), Refusal>, Option<String>) {
+    let all = tempfile::tempdir().unwrap();
+    let (root, secret) = (all.path().join("vault"), all.path().join("secret.md"));
+    fs::create_dir(&root).unwrap();
+    fs::write(&secret, "canary").unwrap();
+    if let Some(before) = before {
+        fs::write(root.join("note.md"), before).unwrap();
+    }
+    let (vault, intent) = (Vault::open(&root).unwrap(), intent(before));
+    act::stage(&vault, &intent).unwrap();
+    fs::remove_file(root.join(TEMP)).unwrap();
+    symlink(&secret, root.join(TEMP)).unwrap();
+    let outcome = act::commit(&vault, &intent);
+    assert_eq!(fs::read_to_string(&secret).unwrap(), "canary");
+    let note = root.join("note.md");
+    let is_file = fs::symlink_metadata(&note).is_ok_and(|about| about.is_file());
+    (outcome, is_file.then(|| fs::read_to_string(&note).unwrap()))
+}
+
+#[test]
+fn a_link_in_the_place_of_the_temporary_file_never_becomes_the_note() {
+    let (replaced, note) = commit_over_a_planted_link(Some("before"));
+    assert!(matches!(replaced.unwrap_err().why, VaultError::Disturbed { .. }));
+    assert_eq!(note.as_deref(), Some("before"));
+    let (created, note) = commit_over_a_planted_link(None);
+    assert!(matches!(created.unwrap_err().why, VaultError::Disturbed { .. }));
+    assert_eq!(note, None);
+}
+
+#[test]
+fn a_link_planted_in_the_last_moment_is_seen_by_its_inode() {
+    let all = tempfile::tempdir().unwrap();
+    fs::write(all.path().join("note.md"), "before").unwrap();
+    let (vault, intent) = (Vault::open(all.path()).unwrap(), intent(Some("before")));
+    act::stage(&vault, &intent).unwrap();
+    let place = Place::open(&vault, &intent).unwrap();
+    let ours = place.staged(b"after").unwrap();
+    fs::rename(all.path().join(TEMP), all.path().join("aside")).unwrap();
+    symlink("aside", all.path().join(TEMP)).unwrap();
+    let (temp, note) = (all.path().join(TEMP), all.path().join("note.md"));
+    // The control: the exchange alone makes the link the note, and the bytes seem right.
+    renameat_with(CWD, &temp, CWD, &note, RenameFlags::EXCHANGE).unwrap();
+    assert!(fs::symlink_metadata(&note).unwrap().is_symlink());
+    assert_eq!(fs::read_to_string(&note).unwrap(), "after");
+    assert!(!place.holds(ours));
+}
