@@ -68,6 +68,19 @@ impl Default for HubSettings {
     }
 }
 
+/// What is kept from models: folders (`Diary`), tags (`#private`), properties (`status: secret`).
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PrivateSettings {
+    /// Notes that no model sees, nor their names.
+    pub never: Vec<String>,
+    /// Notes that only a model on this computer sees.
+    pub local: Vec<String>,
+    /// The user's word that the provider's address is on this computer. Counts only for a
+    /// loopback address.
+    pub endpoint_is_local: bool,
+}
+
 /// All settings, as in `config.toml`. Keys are never among them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase", default)]
@@ -84,6 +97,10 @@ pub struct Settings {
     pub theme: Theme,
     /// The hub link.
     pub hub: HubSettings,
+    /// What is kept from models.
+    pub private: PrivateSettings,
+    /// Whether links to notes inside the vault are read through. They are never written through.
+    pub follow_links: bool,
 }
 
 impl Default for Settings {
@@ -95,6 +112,8 @@ impl Default for Settings {
             base_url: String::new(),
             theme: Theme::default(),
             hub: HubSettings::default(),
+            private: PrivateSettings::default(),
+            follow_links: false,
         }
     }
 }

@@ -10,11 +10,11 @@ use serde::Deserialize;
 use vault::Setting;
 
 use crate::desk::{ActiveNote, Desk, Source};
-use crate::notes::Notes;
+use crate::notes::{Notes, off_thread};
 use crate::workspace;
 
-/// Says which note the user has open, and the words that are selected in it. Use it when the user speaks of "this note". Read the note
-/// with read_file.
+/// Says which note the user has open, and the words that are selected in it. Use it when the user
+/// speaks of "this note". Read the note with read_file.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GetActiveNoteInput {}
@@ -36,6 +36,13 @@ impl Tool for GetActiveNote {
                 "No note is open. Ask the user which note is meant, or look for it with find_notes.",
             );
         };
+        let (vault, path) = (self.notes.vault(), active.path.clone());
+        if off_thread(move || vault.hides(&path)).await.unwrap_or(true) {
+            return ToolOutcome::ok(
+                "A note is open that the user keeps private. You cannot see it; say so if it is \
+                 meant.",
+            );
+        }
         let source = match active.source {
             Source::Window => "open beside the chat",
             Source::CommandLine => "named on the command line",

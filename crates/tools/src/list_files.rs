@@ -116,13 +116,18 @@ impl ListFiles {
         match entry.kind {
             EntryKind::Folder => " (folder)".to_owned(),
             EntryKind::Link => " (link, not followed)".to_owned(),
-            EntryKind::Note | EntryKind::Attachment => {
+            EntryKind::Placeholder => " (not downloaded)".to_owned(),
+            EntryKind::Note | EntryKind::Attachment | EntryKind::Conflict => {
                 let bytes = usize::try_from(entry.size).unwrap_or(usize::MAX);
                 let zone = self.desk.now().time_zone().clone();
                 let written = jiff::Timestamp::from_millisecond(entry.modified.0)
                     .map(|at| format!(", {}", at.to_zoned(zone).strftime("%Y-%m-%d %H:%M")))
                     .unwrap_or_default();
-                format!(" ({}{written})", count(bytes, "byte"))
+                let copy = match entry.kind {
+                    EntryKind::Conflict => ", a conflict copy that searches leave out",
+                    _ => "",
+                };
+                format!(" ({}{written}{copy})", count(bytes, "byte"))
             }
         }
     }

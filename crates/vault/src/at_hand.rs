@@ -23,30 +23,35 @@ impl Vault {
         let asked = note_path(text).ok()?;
         let root = self.root();
         for path in spellings(&asked).ok()? {
+            self.screened_path(&path).ok()?;
             match root.open_at_hand(path.as_str()) {
-                Ok(handle) => return whole(path, &handle),
+                Ok(handle) => return self.whole_note(path, &handle),
                 Err(rustix::io::Errno::NOENT) => {}
                 Err(_) => return None,
             }
         }
         None
     }
-}
 
-fn whole(path: NotePath, handle: &OwnedFd) -> Option<Note> {
-    let stat = fs::fstat(handle).ok()?;
-    admit(&path, &stat).ok()?;
-    let size = read::size(&stat);
-    if size > SMALL {
-        return None;
+    fn whole_note(&self, path: NotePath, handle: &OwnedFd) -> Option<Note> {
+        let stat = fs::fstat(handle).ok()?;
+        admit(&path, &stat).ok()?;
+        let size = read::size(&stat);
+        if size > SMALL {
+            return None;
+        }
+        // One byte more: a file that has grown meanwhile is not at hand.
+        let mut bytes = vec![0; usize::try_from(size).ok()? + 1];
+        let read = preadv2(handle, &mut [IoSliceMut::new(&mut bytes)], 0, ReadWriteFlags::NOWAIT);
+        bytes.truncate(read.ok()?);
+        if bytes.len() as u64 != size {
+            return None;
+        }
+        let (bytes, stat) = self.screened_text(&path, Ok((bytes, stat))).ok()?;
+        let hash = ContentHash::of(&bytes);
+        let modified = read::modified(&stat);
+        Some(Note { path, bytes, hash, modified })
     }
-    // One byte more: a file that has grown meanwhile is not at hand.
-    let mut bytes = vec![0; usize::try_from(size).ok()? + 1];
-    let read = preadv2(handle, &mut [IoSliceMut::new(&mut bytes)], 0, ReadWriteFlags::NOWAIT);
-    bytes.truncate(read.ok()?);
-    let hash = ContentHash::of(&bytes);
-    let modified = read::modified(&stat);
-    (bytes.len() as u64 == size).then_some(Note { path, bytes, hash, modified })
 }
 
 #[cfg(test)]

@@ -106,6 +106,20 @@ pub enum VaultError {
         /// The note.
         path: NotePath,
     },
+    /// A sync program keeps the file elsewhere; a name stands for it here.
+    #[error(
+        "`{path}` is not downloaded to this computer. Ask the user to download it, then try again."
+    )]
+    NotDownloaded {
+        /// The file.
+        path: NotePath,
+    },
+    /// The user keeps what has this name private.
+    #[error("The user keeps `{path}` private, so it cannot be made. Choose another name.")]
+    Withheld {
+        /// The name as it was asked for.
+        path: NotePath,
+    },
     /// It is there, but it is not an ordinary file of its own.
     #[error("`{path}` is {what}, which is not opened. Choose an ordinary note.")]
     NotANote {

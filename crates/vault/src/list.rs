@@ -7,7 +7,8 @@ use rustix::fs::{self, AtFlags, FileType};
 use rustix::io::Errno;
 
 use crate::folder::Folder;
-use crate::{Vault, VaultError, read};
+use crate::screen::Stamp;
+use crate::{Vault, VaultError, read, sync};
 
 /// Everything in the vault that is not protected.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -23,7 +24,7 @@ pub struct Listing {
 pub struct Entry {
     /// Where, as spelled on disk.
     pub path: NotePath,
-    /// Bytes; zero for a folder or link.
+    /// Bytes; zero for a folder, a link or what is not downloaded.
     pub size: u64,
     /// When it was last written.
     pub modified: Timestamp,
@@ -40,7 +41,12 @@ pub enum EntryKind {
     Folder,
     /// Any other regular file.
     Attachment,
-    /// A symbolic link (never followed), or a pipe, socket or device (never opened).
+    /// A copy that a sync program made of a note because two versions conflict. It can be read, but
+    /// it is not a note to search.
+    Conflict,
+    /// A file that a sync program keeps elsewhere; it is never opened.
+    Placeholder,
+    /// A symbolic link (never followed by a listing), or a pipe, socket or device (never opened).
     Link,
 }
 
@@ -57,32 +63,56 @@ impl Vault {
     /// Lists the whole vault. A folder that cannot be read is a problem, not an error; only the
     /// top folder's failure fails the listing.
     pub fn list(&self) -> Result<Listing, VaultError> {
-        let mut listing = Listing::default();
+        let mut found_all = Gathered::default();
         let top = self.root().folder_or_self(None).map_err(top_error)?;
-        let mut folders = listing.add("", &top).map_err(top_error)?;
+        let mut folders = found_all.add("", &top).map_err(top_error)?;
         while let Some(path) = folders.pop() {
             // Opened one at a time: a vault may have more folders than a process may hold open.
-            let found = self.root().folder(&path).and_then(|folder| listing.add(&path, &folder));
+            let found = self.root().folder(&path).and_then(|folder| found_all.add(&path, &folder));
             match found {
                 Ok(found) => folders.extend(found),
                 Err(Errno::NOENT) => {}
-                Err(error) => listing.problems.push(Unlisted::new(path, unreadable(error))),
+                Err(error) => found_all.problems.push(Unlisted::new(path, unreadable(error))),
             }
         }
-        listing.entries.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-        listing.problems.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-        Ok(listing)
+        let Gathered { entries, mut problems } = found_all;
+        problems.retain(|problem| {
+            NotePath::parse(&problem.name).map_or(true, |path| self.screened_path(&path).is_ok())
+        });
+        let (mut entries, unknown) = self.screened_entries(entries);
+        if unknown > 0 {
+            problems.push(not_looked_into(unknown));
+        }
+        entries.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        // A file that is here and elsewhere is here.
+        entries.dedup_by(|later, earlier| {
+            let same = later.path == earlier.path;
+            if same && earlier.kind == EntryKind::Placeholder {
+                std::mem::swap(later, earlier);
+            }
+            same
+        });
+        problems.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        Ok(Listing { entries, problems })
     }
 }
 
-impl Listing {
+/// What was found so far, whoever may see it.
+#[derive(Default)]
+struct Gathered {
+    entries: Vec<(Entry, Stamp)>,
+    problems: Vec<Unlisted>,
+}
+
+impl Gathered {
     /// Adds what is in one folder and returns the folders in it.
     fn add(&mut self, at: &str, folder: &Folder) -> Result<Vec<String>, Errno> {
         let mut found = Vec::new();
         for entry in folder.entries()? {
             let entry = entry?;
             let name = entry.file_name();
-            if name.to_bytes().starts_with(b".") {
+            let bytes = name.to_bytes();
+            if bytes.starts_with(b".") && !bytes.ends_with(b".icloud") {
                 continue;
             }
             let Ok(name) = name.to_str() else {
@@ -90,7 +120,11 @@ impl Listing {
                 self.problems.push(Unlisted::new(name, "its name is not UTF-8; rename it".into()));
                 continue;
             };
-            let path = join(at, name);
+            let real = sync::stands_for(name);
+            if real.is_none() && name.starts_with('.') {
+                continue;
+            }
+            let path = join(at, real.unwrap_or(name));
             match self.look(folder, name, &path) {
                 Ok(EntryKind::Folder) => found.push(path),
                 // Gone since the folder was read: what is not there is not a problem.
@@ -112,14 +146,17 @@ impl Listing {
             }
         };
         let kind = match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile if sync::stands_for(name).is_some() => EntryKind::Placeholder,
+            FileType::RegularFile if sync::is_conflict_copy(name) => EntryKind::Conflict,
             FileType::RegularFile if path.is_markdown() => EntryKind::Note,
             FileType::RegularFile => EntryKind::Attachment,
             FileType::Directory => EntryKind::Folder,
             _ => EntryKind::Link,
         };
-        let is_file = matches!(kind, EntryKind::Note | EntryKind::Attachment);
+        let is_file = !matches!(kind, EntryKind::Folder | EntryKind::Link | EntryKind::Placeholder);
         let size = if is_file { read::size(&stat) } else { 0 };
-        self.entries.push(Entry { path, size, modified: read::modified(&stat), kind });
+        let entry = Entry { path, size, modified: read::modified(&stat), kind };
+        self.entries.push((entry, Stamp::of(&stat)));
         Ok(kind)
     }
 }
@@ -146,6 +183,11 @@ fn escaped(name: &[u8]) -> String {
         }
     }
     shown
+}
+
+fn not_looked_into(notes: usize) -> Unlisted {
+    let why = "it is not known yet whether the user keeps them private; try again in a moment";
+    Unlisted::new(format!("{notes} notes"), why.to_owned())
 }
 
 fn join(folder: &str, name: &str) -> String {

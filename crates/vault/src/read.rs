@@ -6,7 +6,7 @@ use std::io::Read;
 use protocol::{ContentHash, NotePath, Timestamp};
 use rustix::fs::{self, FileType, Mode, OFlags, Stat};
 
-use crate::{Vault, VaultError};
+use crate::{Vault, VaultError, sync};
 
 /// The most a note may weigh, in bytes. A larger file is listed but never opened.
 pub const NOTE_LIMIT: u64 = 10 << 20;
@@ -27,8 +27,11 @@ pub struct Note {
 impl Vault {
     /// Reads the note at `path`, spelled as on disk (see [`Vault::resolve`]).
     ///
-    /// Refuses whatever is not a regular file with one name: links, hard links (their bytes may
-    /// live outside), folders, pipes, devices. None of them is waited for.
+    /// Refuses whatever is not a regular file with one name: links (unless [`Links::Inside`] lets
+    /// them be followed), hard links (their bytes may live outside), folders, pipes, devices. None
+    /// of them is waited for.
+    ///
+    /// [`Links::Inside`]: crate::Links::Inside
     pub fn read(&self, path: &NotePath) -> Result<Note, VaultError> {
         let (bytes, stat) = self.read_file(path)?;
         let hash = ContentHash::of(&bytes);
@@ -42,6 +45,28 @@ impl Vault {
     }
 
     fn read_file(&self, path: &NotePath) -> Result<(Vec<u8>, Stat), VaultError> {
+        self.screened_path(path)?;
+        let real = self.followed(path)?;
+        self.screened_path(&real)?;
+        let read = self.open_and_read(&real).map_err(|error| self.not_downloaded(&real, error));
+        self.screened_text(&real, read)
+    }
+
+    /// What is not there may be elsewhere.
+    fn not_downloaded(&self, path: &NotePath, error: VaultError) -> VaultError {
+        let stands_in = |name: &String| {
+            let folder = path.folder().map(|folder| format!("{folder}/")).unwrap_or_default();
+            self.root().stat(&format!("{folder}{name}")).is_ok()
+        };
+        match error {
+            VaultError::NotFound { .. } if sync::stand_ins(path.name()).iter().any(stands_in) => {
+                VaultError::NotDownloaded { path: path.clone() }
+            }
+            other => other,
+        }
+    }
+
+    fn open_and_read(&self, path: &NotePath) -> Result<(Vec<u8>, Stat), VaultError> {
         let handle = self
             .root()
             .open(path.as_str(), OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty())

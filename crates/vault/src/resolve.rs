@@ -5,7 +5,7 @@ use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use crate::fold::fold;
-use crate::{EntryKind, Listing, Vault, VaultError, nearest};
+use crate::{EntryKind, Listing, Vault, VaultError, nearest, sync};
 
 impl Vault {
     /// Finds the existing note that `text` means. Tolerates other case, another Unicode form, a
@@ -14,7 +14,7 @@ impl Vault {
     pub fn resolve(&self, text: &str) -> Result<NotePath, VaultError> {
         let asked = note_path(text)?;
         for spelling in spellings(&asked)? {
-            if self.is_there(&spelling)? {
+            if self.is_there(&spelling)? && !self.hides(&spelling) {
                 return Ok(spelling);
             }
         }
@@ -37,6 +37,9 @@ impl Vault {
     /// and only the parts that would be made are held to the rules for new names; a sibling whose
     /// name would collide on any system is `Exists`, and so is a file or link with the name as it
     /// was given, before `.md` was added.
+    ///
+    /// What is kept private is `Withheld`, whether it is there or not, by the name that was asked
+    /// for.
     pub fn new_path(&self, text: &str) -> Result<NewNotePath, VaultError> {
         self.new_place(&note_path(text)?, Naming::Note)
     }
@@ -53,6 +56,27 @@ impl Vault {
     }
 
     fn new_place(&self, asked: &NotePath, naming: Naming<'_>) -> Result<NewNotePath, VaultError> {
+        let is_hidden = |path: &NotePath| self.hides(path);
+        let withheld = || VaultError::Withheld { path: asked.clone() };
+        if is_hidden(asked) {
+            return Err(withheld());
+        }
+        match self.free_path(asked, naming) {
+            Ok(new) if is_hidden(new.path()) => Err(withheld()),
+            Err(
+                VaultError::Exists { path }
+                | VaultError::NotANote { path, .. }
+                | VaultError::NotDownloaded { path }
+                | VaultError::Denied { path, .. },
+            ) if is_hidden(&path) => Err(withheld()),
+            Err(VaultError::Ambiguous { candidates, .. }) if candidates.iter().any(is_hidden) => {
+                Err(withheld())
+            }
+            judged => judged,
+        }
+    }
+
+    fn free_path(&self, asked: &NotePath, naming: Naming<'_>) -> Result<NewNotePath, VaultError> {
         let (mut folder, mut rest) = (None, asked.as_str());
         while let Some((part, deeper)) = rest.split_once('/') {
             let Some(found) = self.sibling(folder.as_ref(), part)? else { break };
@@ -70,7 +94,26 @@ impl Vault {
         {
             return Err(VaultError::Exists { path });
         }
+        if folder_is_there
+            && let Some(stand_in) = self.stand_in(folder.as_ref(), new.path().name())?
+        {
+            return Err(VaultError::NotDownloaded { path: stand_in });
+        }
         Ok(new)
+    }
+
+    /// The path of a file called `name` that a sync program keeps elsewhere.
+    fn stand_in(
+        &self,
+        folder: Option<&NotePath>,
+        name: &str,
+    ) -> Result<Option<NotePath>, VaultError> {
+        let joined = |name: &str| {
+            folder.map_or_else(|| name.to_owned(), |folder| format!("{folder}/{name}"))
+        };
+        let is_there = |name: &String| self.root().stat(&joined(name)).is_ok();
+        let stands = sync::stand_ins(name).iter().any(is_there);
+        Ok(stands.then(|| NotePath::parse(&joined(name))).transpose()?)
     }
 
     /// The entry of `folder` that is `name` on some system: the exact one if there is one.

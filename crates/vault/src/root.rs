@@ -7,8 +7,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 use rustix::fs::{self, Access, AtFlags, Mode, OFlags, StatVfsMountFlags};
 use rustix::io::Errno;
 
-use crate::OpenError;
 use crate::folder::Folder;
+use crate::link::Links;
+use crate::{OpenError, Screen};
 
 /// An open folder of notes. Cheap to clone; all clones are the same vault.
 ///
@@ -16,13 +17,17 @@ use crate::folder::Folder;
 /// until a [`crate::Watch`] finds another folder under the old name and takes that one.
 /// Except for [`Vault::apply`] and [`Vault::recover`] all methods block on the disk.
 #[derive(Debug, Clone)]
-pub struct Vault(Arc<Inner>);
+pub struct Vault {
+    inner: Arc<Inner>,
+    pub(crate) screen: Option<Arc<Screen>>,
+}
 
 #[derive(Debug)]
 struct Inner {
     folder: PathBuf,
     name: String,
     root: RwLock<Arc<Folder>>,
+    links: RwLock<Links>,
     changing: Arc<tokio::sync::Mutex<()>>,
 }
 
@@ -36,13 +41,13 @@ impl Vault {
     /// The folder as it was named when the vault was opened. For showing, not for opening.
     #[must_use]
     pub fn folder(&self) -> &Path {
-        &self.0.folder
+        &self.inner.folder
     }
 
     /// The folder's last part: what a person calls the vault.
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.0.name
+        &self.inner.name
     }
 
     /// Whether the file system and the permissions of the top folder take writes now. Asks the
@@ -57,13 +62,22 @@ impl Vault {
         mounted_for_writing && fs::accessat(root, ".", wanted, AtFlags::EACCESS).is_ok()
     }
 
+    /// What happens to links when a note is read, from now on and for all clones.
+    pub fn set_links(&self, links: Links) {
+        *self.inner.links.write().unwrap_or_else(PoisonError::into_inner) = links;
+    }
+
+    pub(crate) fn links(&self) -> Links {
+        *self.inner.links.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(crate) fn root(&self) -> Arc<Folder> {
-        Arc::clone(&self.0.root.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.inner.root.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Whether the folder still stands under its name.
     pub(crate) fn is_at_home(&self) -> bool {
-        let (named, held) = (fs::stat(&self.0.folder), fs::fstat(self.root().handle()));
+        let (named, held) = (fs::stat(&self.inner.folder), fs::fstat(self.root().handle()));
         matches!((named, held), (Ok(named), Ok(held))
             if named.st_ino == held.st_ino && named.st_dev == held.st_dev)
     }
@@ -74,14 +88,14 @@ impl Vault {
         if self.is_at_home() {
             return true;
         }
-        let Ok(handle) = readable(&self.0.folder) else { return false };
+        let Ok(handle) = readable(&self.inner.folder) else { return false };
         let folder = Folder::root(handle);
         let is_entry = |name: &[u8]| !matches!(name, b"." | b"..");
         let filled = folder.entries().is_ok_and(|mut entries| {
             entries.any(|entry| entry.is_ok_and(|entry| is_entry(entry.file_name().to_bytes())))
         });
         if filled {
-            *self.0.root.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(folder);
+            *self.inner.root.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(folder);
         }
         filled
     }
@@ -89,17 +103,19 @@ impl Vault {
     /// Held while notes change, by the thread that changes them: a caller that goes away does not
     /// let the next change begin in the middle of this one.
     pub(crate) fn changing(&self) -> Arc<tokio::sync::Mutex<()>> {
-        Arc::clone(&self.0.changing)
+        Arc::clone(&self.inner.changing)
     }
 
     fn over(folder: &Path, handle: OwnedFd) -> Self {
         let named = folder.file_name().unwrap_or(folder.as_os_str());
-        Self(Arc::new(Inner {
+        let inner = Inner {
             folder: folder.to_owned(),
             name: named.to_string_lossy().into_owned(),
             root: RwLock::new(Arc::new(Folder::root(handle))),
+            links: RwLock::default(),
             changing: Arc::default(),
-        }))
+        };
+        Self { inner: Arc::new(inner), screen: None }
     }
 }
 

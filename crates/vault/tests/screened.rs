@@ -1,0 +1,132 @@
+//! Through a screen, what is private is not there, whatever is asked and however.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "a test makes its own files and fails where it cannot go on"
+)]
+
+mod support;
+
+use std::sync::Arc;
+
+use protocol::settings::PrivateSettings;
+use protocol::{Privacy, PrivateRules};
+use support::{Folder, path};
+use vault::{Links, Screen, Vault, VaultError};
+
+fn rules(never: &[&str], local: &[&str]) -> PrivateRules {
+    let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+    let settings =
+        PrivateSettings { never: owned(never), local: owned(local), ..Default::default() };
+    PrivateRules::parse(&settings).unwrap()
+}
+
+fn screened(folder: &Folder, rules: PrivateRules, most: Privacy) -> Vault {
+    folder.vault().behind(Arc::new(Screen::new(rules, most)))
+}
+
+fn names(vault: &Vault) -> Vec<String> {
+    vault.list().unwrap().entries.iter().map(|entry| entry.path.to_string()).collect()
+}
+
+fn folder() -> Folder {
+    Folder::with(&[
+        ("Diary/Today.md", "canary"),
+        ("notes/Open.md", "open"),
+        ("notes/Tagged.md", "canary #private"),
+        ("notes/Owned.md", "---\nstatus: secret\n---\ncanary"),
+        ("Local.md", "canary #home"),
+    ])
+}
+
+#[test]
+fn what_is_private_is_neither_listed_nor_read_nor_named() {
+    let folder = folder();
+    let rules = rules(&["Diary", "#private", "status: secret"], &["#home"]);
+    let vault = screened(&folder, rules, Privacy::Open);
+    assert_eq!(names(&vault), ["notes", "notes/Open.md"]);
+    for hidden in ["Diary/Today.md", "notes/Tagged.md", "notes/Owned.md", "Local.md"] {
+        assert!(vault.hides(&path(hidden)), "{hidden}");
+        assert!(matches!(vault.read(&path(hidden)), Err(VaultError::NotFound { .. })), "{hidden}");
+        assert!(vault.bytes(&path(hidden)).is_err(), "{hidden}");
+        for asked in [hidden.to_owned(), hidden.to_uppercase(), hidden.replace(".md", "")] {
+            let resolved = vault.resolve(&asked).unwrap_err();
+            let VaultError::NotFound { nearest, .. } = &resolved else { panic!("{resolved}") };
+            assert!(!nearest.contains(&path(hidden)), "{asked}: {resolved}");
+            let made = vault.new_path(&asked).unwrap_err();
+            assert!(matches!(made, VaultError::Withheld { .. }), "{asked}: {made}");
+            assert!(made.to_string().contains(&asked), "only the name that was asked: {made}");
+        }
+    }
+    assert!(matches!(vault.new_path("Diary/New.md"), Err(VaultError::Withheld { .. })));
+    assert_eq!(vault.resolve("open").unwrap(), path("notes/Open.md"));
+    // The control: without the screen all is there.
+    assert_eq!(names(&vault.whole()).len(), 7);
+    assert_eq!(vault.whole().resolve("today").unwrap(), path("Diary/Today.md"));
+}
+
+#[test]
+fn who_may_see_local_notes_still_sees_none_that_are_for_nobody() {
+    let folder = folder();
+    let vault = screened(&folder, rules(&["#private"], &["#home", "Diary"]), Privacy::Local);
+    assert_eq!(
+        names(&vault),
+        ["Diary", "Diary/Today.md", "Local.md", "notes", "notes/Open.md", "notes/Owned.md"]
+    );
+    let hidden = vault.hidden().unwrap();
+    assert_eq!(hidden, [path("notes/Tagged.md")]);
+}
+
+#[test]
+fn a_note_that_becomes_private_is_gone_at_once_and_comes_back() {
+    let folder = folder();
+    let screen = Arc::new(Screen::new(rules(&["#private"], &[]), Privacy::Open));
+    let vault = folder.vault().behind(Arc::clone(&screen));
+    assert!(names(&vault).contains(&"notes/Open.md".to_owned()));
+    folder.write("notes/Open.md", "open #private");
+    assert!(!names(&vault).contains(&"notes/Open.md".to_owned()));
+    assert!(vault.read(&path("notes/Open.md")).is_err());
+    folder.write("notes/Open.md", "open");
+    assert!(names(&vault).contains(&"notes/Open.md".to_owned()));
+    screen.show(rules(&["notes"], &[]), Privacy::Open);
+    assert_eq!(names(&vault), ["Diary", "Diary/Today.md", "Local.md"]);
+}
+
+#[test]
+fn a_note_whose_rules_cannot_be_known_is_withheld() {
+    let folder = folder();
+    let big = std::fs::File::create(folder.root.join("notes/Big.md")).unwrap();
+    big.set_len(vault::NOTE_LIMIT + 1).unwrap();
+    std::fs::write(folder.root.join("one.md"), "x").unwrap();
+    std::fs::hard_link(folder.root.join("one.md"), folder.root.join("two.md")).unwrap();
+    let vault = screened(&folder, rules(&["#private"], &[]), Privacy::Open);
+    for unknown in ["notes/Big.md", "two.md"] {
+        assert!(vault.hides(&path(unknown)) && !names(&vault).contains(&unknown.to_owned()));
+        assert!(
+            matches!(vault.read(&path(unknown)), Err(VaultError::NotFound { .. })),
+            "{unknown}"
+        );
+    }
+}
+
+#[test]
+fn rules_that_cannot_be_read_keep_everything() {
+    let folder = folder();
+    let vault = screened(&folder, PrivateRules::everything(), Privacy::Local);
+    assert_eq!(names(&vault), Vec::<String>::new());
+    assert!(matches!(vault.new_path("New.md"), Err(VaultError::Withheld { .. })));
+}
+
+#[test]
+fn a_link_does_not_lead_around_the_screen() {
+    let folder = folder();
+    std::os::unix::fs::symlink("Diary/Today.md", folder.root.join("way.md")).unwrap();
+    std::os::unix::fs::symlink("notes", folder.root.join("door")).unwrap();
+    let vault = screened(&folder, rules(&["Diary", "#private"], &[]), Privacy::Open);
+    vault.set_links(Links::Inside);
+    assert!(vault.read(&path("way.md")).is_err());
+    assert!(vault.read(&path("door/Tagged.md")).is_err());
+    assert_eq!(vault.read(&path("door/Open.md")).unwrap().bytes, b"open");
+    assert_eq!(vault.whole().read(&path("way.md")).unwrap().bytes, b"canary");
+}
