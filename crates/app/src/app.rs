@@ -8,8 +8,8 @@ use llm::model::{Block, ModelEvent, ModelMessage, ModelRequest};
 use protocol::conversation::ConversationView;
 use protocol::request::{DecideReview, KeyPlace, NoteText, ProviderTest, SendMessage};
 use protocol::{
-    AppEvent, ConversationId, ErrorCode, HubState, HubStatus, NotePath, Role, Settings, Snapshot,
-    UserError,
+    AppEvent, ConversationId, ErrorCode, HubState, HubStatus, NotePath, PrivateRules, Role,
+    Settings, Snapshot, UserError,
 };
 use secrecy::SecretString;
 use tokio::sync::watch;
@@ -28,7 +28,7 @@ use crate::provider::Answering;
 use crate::purpose::Purpose;
 use crate::submit::Words;
 use crate::trouble::{not_opened, sentence, user_error};
-use crate::{link, review, sample, secrets};
+use crate::{config, link, review, sample, secrets};
 
 /// How many conversations the list shows.
 const LISTED: u32 = 500;
@@ -297,10 +297,17 @@ impl App {
             .map_err(|error| UserError::other(sentence(&error.to_string())))?;
         let _saving = self.inner.saving.lock().await;
         let around = &self.inner.around;
+        // Rules that cannot be understood are not taken: nobody would know what they protect.
+        PrivateRules::parse(&settings.private)
+            .map_err(|error| UserError::other(error.to_string()))?;
         let before = around.config.get();
         let (config, new) = (around.config.clone(), settings.clone());
         aside(move || config.save(new)).await??;
         self.problems().settings = None;
+        if let Some(open) = self.inner.open.read().await.as_ref() {
+            open.keeper.set_rules(around.config.private_rules());
+            open.vault.set_links(config::links(&settings));
+        }
         if before.hub != settings.hub
             && let Some(open) = self.inner.open.read().await.as_ref()
         {

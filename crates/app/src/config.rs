@@ -4,8 +4,9 @@
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use protocol::{Settings, UserError};
+use protocol::{PrivateRules, Settings, UserError};
 use toml_edit::{DocumentMut, Item, Table};
+use vault::Links;
 
 use crate::data_dir::{DataDir, trouble, write_private};
 
@@ -13,7 +14,14 @@ use crate::data_dir::{DataDir, trouble, write_private};
 #[derive(Debug, Clone)]
 pub(crate) struct Config {
     file: PathBuf,
-    current: Arc<RwLock<Settings>>,
+    current: Arc<RwLock<Current>>,
+}
+
+#[derive(Debug, Default)]
+struct Current {
+    settings: Settings,
+    /// What is private; everything while that cannot be read.
+    private: PrivateRules,
 }
 
 impl Config {
@@ -21,33 +29,41 @@ impl Config {
     /// the error says where the mistake is.
     pub(crate) fn load(data: &DataDir) -> (Self, Option<UserError>) {
         let file = data.config_file();
-        let (settings, problem) = match std::fs::read_to_string(&file) {
-            Ok(text) => match toml_edit::de::from_str::<Settings>(&text) {
-                Ok(settings) => (settings, None),
-                Err(error) => (Settings::default(), Some(unreadable(&file, &error.to_string()))),
-            },
+        let (current, problem) = match std::fs::read_to_string(&file) {
+            Ok(text) => understood(&file, &text),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                (Settings::default(), None)
+                (Current::default(), None)
             }
-            Err(error) => (Settings::default(), Some(unreadable(&file, &error.to_string()))),
+            Err(error) => {
+                let current = Current { private: PrivateRules::everything(), ..Current::default() };
+                (current, Some(unreadable(&file, &error.to_string())))
+            }
         };
-        (Self { file, current: Arc::new(RwLock::new(settings)) }, problem)
+        (Self { file, current: Arc::new(RwLock::new(current)) }, problem)
+    }
+
+    /// What is kept from models. Rules that cannot be read keep everything.
+    pub(crate) fn private_rules(&self) -> PrivateRules {
+        self.current.read().unwrap_or_else(PoisonError::into_inner).private.clone()
     }
 
     /// The settings in force.
     pub(crate) fn get(&self) -> Settings {
-        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.current.read().unwrap_or_else(PoisonError::into_inner).settings.clone()
     }
 
     /// Saves and puts in force. A file that could not be understood is kept beside the new one.
     pub(crate) fn save(&self, settings: Settings) -> Result<(), UserError> {
+        let private = PrivateRules::parse(&settings.private)
+            .map_err(|error| UserError::other(error.to_string()))?;
         let mut document = self.document_to_edit()?;
         let fresh = toml_edit::ser::to_document(&settings).map_err(|error| {
             UserError::other(format!("The settings cannot be written: {error}"))
         })?;
         merge(document.as_table_mut(), fresh.as_table());
         write_private(&self.file, document.to_string().as_bytes())?;
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = settings;
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) =
+            Current { settings, private };
         Ok(())
     }
 
@@ -62,6 +78,34 @@ impl Config {
                     .map_err(|error| trouble("keep the broken file as", &kept, &error))?;
                 Ok(DocumentMut::new())
             }
+        }
+    }
+}
+
+/// What the settings say about links.
+pub(crate) const fn links(settings: &Settings) -> Links {
+    if settings.follow_links { Links::Inside } else { Links::Refused }
+}
+
+/// A file that speaks of private notes and cannot be understood keeps them all private.
+fn understood(file: &std::path::Path, text: &str) -> (Current, Option<UserError>) {
+    let everything = || PrivateRules::everything();
+    match toml_edit::de::from_str::<Settings>(text) {
+        Ok(settings) => match PrivateRules::parse(&settings.private) {
+            Ok(private) => (Current { settings, private }, None),
+            Err(error) => {
+                let problem = UserError::other(format!(
+                    "{error} Until it is corrected in {}, no model sees any note.",
+                    file.display()
+                ));
+                (Current { settings, private: everything() }, Some(problem))
+            }
+        },
+        Err(error) => {
+            let private =
+                if text.contains("private") { everything() } else { PrivateRules::default() };
+            let current = Current { private, ..Current::default() };
+            (current, Some(unreadable(file, &error.to_string())))
         }
     }
 }

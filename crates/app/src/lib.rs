@@ -20,6 +20,7 @@ mod open_vault;
 mod outbox;
 mod policy;
 mod ports;
+mod privacy;
 mod provider;
 mod purpose;
 mod recover;

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use hub::{HubEvent, HubHandle, LinkConfig};
+use llm::registry::ToolRegistry;
 use llm::service::{LlmService, ServiceParts};
 use protocol::{AppEvent, Ending, ErrorCode, HubState, HubStatus, OpenTurn, TurnStatus, UserError};
 use store::Store;
@@ -25,12 +26,13 @@ use crate::ports::changes::VaultChanges;
 use crate::ports::desk::OpenNote;
 use crate::ports::host::AppHost;
 use crate::ports::transcript::StoreTranscript;
+use crate::privacy::Keeper;
 use crate::provider::Answering;
 use crate::purpose::Purpose;
 use crate::shown::Shown;
 use crate::trouble::{not_opened, sentence, user_error};
 use crate::watching::Noticed;
-use crate::{inbox, link, outbox, recover};
+use crate::{config, inbox, link, outbox, recover};
 
 /// How long closing waits for tasks to come home.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -48,6 +50,8 @@ pub(crate) struct Surroundings {
 /// An open vault. Everything it spawned is joined by [`OpenVault::close`].
 pub(crate) struct OpenVault {
     pub(crate) vault: Vault,
+    /// Keeps private notes from models.
+    pub(crate) keeper: Arc<Keeper>,
     pub(crate) store: Store,
     pub(crate) service: LlmService,
     pub(crate) desk: OpenNote,
@@ -92,6 +96,7 @@ impl OpenVault {
         around: &Surroundings,
     ) -> Result<(Arc<Self>, Vec<UserError>), UserError> {
         let (vault, dir, lock) = entered(folder, &around.data).await?;
+        vault.set_links(config::links(&around.config.get()));
         let store = Store::open(&dir.join("vaultmate.db")).await.map_err(user_error)?;
         let mut problems = recover::recover(&vault, &store).await?;
         let link = match around.purpose {
@@ -123,18 +128,17 @@ impl OpenVault {
         let deciding = Arc::default();
         let (desk, bell) = (around.desk.clone(), Arc::new(Notify::new()));
         desk.clear();
-        let registry = catalog(Shelf {
-            vault: vault.clone(),
-            archive: Arc::new(StoreArchive(store.clone())),
-            desk: Arc::new(desk.clone()),
-        })
-        .map_err(|error| UserError::other(error.to_string()))?;
-        let named = |name: &str| (name.to_owned(), registry.changes_notes(name));
-        let tools = registry.names().into_iter().map(named).collect();
+        let keeper = Keeper::new(&vault, around.config.private_rules());
+        let registry = registry(&store, &keeper, &desk)?;
+        let tools = offered(&registry);
         let (news, heard) = mpsc::unbounded_channel();
         let service = LlmService::new(ServiceParts {
             registry: Arc::new(registry),
-            transcript: Arc::new(StoreTranscript { store: store.clone(), bell: Arc::clone(&bell) }),
+            transcript: Arc::new(StoreTranscript {
+                store: store.clone(),
+                bell: Arc::clone(&bell),
+                keeper: Arc::clone(&keeper),
+            }),
             changes: Arc::new(VaultChanges {
                 vault: vault.clone(),
                 store: store.clone(),
@@ -143,10 +147,11 @@ impl OpenVault {
                 purpose: around.purpose,
                 news: news.clone(),
                 deciding: Arc::clone(&deciding),
+                keeper: Arc::clone(&keeper),
                 _lock: Arc::clone(&lock),
             }),
             host: Arc::new(AppHost {
-                vault: vault.clone(),
+                keeper: Arc::clone(&keeper),
                 store: store.clone(),
                 config: around.config.clone(),
                 answering: around.answering.clone(),
@@ -162,6 +167,7 @@ impl OpenVault {
         let sample = vault.folder() == around.data.sample();
         let open = Self {
             vault,
+            keeper,
             store,
             service,
             desk,
@@ -300,6 +306,24 @@ fn enter(folder: &Path, data: &DataDir) -> Result<(Vault, PathBuf, Arc<VaultLock
     let dir = data.of_vault(folder).map_err(NotTaken::Refused)?;
     let lock = VaultLock::take(&dir, folder)?;
     Ok((vault, dir, Arc::new(lock)))
+}
+
+/// All tools, over the notes as a model may see them.
+fn registry(
+    store: &Store,
+    keeper: &Arc<Keeper>,
+    desk: &OpenNote,
+) -> Result<ToolRegistry, UserError> {
+    let archive = StoreArchive { store: store.clone(), keeper: Arc::clone(keeper) };
+    let (archive, desk) = (Arc::new(archive), Arc::new(desk.clone()));
+    catalog(Shelf { vault: keeper.seen(), archive, desk })
+        .map_err(|error| UserError::other(error.to_string()))
+}
+
+/// The names of all tools, and whether each changes notes.
+fn offered(registry: &ToolRegistry) -> Vec<(String, bool)> {
+    let named = |name: &str| (name.to_owned(), registry.changes_notes(name));
+    registry.names().into_iter().map(named).collect()
 }
 
 /// What an open vault listens to.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use llm::anthropic::{Anthropic, AnthropicConfig, Deadlines};
 use llm::provider::Provider;
 use protocol::event::ProviderStatus;
-use protocol::{ErrorCode, ProviderKind, Settings, UserError};
+use protocol::{ErrorCode, Privacy, ProviderKind, Settings, UserError};
 use tokio::sync::watch;
 use tools::commands::Commands;
 
@@ -52,6 +52,8 @@ impl Answering {
 pub(crate) struct Chosen {
     /// The provider, or why there is none.
     pub(crate) provider: Result<Arc<dyn Provider>, UserError>,
+    /// How private what it may see is at most.
+    pub(crate) shown: Privacy,
     /// How it stands, for the window.
     pub(crate) status: ProviderStatus,
 }
@@ -74,6 +76,10 @@ fn choose(settings: &Settings, data: &DataDir, desk: &OpenNote) -> Chosen {
         .into_iter()
         .find(|url| !url.is_empty())
         .unwrap_or_else(|| ANTHROPIC.to_owned());
+    let shown = match settings.private.endpoint_is_local && is_loopback(&base_url) {
+        true => Privacy::Local,
+        false => Privacy::Open,
+    };
     let config = AnthropicConfig { base_url, key: found.key, deadlines: Deadlines::default() };
     let provider = Anthropic::new(config)
         .map(|anthropic| Arc::new(anthropic) as Arc<dyn Provider>)
@@ -81,6 +87,7 @@ fn choose(settings: &Settings, data: &DataDir, desk: &OpenNote) -> Chosen {
     let trouble = provider.as_ref().err().map(ToString::to_string);
     Chosen {
         provider,
+        shown,
         status: ProviderStatus {
             has_model: true,
             label: label(&settings.model),
@@ -93,6 +100,8 @@ fn choose(settings: &Settings, data: &DataDir, desk: &OpenNote) -> Chosen {
 fn commands(desk: &OpenNote) -> Chosen {
     Chosen {
         provider: Ok(Arc::new(Commands::new(Arc::new(desk.clone())))),
+        // No model sees what it finds.
+        shown: Privacy::Never,
         status: ProviderStatus {
             has_model: false,
             label: "Commands".to_owned(),
@@ -114,6 +123,7 @@ fn unknown() -> Chosen {
 fn nobody(message: &str) -> Chosen {
     Chosen {
         provider: Err(UserError::new(ErrorCode::Key, message)),
+        shown: Privacy::Open,
         status: ProviderStatus {
             has_model: true,
             label: "Anthropic".to_owned(),
@@ -127,6 +137,21 @@ fn variable(name: &str) -> String {
     std::env::var(name).unwrap_or_default()
 }
 
+/// Whether the address is on this computer, whatever its user part tries to look like.
+fn is_loopback(url: &str) -> bool {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
+    if authority.contains('@') {
+        return false;
+    }
+    let host = match authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((host, _)) => host,
+        None => authority.rsplit_once(':').map_or(authority, |(host, _)| host),
+    };
+    host.eq_ignore_ascii_case("localhost")
+        || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
 /// "claude-haiku-4-5" is called "Haiku".
 fn label(model: &str) -> String {
     for family in ["Haiku", "Sonnet", "Opus"] {
@@ -135,4 +160,29 @@ fn label(model: &str) -> String {
         }
     }
     model.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_loopback;
+
+    #[test]
+    fn only_an_address_of_this_computer_is_local() {
+        for url in ["http://localhost:11434", "http://127.0.0.1/v1", "http://[::1]:80", "127.9.9.9"]
+        {
+            assert!(is_loopback(url), "{url}");
+        }
+        for url in [
+            "https://api.anthropic.com",
+            "http://localhost@evil.org",
+            "http://127.0.0.1.evil.org",
+            "http://evil.org\\@127.0.0.1",
+            "http://evil.org/127.0.0.1",
+            "http://192.168.0.2",
+            "http://0.0.0.0",
+            "",
+        ] {
+            assert!(!is_loopback(url), "{url}");
+        }
+    }
 }

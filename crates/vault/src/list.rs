@@ -1,13 +1,14 @@
 //! What is in the vault, by names alone: no note is opened.
 
 use std::io;
+use std::sync::Arc;
 
 use protocol::{NotePath, Timestamp};
 use rustix::fs::{self, AtFlags, FileType};
 use rustix::io::Errno;
 
 use crate::folder::Folder;
-use crate::screen::Stamp;
+use crate::screen::{Showing, Stamp};
 use crate::{Vault, VaultError, read, sync};
 
 /// Everything in the vault that is not protected.
@@ -63,6 +64,10 @@ impl Vault {
     /// Lists the whole vault. A folder that cannot be read is a problem, not an error; only the
     /// top folder's failure fails the listing.
     pub fn list(&self) -> Result<Listing, VaultError> {
+        self.listed(self.showing())
+    }
+
+    pub(crate) fn listed(&self, showing: Option<Arc<Showing>>) -> Result<Listing, VaultError> {
         let mut found_all = Gathered::default();
         let top = self.root().folder_or_self(None).map_err(top_error)?;
         let mut folders = found_all.add("", &top).map_err(top_error)?;
@@ -77,9 +82,12 @@ impl Vault {
         }
         let Gathered { entries, mut problems } = found_all;
         problems.retain(|problem| {
-            NotePath::parse(&problem.name).map_or(true, |path| self.screened_path(&path).is_ok())
+            let hides = |showing: &Arc<Showing>| {
+                NotePath::parse(&problem.name).is_ok_and(|path| showing.hides_path(&path))
+            };
+            !showing.as_ref().is_some_and(hides)
         });
-        let (mut entries, unknown) = self.screened_entries(entries);
+        let (mut entries, unknown) = self.screened_entries(entries, showing);
         if unknown > 0 {
             problems.push(not_looked_into(unknown));
         }

@@ -24,8 +24,9 @@ pub struct Screen {
     known: Mutex<HashMap<NotePath, (Stamp, Privacy)>>,
 }
 
+/// Rules, and how private what is shown may be.
 #[derive(Debug)]
-struct Showing {
+pub(crate) struct Showing {
     rules: PrivateRules,
     most: Privacy,
 }
@@ -77,7 +78,7 @@ impl Screen {
 }
 
 impl Showing {
-    fn hides_path(&self, path: &NotePath) -> bool {
+    pub(crate) fn hides_path(&self, path: &NotePath) -> bool {
         self.rules.by_path(path) > self.most
     }
 
@@ -122,12 +123,15 @@ impl Vault {
             }
     }
 
-    /// Files that the screen keeps back; folders are not among them.
-    pub fn hidden(&self) -> Result<Vec<NotePath>, VaultError> {
-        let shown = self.list()?.entries;
+    /// Files that the screen's rules keep from who may see what is at most as private as `most`;
+    /// folders are not among them. Empty without a screen.
+    pub fn hidden_beyond(&self, most: Privacy) -> Result<Vec<NotePath>, VaultError> {
+        let Some(showing) = self.showing() else { return Ok(Vec::new()) };
+        let beyond = Arc::new(Showing { rules: showing.rules.clone(), most });
+        let shown = self.listed(Some(beyond))?.entries;
         let is_shown =
             |path: &NotePath| shown.binary_search_by(|entry| entry.path.cmp(path)).is_ok();
-        let all = self.whole().list()?.entries.into_iter();
+        let all = self.listed(None)?.entries.into_iter();
         let files = all.filter(|entry| entry.kind != EntryKind::Folder);
         Ok(files.map(|entry| entry.path).filter(|path| !is_shown(path)).collect())
     }
@@ -157,14 +161,18 @@ impl Vault {
     }
 
     /// Leaves out what is kept back, and counts the notes that were not looked into in time.
-    pub(crate) fn screened_entries(&self, all: Vec<(Entry, Stamp)>) -> (Vec<Entry>, usize) {
-        let Some((screen, showing)) = self.screen.as_ref().zip(self.showing()) else {
+    pub(crate) fn screened_entries(
+        &self,
+        all: Vec<(Entry, Stamp)>,
+        showing: Option<Arc<Showing>>,
+    ) -> (Vec<Entry>, usize) {
+        let Some((screen, showing)) = self.screen.as_ref().zip(showing) else {
             return (all.into_iter().map(|(entry, _)| entry).collect(), 0);
         };
         let looking = Looking {
             whole: self.whole(),
             rules: &showing.rules,
-            before: std::mem::take(&mut *screen.known()),
+            before: screen.known().clone(),
             until: Instant::now() + LOOKING,
         };
         let (mut shown, mut unknown, mut known) = (Vec::new(), 0, HashMap::new());
@@ -182,13 +190,14 @@ impl Vault {
             }
         }
         // Other rules may hold by now; then what was learned is not about them.
-        if Arc::ptr_eq(&showing, &screen.showing()) {
-            screen.known().extend(known);
+        if showing.rules == screen.showing().rules {
+            *screen.known() = known;
         }
         (shown, unknown)
     }
 
-    fn showing(&self) -> Option<Arc<Showing>> {
+    /// What the screen shows, if there is one and anything is private.
+    pub(crate) fn showing(&self) -> Option<Arc<Showing>> {
         let showing = self.screen.as_ref()?.showing();
         (!showing.rules.is_empty()).then_some(showing)
     }

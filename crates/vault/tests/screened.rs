@@ -74,8 +74,10 @@ fn who_may_see_local_notes_still_sees_none_that_are_for_nobody() {
         names(&vault),
         ["Diary", "Diary/Today.md", "Local.md", "notes", "notes/Open.md", "notes/Owned.md"]
     );
-    let hidden = vault.hidden().unwrap();
+    let hidden = vault.hidden_beyond(Privacy::Local).unwrap();
     assert_eq!(hidden, [path("notes/Tagged.md")]);
+    assert_eq!(vault.hidden_beyond(Privacy::Never).unwrap(), []);
+    assert_eq!(vault.hidden_beyond(Privacy::Open).unwrap().len(), 3);
 }
 
 #[test]

@@ -1,12 +1,19 @@
 //! `tools`' archive: ended conversations, kept in the store.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use protocol::{Conversation, ConversationId, ConversationState, Message, TurnId};
 use store::{Store, StoreError};
 use tools::archive::{Archive, ArchiveError, Ended, Said};
 
-/// The ended conversations of one vault.
-pub(crate) struct StoreArchive(pub(crate) Store);
+use crate::privacy::{Keeper, Withheld};
+
+/// The ended conversations of one vault, without what is private for those who ask.
+pub(crate) struct StoreArchive {
+    pub(crate) store: Store,
+    pub(crate) keeper: Arc<Keeper>,
+}
 
 #[async_trait]
 impl Archive for StoreArchive {
@@ -19,21 +26,40 @@ impl Archive for StoreArchive {
     }
 
     async fn whole(&self, id: &ConversationId) -> Result<Option<Vec<Said>>, ArchiveError> {
-        let found = self.0.conversation(id).await.map_err(told)?;
+        let found = self.store.conversation(id).await.map_err(told)?;
         if found.is_none_or(|conversation| conversation.state != ConversationState::Ended) {
             return Ok(None);
         }
-        let last: Option<TurnId> = self.0.last_turn(id).await.map_err(told)?;
-        let Some(last) = last else { return Ok(Some(Vec::new())) };
-        let history = self.0.history(id, &last).await.map_err(told)?;
+        let (history, _) = self.heard(id).await?;
         Ok(Some(history.iter().filter_map(said).collect()))
     }
 }
 
 impl StoreArchive {
     async fn ended(&self, limit: u32, query: Option<&str>) -> Result<Vec<Ended>, ArchiveError> {
-        let rows = self.0.ended_conversations(limit, query).await.map_err(told)?;
-        Ok(rows.into_iter().map(ended).collect())
+        let rows = self.store.ended_conversations(limit, query).await.map_err(told)?;
+        let mut all = Vec::new();
+        for row in rows {
+            let (_, withheld) = self.heard(&row.0.id).await?;
+            match (withheld, query) {
+                (Withheld::Nothing, _) => all.push(ended(row)),
+                // That it was found would tell what is in it.
+                (Withheld::Something, Some(_)) => {}
+                (Withheld::Something, None) => {
+                    let gist = "Withheld: it may tell of notes that are private.".to_owned();
+                    all.push(Ended { gist, ..ended(row) });
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// All that was said in a conversation, as those may hear it who ask.
+    async fn heard(&self, id: &ConversationId) -> Result<(Vec<Message>, Withheld), ArchiveError> {
+        let last: Option<TurnId> = self.store.last_turn(id).await.map_err(told)?;
+        let Some(last) = last else { return Ok((Vec::new(), Withheld::Nothing)) };
+        let history = self.store.history(id, &last).await.map_err(told)?;
+        self.keeper.heard_by_any(history).await.map_err(|error| ArchiveError(error.message))
     }
 }
 

@@ -25,6 +25,7 @@ use crate::lock::VaultLock;
 use crate::policy::{Decision, Facts, decide};
 use crate::ports::desk::OpenNote;
 use crate::ports::ledger::StoreLedger;
+use crate::privacy::Keeper;
 use crate::purpose::Purpose;
 use crate::trouble::{not_applied, user_error};
 
@@ -38,6 +39,8 @@ pub(crate) struct VaultChanges {
     pub(crate) news: mpsc::UnboundedSender<News>,
     /// Held while a plan or a verdict is carried out: neither sees the other half-way.
     pub(crate) deciding: Arc<Mutex<()>>,
+    /// Knows what the model may not hear of.
+    pub(crate) keeper: Arc<Keeper>,
     /// Whoever changes notes holds the vault, also when the rest of the application let go.
     pub(crate) _lock: Arc<VaultLock>,
 }
@@ -46,9 +49,12 @@ pub(crate) struct VaultChanges {
 impl Changes for VaultChanges {
     async fn surroundings(&self, conversation: &ConversationId) -> Surroundings {
         let overlay = match self.store.open_change_set(conversation).await {
-            Ok(Some(set)) => set.planned.into_iter().map(|row| row.change).collect(),
-            _ => protocol::ChangeSet::default(),
+            Ok(Some(set)) => set.planned.into_iter().map(|row| row.change).collect::<ChangeSet>(),
+            _ => ChangeSet::default(),
         };
+        let vault = self.keeper.seen();
+        let shown = aside(move || overlay.filter(|path| !vault.hides(path))).await;
+        let overlay = shown.unwrap_or_default();
         let seen = self.store.seen(conversation).await.unwrap_or_default();
         Surroundings { overlay: Arc::new(overlay), seen: Arc::new(seen) }
     }
@@ -64,7 +70,11 @@ impl Changes for VaultChanges {
             Decision::Review => self.hold(turn, call, &plan).await,
             Decision::Refuse(why) => Err(UserError::other(why)),
         };
-        outcome.unwrap_or_else(|error| refused(error.message))
+        let mut verdict = outcome.unwrap_or_else(|error| refused(error.message));
+        // A plan may keep links in notes that the model does not see.
+        let told = self.keeper.redacted(&turn.turn, verdict.output).await;
+        verdict.output = told.unwrap_or_else(|error| error.message);
+        verdict
     }
 }
 

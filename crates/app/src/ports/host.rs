@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use llm::host::{Host, Limits, TurnEvent, TurnSetup};
-use protocol::{Mode, NotePath, OpenTurn, UserError};
+use protocol::{Mode, NotePath, OpenTurn, Privacy, UserError};
 use store::Store;
 use tokio::sync::mpsc;
-use vault::Vault;
 
 use crate::announce::News;
 use crate::aside::aside;
 use crate::capture::Capture;
 use crate::config::Config;
 use crate::context;
+use crate::privacy::Keeper;
 use crate::provider::{Answering, Chosen};
 use crate::trouble::user_error;
 
@@ -25,7 +25,7 @@ const HOUSE_RULES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 
 /// Decides for the turns of one vault.
 pub(crate) struct AppHost {
-    pub(crate) vault: Vault,
+    pub(crate) keeper: Arc<Keeper>,
     pub(crate) store: Store,
     pub(crate) config: Config,
     pub(crate) answering: Answering,
@@ -40,6 +40,8 @@ impl Host for AppHost {
         let chosen = self.answering.get().await;
         let captures = turn.origin.is_hub() && self.must_capture(turn, &chosen).await?;
         let provider = if captures { Arc::new(Capture) as _ } else { chosen.provider.clone()? };
+        let most = if captures { Privacy::Never } else { chosen.shown };
+        self.keeper.begin(&turn.turn, most).await?;
         let house_rules = self.house_rules().await?;
         self.store.set_model(&turn.turn, &settings.model).await.map_err(user_error)?;
         Ok(TurnSetup {
@@ -57,6 +59,9 @@ impl Host for AppHost {
     }
 
     fn tell(&self, turn: &OpenTurn, event: TurnEvent) {
+        if matches!(event, TurnEvent::Ended(_)) {
+            self.keeper.end(&turn.turn);
+        }
         // Nobody listens once the vault is being closed; then the events are of no use.
         let _ = self.news.send(News::Turn(turn.clone(), event));
     }
@@ -81,7 +86,7 @@ impl AppHost {
 
     /// The hints at the top of the folder. A file of that name deeper down is about something else.
     async fn house_rules(&self) -> Result<Option<String>, UserError> {
-        let vault = self.vault.clone();
+        let vault = self.keeper.seen();
         let read = move |name| {
             let note = vault.read(&NotePath::parse(name).ok()?).ok()?;
             String::from_utf8(note.bytes).ok().filter(|text| !text.trim().is_empty())

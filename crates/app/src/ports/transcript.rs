@@ -11,6 +11,7 @@ use protocol::{
 use store::Store;
 use tokio::sync::Notify;
 
+use crate::privacy::Keeper;
 use crate::trouble::user_error;
 use crate::{outbox, recover};
 
@@ -19,6 +20,8 @@ pub(crate) struct StoreTranscript {
     pub(crate) store: Store,
     /// Rung when notifications were queued.
     pub(crate) bell: Arc<Notify>,
+    /// Filters what is private out of what a turn may hear.
+    pub(crate) keeper: Arc<Keeper>,
 }
 
 #[async_trait]
@@ -39,7 +42,8 @@ impl Transcript for StoreTranscript {
         conversation: &ConversationId,
         turn: &TurnId,
     ) -> Result<Vec<Message>, UserError> {
-        self.store.history(conversation, turn).await.map_err(user_error)
+        let rows = self.store.history(conversation, turn).await.map_err(user_error)?;
+        self.keeper.heard_in(turn, rows).await
     }
 
     async fn step(&self, turn: &TurnId, step: &Step) -> Result<(), UserError> {
@@ -112,7 +116,9 @@ mod tests {
         let lost = store.begin_turn(&conversation).await.expect("begun").expect("a turn");
         // The control: to the store alone it runs for ever.
         assert_eq!(store.begin_turn(&conversation).await.expect("asked"), None);
-        let transcript = StoreTranscript { store: store.clone(), bell: Arc::default() };
+        let vault = vault::Vault::open(folder.path()).expect("a vault");
+        let keeper = Keeper::new(&vault, protocol::PrivateRules::default());
+        let transcript = StoreTranscript { store: store.clone(), bell: Arc::default(), keeper };
         let next = transcript.begin(&conversation).await.expect("begun").expect("a turn");
         assert_eq!(next.turn, TurnId::from("next"));
         let status = store.turn_status(&lost.turn).await.expect("read");

@@ -1,0 +1,194 @@
+//! Who may see what: the private rules in force, the turns that run, and what was said before.
+//!
+//! Tools read through a screen, so a private note is not there for them. What was read when other
+//! rules held, or by another provider, is filtered out of the history on its way to a model.
+
+mod history;
+mod needles;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use protocol::{Message, Privacy, PrivateRules, TurnId, UserError};
+use vault::{Screen, Vault};
+
+use crate::aside::aside;
+use crate::trouble::of_note;
+use needles::Needles;
+
+/// Keeps the private notes of one vault. The screen shows what the strictest of all running turns
+/// may see, and to nobody in particular what any model may see.
+pub(crate) struct Keeper {
+    vault: Vault,
+    screen: Arc<Screen>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    rules: PrivateRules,
+    /// Counts the changes of the rules.
+    generation: u64,
+    running: HashMap<TurnId, Arc<View>>,
+    /// Turns of this run of the program, by the fingerprint of what was hidden from them.
+    clean: HashMap<TurnId, u64>,
+}
+
+/// What is hidden from whoever may see at most `most`.
+pub(crate) struct View {
+    rules: PrivateRules,
+    most: Privacy,
+    generation: u64,
+    needles: Needles,
+    fingerprint: u64,
+}
+
+impl Keeper {
+    /// Keeps the notes of `vault` by `rules`.
+    pub(crate) fn new(vault: &Vault, rules: PrivateRules) -> Arc<Self> {
+        let screen = Arc::new(Screen::new(rules.clone(), Privacy::Open));
+        let state = Mutex::new(State { rules, ..State::default() });
+        Arc::new(Self { vault: vault.behind(Arc::clone(&screen)), screen, state })
+    }
+
+    /// The vault as a model may see it.
+    pub(crate) fn seen(&self) -> Vault {
+        self.vault.clone()
+    }
+
+    /// From now on these rules hold, for turns that run as well.
+    pub(crate) fn set_rules(&self, rules: PrivateRules) {
+        let mut state = self.state();
+        if state.rules != rules {
+            state.rules = rules;
+            state.generation += 1;
+        }
+        self.show(&state);
+    }
+
+    /// A turn begins that may see at most `most`. When this returns the tools hold to it.
+    pub(crate) async fn begin(&self, turn: &TurnId, most: Privacy) -> Result<(), UserError> {
+        let view = self.view(most).await?;
+        let mut state = self.state();
+        if view.generation == state.generation {
+            state.clean.insert(turn.clone(), view.fingerprint);
+        }
+        state.running.insert(turn.clone(), view);
+        self.show(&state);
+        Ok(())
+    }
+
+    /// A turn has ended.
+    pub(crate) fn end(&self, turn: &TurnId) {
+        let mut state = self.state();
+        state.running.remove(turn);
+        self.show(&state);
+    }
+
+    /// The messages as the turn may hear them.
+    pub(crate) async fn heard_in(
+        &self,
+        turn: &TurnId,
+        rows: Vec<Message>,
+    ) -> Result<Vec<Message>, UserError> {
+        let view = self.view_of(turn).await?;
+        self.heard(&view, rows).await
+    }
+
+    /// The messages of another conversation as those may hear them who run now, and whether
+    /// anything was withheld.
+    pub(crate) async fn heard_by_any(
+        &self,
+        rows: Vec<Message>,
+    ) -> Result<(Vec<Message>, Withheld), UserError> {
+        let most = strictest(&self.state());
+        let view = self.view(most).await?;
+        let heard = self.heard(&view, rows.clone()).await?;
+        let withheld = if heard == rows { Withheld::Nothing } else { Withheld::Something };
+        Ok((heard, withheld))
+    }
+
+    /// The text without the names of notes that are hidden from the turn.
+    pub(crate) async fn redacted(&self, turn: &TurnId, text: String) -> Result<String, UserError> {
+        let view = self.view_of(turn).await?;
+        aside(move || view.needles.redact(&text).into_owned()).await
+    }
+
+    async fn heard(&self, view: &Arc<View>, rows: Vec<Message>) -> Result<Vec<Message>, UserError> {
+        if view.needles.is_empty() && (view.most == Privacy::Never || view.rules.is_empty()) {
+            return Ok(rows);
+        }
+        let clean = self.state().clean.clone();
+        let view = Arc::clone(view);
+        aside(move || {
+            let is_clean = |turn: &TurnId| clean.get(turn) == Some(&view.fingerprint);
+            history::filtered(rows, &view, is_clean)
+        })
+        .await
+    }
+
+    /// What is hidden from the turn by the rules of this moment.
+    async fn view_of(&self, turn: &TurnId) -> Result<Arc<View>, UserError> {
+        let (running, generation) = {
+            let state = self.state();
+            (state.running.get(turn).cloned(), state.generation)
+        };
+        match running {
+            Some(view) if view.generation == generation => Ok(view),
+            Some(view) => {
+                let anew = self.view(view.most).await?;
+                let mut state = self.state();
+                // It heard things under the rules before.
+                state.clean.remove(turn);
+                state.running.insert(turn.clone(), Arc::clone(&anew));
+                Ok(anew)
+            }
+            None => self.view(Privacy::Open).await,
+        }
+    }
+
+    async fn view(&self, most: Privacy) -> Result<Arc<View>, UserError> {
+        let (rules, generation) = {
+            let state = self.state();
+            (state.rules.clone(), state.generation)
+        };
+        let vault = self.vault.clone();
+        let view = aside(move || -> Result<View, vault::VaultError> {
+            let none = rules.is_empty() || most == Privacy::Never;
+            let hidden = if none { Vec::new() } else { vault.hidden_beyond(most)? };
+            let mut hasher = DefaultHasher::new();
+            (&rules, most, &hidden).hash(&mut hasher);
+            let needles =
+                Needles::new(&hidden, if none { Vec::new() } else { places(&rules, most) });
+            Ok(View { rules, most, generation, needles, fingerprint: hasher.finish() })
+        });
+        view.await?.map(Arc::new).map_err(|error| of_note(&error))
+    }
+
+    fn show(&self, state: &State) {
+        self.screen.show(state.rules.clone(), strictest(state));
+    }
+
+    /// The state is whole after each statement, so a panic elsewhere does not spoil it.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether a model hears less than was said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Withheld {
+    Nothing,
+    Something,
+}
+
+fn strictest(state: &State) -> Privacy {
+    state.running.values().map(|view| view.most).min().unwrap_or_default()
+}
+
+fn places(rules: &PrivateRules, most: Privacy) -> Vec<String> {
+    rules.places(most).map(str::to_owned).collect()
+}

@@ -1,0 +1,123 @@
+//! What was said before, as it may be heard now.
+//!
+//! A turn that ran while the same was hidden is heard whole. Of any other, results and arguments
+//! that name or hold hidden notes are withheld; and from the first such turn on the answers are
+//! too, because they may tell in other words what they came from. The user's own words stay.
+
+use std::collections::HashSet;
+
+use protocol::{Message, Part, Role, TurnId};
+use serde_json::{Map, Value};
+
+use super::View;
+
+const RESULT: &str = "This result held notes that are private now, so it is withheld. Call the tool \
+                      again for what may be seen.";
+const ANSWER: &str = "[This answer is withheld: it may come from notes that are private now.]";
+
+/// The rows without what is hidden; `is_clean` knows the turns from which the same was hidden.
+pub(super) fn filtered(
+    rows: Vec<Message>,
+    view: &View,
+    is_clean: impl Fn(&TurnId) -> bool,
+) -> Vec<Message> {
+    let reveals = |row: &&Message| row.parts.iter().any(|part| reveals(view, row.role, part));
+    let revealing: HashSet<TurnId> = rows
+        .iter()
+        .filter(|row| !is_clean(&row.turn))
+        .filter(reveals)
+        .map(|row| row.turn.clone())
+        .collect();
+    let mut tainted = false;
+    let hear = |mut row: Message| {
+        tainted |= revealing.contains(&row.turn);
+        let heard = Heard {
+            view,
+            role: row.role,
+            withholds: tainted && !is_clean(&row.turn),
+            reveals: revealing.contains(&row.turn),
+        };
+        row.parts = row.parts.into_iter().filter_map(|part| heard.part(part)).collect();
+        row
+    };
+    rows.into_iter().map(hear).collect()
+}
+
+/// How one message is heard.
+struct Heard<'a> {
+    view: &'a View,
+    role: Role,
+    /// Whether its answers may tell of hidden notes.
+    withholds: bool,
+    /// Whether its turn looked at hidden notes.
+    reveals: bool,
+}
+
+impl Heard<'_> {
+    fn part(&self, part: Part) -> Option<Part> {
+        Some(match part {
+            Part::Context { text } => {
+                Part::Context { text: self.view.needles.redact(&text).into_owned() }
+            }
+            _ if !self.withholds => part,
+            Part::Text { .. } if self.role == Role::Assistant => {
+                Part::Text { text: ANSWER.to_owned() }
+            }
+            Part::Verbatim { .. } => return None,
+            Part::Call { id, tool, .. } if self.reveals => {
+                Part::Call { id, tool, arguments: Value::Object(Map::new()) }
+            }
+            Part::Result { call, is_error, .. } if reveals(self.view, self.role, &part) => {
+                Part::Result { call, output: RESULT.to_owned(), is_error }
+            }
+            part => part,
+        })
+    }
+}
+
+/// Whether a part names or holds a hidden note. The user's own words do not count.
+fn reveals(view: &View, role: Role, part: &Part) -> bool {
+    match part {
+        Part::Result { output, .. } => {
+            view.needles.are_in(output)
+                || view.rules.by_text(unnumbered(output).as_bytes()) > view.most
+        }
+        Part::Call { arguments, .. } => texts(arguments).any(|text| view.needles.are_in(text)),
+        Part::Text { text } if role == Role::Assistant => view.needles.are_in(text),
+        Part::Text { .. }
+        | Part::Context { .. }
+        | Part::Answers { .. }
+        | Part::Repeated
+        | Part::Verbatim { .. } => false,
+    }
+}
+
+/// All texts in a call's arguments.
+fn texts(value: &Value) -> Box<dyn Iterator<Item = &str> + '_> {
+    match value {
+        Value::String(text) => Box::new(std::iter::once(text.as_str())),
+        Value::Array(values) => Box::new(values.iter().flat_map(texts)),
+        Value::Object(fields) => Box::new(fields.values().flat_map(texts)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Box::new(std::iter::empty()),
+    }
+}
+
+/// A result without line numbers, from the first fence on if there is one: so that a note's
+/// properties are read as such, also when the note has another name by now.
+fn unnumbered(output: &str) -> String {
+    let bare = |line: &str| {
+        let line = line.trim_start_matches(['>', ' ']);
+        let text = line.trim_start_matches(|c: char| c.is_ascii_digit());
+        let numbered = text.len() < line.len();
+        let text = text.trim_start_matches([' ', '\t']);
+        match text.strip_prefix(['|', '→', ':']) {
+            Some(text) if numbered => text.strip_prefix(' ').unwrap_or(text).to_owned(),
+            _ => line.to_owned(),
+        }
+    };
+    let lines: Vec<String> = output.lines().map(bare).collect();
+    let fence = lines.iter().position(|line| line.trim_end() == "---").unwrap_or_default();
+    let (before, from) = lines.split_at(fence);
+    // The fence first, what was before it behind: tags count there as well.
+    format!("{}\n{}\n", from.join("\n"), before.join("\n"))
+}

@@ -1,0 +1,127 @@
+//! What a model hears of what was said under other rules.
+
+use protocol::settings::PrivateSettings;
+use protocol::{CallId, ConversationId, MessageId, NotePath, Part, Role, Timestamp};
+use serde_json::json;
+
+use super::*;
+
+const CANARY: &str = "canary-7f3a";
+
+fn rules(never: &[&str], local: &[&str]) -> PrivateRules {
+    let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+    let settings =
+        PrivateSettings { never: owned(never), local: owned(local), ..Default::default() };
+    PrivateRules::parse(&settings).expect("rules")
+}
+
+fn row(turn: &str, role: Role, part: Part) -> Message {
+    Message {
+        id: MessageId::from("m"),
+        conversation: ConversationId::from("c"),
+        turn: TurnId::from(turn),
+        role,
+        parts: vec![part],
+        at: Timestamp(0),
+    }
+}
+
+/// A turn that read a note and spoke of it, and one after it.
+fn story(path: &str, text: &str) -> Vec<Message> {
+    let says = |turn, role, text: &str| row(turn, role, Part::Text { text: text.to_owned() });
+    let call = CallId::from("call");
+    let arguments = json!({ "path": path });
+    let tool = "read_file".to_owned();
+    let output = format!("`{path}` · 3 lines\n1| ---\n2| {text}\n3| ---\n4| {CANARY}");
+    vec![
+        says("one", Role::User, "what does it say?"),
+        row("one", Role::Assistant, Part::Call { id: call.clone(), tool, arguments }),
+        row("one", Role::User, Part::Result { call, output, is_error: false }),
+        says("one", Role::Assistant, &format!("It says {CANARY}.")),
+        says("two", Role::User, "and?"),
+        says("two", Role::Assistant, &format!("As I said: {CANARY}.")),
+        row("three", Role::User, Part::Context { text: format!("Open note: {path}\nTime: 1") }),
+        says("three", Role::User, "go on"),
+    ]
+}
+
+fn folder() -> (tempfile::TempDir, Vault) {
+    let folder = tempfile::tempdir().expect("a folder");
+    #[expect(clippy::disallowed_methods, reason = "tests make the files of the vault")]
+    for (name, text) in [("Secret.md", "---\ntags: [home]\n---\n"), ("Open.md", "open")] {
+        std::fs::write(folder.path().join(name), text).expect("written");
+    }
+    let vault = Vault::open(folder.path()).expect("a vault");
+    (folder, vault)
+}
+
+async fn heard(keeper: &Keeper, most: Privacy, rows: Vec<Message>) -> String {
+    let turn = TurnId::from("three");
+    keeper.begin(&turn, most).await.expect("begun");
+    let heard = keeper.heard_in(&turn, rows).await.expect("heard");
+    serde_json::to_string(&heard).expect("json")
+}
+
+#[tokio::test]
+async fn what_another_provider_was_told_is_withheld_with_all_that_was_said_of_it() {
+    let (_folder, vault) = folder();
+    for rules in [rules(&[], &["#home"]), rules(&[], &["Secret"]), rules(&["tags: home"], &[])] {
+        let keeper = Keeper::new(&vault, rules);
+        let told = heard(&keeper, Privacy::Open, story("Secret.md", "tags: [home]")).await;
+        assert!(!told.contains(CANARY) && !told.contains("Secret.md"), "{told}");
+        assert!(told.contains("what does it say?") && told.contains("Time: 1"), "{told}");
+    }
+    // The control: who may see it hears everything.
+    let keeper = Keeper::new(&vault, rules(&[], &["#home"]));
+    let told = heard(&keeper, Privacy::Local, story("Secret.md", "tags: [home]")).await;
+    assert!(told.contains(CANARY) && told.contains("Secret.md"), "{told}");
+}
+
+#[tokio::test]
+async fn a_note_that_has_another_name_by_now_is_known_by_what_it_said() {
+    let (_folder, vault) = folder();
+    let keeper = Keeper::new(&vault, rules(&["#home"], &[]));
+    let told = heard(&keeper, Privacy::Open, story("Before.md", "tags: [home]")).await;
+    assert!(!told.contains(CANARY), "{told}");
+}
+
+#[tokio::test]
+async fn what_was_said_of_open_notes_is_heard_whole() {
+    let (_folder, vault) = folder();
+    let keeper = Keeper::new(&vault, rules(&["#home"], &["Diary"]));
+    let rows = story("Open.md", "title: x");
+    let turn = TurnId::from("three");
+    keeper.begin(&turn, Privacy::Open).await.expect("begun");
+    assert_eq!(keeper.heard_in(&turn, rows.clone()).await.expect("heard"), rows);
+}
+
+#[tokio::test]
+async fn a_turn_from_which_the_same_was_hidden_is_not_withheld() {
+    let (_folder, vault) = folder();
+    let keeper = Keeper::new(&vault, rules(&["#home"], &[]));
+    let two = TurnId::from("two");
+    keeper.begin(&two, Privacy::Open).await.expect("begun");
+    keeper.end(&two);
+    let told = heard(&keeper, Privacy::Open, story("Secret.md", "tags: [home]")).await;
+    assert!(told.contains("As I said") && !told.contains("It says"), "{told}");
+}
+
+#[tokio::test]
+async fn the_screen_shows_what_the_strictest_running_turn_may_see() {
+    let (_folder, vault) = folder();
+    let keeper = Keeper::new(&vault, rules(&[], &["#home"]));
+    let secret = NotePath::parse("Secret.md").expect("a path");
+    let seen = keeper.seen();
+    assert!(seen.hides(&secret), "nobody in particular");
+    let (local, cloud) = (TurnId::from("local"), TurnId::from("cloud"));
+    keeper.begin(&local, Privacy::Local).await.expect("begun");
+    assert!(!seen.hides(&secret));
+    keeper.begin(&cloud, Privacy::Open).await.expect("begun");
+    assert!(seen.hides(&secret));
+    keeper.end(&cloud);
+    assert!(!seen.hides(&secret));
+    keeper.set_rules(rules(&["#home"], &[]));
+    assert!(seen.hides(&secret), "new rules hold for a turn that runs");
+    let told = keeper.redacted(&local, "changed Secret.md".to_owned()).await.expect("told");
+    assert_eq!(told, "changed (a private note)");
+}
