@@ -15,6 +15,7 @@ mod corpus;
 mod inbox;
 mod kill_sweep;
 mod modes;
+mod private;
 mod question;
 mod review;
 mod seams;

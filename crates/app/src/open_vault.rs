@@ -163,7 +163,6 @@ impl OpenVault {
             pace: llm::Pace::REAL,
         });
         let (hub, hub_events) = hub::start(&tasks, cancel.clone(), link);
-        let feed = around.feed.clone();
         let sample = vault.folder() == around.data.sample();
         let open = Self {
             vault,
@@ -171,7 +170,7 @@ impl OpenVault {
             store,
             service,
             desk,
-            feed,
+            feed: around.feed.clone(),
             hub,
             bell,
             news,

@@ -1,0 +1,208 @@
+//! Private notes: neither a byte nor a name of one is in any request to a model.
+
+use protocol::settings::PrivateSettings;
+use protocol::{ProviderKind, Settings};
+use serde_json::{Map, Value, json};
+use testkit::{Reply, ScriptedModel};
+
+use crate::stage::{Home, asking, keyed, without_model};
+
+/// Stands in every private note.
+const TEXT: &str = "canary-a81c";
+/// Stands in the name of every private note.
+const NAME: &str = "Kanarienvogel";
+/// What the model asks for: near enough to be offered the real name.
+const NEAR: &str = "Kanarienvogl";
+
+const NOTES: [(&str, &str); 6] = [
+    ("Diary/Kanarienvogel eins.md", "# Eins\n\ncanary-a81c, seen.\n"),
+    ("Notes/Kanarienvogel zwei.md", "# Zwei\n\ncanary-a81c, seen. #private\n"),
+    ("Kanarienvogel drei.md", "---\nstatus: secret\n---\ncanary-a81c, seen.\n"),
+    ("Home/Kanarienvogel vier.md", "canary-a81c, seen.\n"),
+    ("AGENTS.md", "canary-a81c #private\n"),
+    ("Open.md", "# Open\n\nseen by anybody.\n"),
+];
+
+fn private() -> PrivateSettings {
+    let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+    PrivateSettings {
+        never: owned(&["Diary/", "#private", "status: secret"]),
+        local: owned(&["home"]),
+        endpoint_is_local: false,
+    }
+}
+
+/// A call of the tool with what its schema demands, every text being the near name.
+fn plain_call(tool: &Value) -> (String, Value) {
+    let schema = &tool["input_schema"];
+    let required = schema["required"].as_array().cloned().unwrap_or_default();
+    let value = |field: &Value| {
+        let field = field.as_str().expect("a name");
+        let kind = schema["properties"][field]["type"].as_str().unwrap_or("string").to_owned();
+        let value = match kind.as_str() {
+            "integer" | "number" => json!(1),
+            "boolean" => json!(true),
+            "array" => json!([]),
+            _ => json!(NEAR),
+        };
+        (field.to_owned(), value)
+    };
+    let arguments: Map<String, Value> = required.iter().map(value).collect();
+    (tool["name"].as_str().expect("a name").to_owned(), Value::Object(arguments))
+}
+
+/// Calls that look everywhere.
+fn searching_calls() -> Vec<(&'static str, Value)> {
+    vec![
+        ("list_files", json!({ "pattern": "**/*", "max_results": 1000 })),
+        ("list_files", json!({ "pattern": "*", "path": "Notes" })),
+        ("search_files", json!({ "pattern": "seen", "max_results": 200 })),
+        ("search_files", json!({ "pattern": ".", "file_pattern": "Notes/**" })),
+        ("find_notes", json!({ "query": "seen canary", "limit": 50 })),
+        ("find_notes", json!({ "query": NEAR })),
+        ("read_file", json!({ "path": format!("Notes/{NEAR} zwei") })),
+        ("read_file", json!({ "path": format!("{NEAR} drei.md") })),
+        ("edit_file", json!({ "path": NEAR, "old_text": "seen", "new_text": "x" })),
+        ("append_file", json!({ "path": NEAR, "content": "x", "heading": "Zwei" })),
+        ("get_active_note", json!({})),
+        ("get_conversation", json!({ "query": "seen" })),
+        ("get_conversation", json!({})),
+    ]
+}
+
+/// A model that first looks everywhere, then calls every tool it is offered, then ends.
+async fn curious() -> ScriptedModel {
+    let step = std::sync::atomic::AtomicUsize::new(0);
+    ScriptedModel::responder(move |request| {
+        match step.fetch_add(1, std::sync::atomic::Ordering::Relaxed) % 3 {
+            0 => Reply::calls(searching_calls()),
+            1 => {
+                let tools = request["tools"].as_array().expect("tools");
+                let talks = |name: &Value| name == "send_message" || name == "end_conversation";
+                let looking = tools.iter().filter(|tool| !talks(&tool["name"]));
+                let calls: Vec<_> = looking.map(plain_call).collect();
+                let calls =
+                    calls.iter().map(|(tool, arguments)| (tool.as_str(), arguments.clone()));
+                Reply::calls(calls.collect())
+            }
+            _ => Reply::text("I looked."),
+        }
+    })
+    .await
+}
+
+/// The user finds private notes by commands, and then asks a model in the same conversation and in
+/// a new one. Returns all that the model was sent.
+async fn story(private: PrivateSettings) -> String {
+    let home = keyed(&NOTES);
+    let model = curious().await;
+    let by_hand = Settings { private: private.clone(), ..without_model() };
+    let running = home.open(by_hand.clone()).await;
+    let conversation = running.say(None, "find canary seen").await;
+    for words in ["open Kanarienvogel drei", "list", "append Kanarienvogel zwei: more"] {
+        running.say(Some(&conversation), words).await;
+    }
+    let asked = Settings { private, ..asking(&model) };
+    running.app.save_settings(asked).await.expect("saved");
+    running.app.show_note("Kanarienvogel eins").await.expect("the user may see it");
+    running.say(Some(&conversation), "look around").await;
+    running.say(None, "look around").await;
+    let requests = serde_json::to_string(&model.requests()).expect("json");
+    running.quit().await;
+    requests
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_request_to_a_model_holds_a_byte_or_a_name_of_a_private_note() {
+    let requests = story(private()).await;
+    // The words of the user are the user's to send.
+    let told =
+        requests.replace("open Kanarienvogel drei", "").replace("append Kanarienvogel zwei", "");
+    for canary in [TEXT, NAME] {
+        let at = told.find(canary).map(|at| {
+            let from = told.floor_char_boundary(at.saturating_sub(300));
+            told.get(from..told.floor_char_boundary(at + 200)).unwrap_or_default().to_owned()
+        });
+        assert_eq!(at, None, "{canary} was sent");
+    }
+    assert!(told.contains("seen by anybody"), "what is open is found all the same");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_rules_the_same_story_tells_everything() {
+    let requests = story(PrivateSettings::default()).await;
+    assert!(requests.contains(TEXT) && requests.contains("Diary/Kanarienvogel eins.md"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn local_notes_are_for_a_loopback_address_that_the_user_marked_and_for_no_other() {
+    for (marked, expected) in [(true, true), (false, false)] {
+        let home = keyed(&NOTES);
+        let model = curious().await;
+        let private = PrivateSettings { endpoint_is_local: marked, ..private() };
+        let running = home.open(Settings { private, ..asking(&model) }).await;
+        running.say(None, "look around").await;
+        let requests = serde_json::to_string(&model.requests()).expect("json");
+        assert_eq!(requests.contains("Kanarienvogel vier"), expected, "marked: {marked}");
+        for never in ["Kanarienvogel eins", "Kanarienvogel zwei", "Kanarienvogel drei"] {
+            assert!(!requests.contains(never), "{never}");
+        }
+        running.quit().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_made_under_a_private_name_and_the_refusal_says_only_what_was_asked() {
+    let home = keyed(&NOTES);
+    let call =
+        |path: &str| ("write_file", json!({ "path": path, "content": "x", "overwrite": true }));
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![call("diary/New.md"), call("notes/kanarienvogel ZWEI.md")]),
+        Reply::text("I cannot."),
+    ])
+    .await;
+    let before = home.notes.snapshot();
+    let running = home.open(Settings { private: private(), ..asking(&model) }).await;
+    running.say(None, "write").await;
+    let told = serde_json::to_string(&model.requests()).expect("json");
+    assert!(told.contains("The user keeps `diary/New.md` private"), "{told}");
+    assert!(told.contains("The user keeps `notes/kanarienvogel ZWEI.md` private"), "{told}");
+    assert!(!told.contains(NAME));
+    assert_eq!(home.notes.snapshot(), before);
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rules_that_cannot_be_understood_are_refused_and_in_the_file_keep_everything() {
+    let home = keyed(&NOTES);
+    let running = home.open(without_model()).await;
+    let never = vec!["../elsewhere".to_owned()];
+    let wrong = PrivateSettings { never, ..PrivateSettings::default() };
+    let settings = Settings { private: wrong, ..without_model() };
+    let refused = running.app.save_settings(settings).await.expect_err("refused");
+    assert!(refused.message.contains("“../elsewhere” is no rule"), "{refused}");
+    running.quit().await;
+
+    let model = curious().await;
+    let told = in_file(&home, &model, "[private]\nnever = [\"../elsewhere\"]\n").await;
+    assert!(!told.contains("seen by anybody") && !told.contains("Open.md"), "{told}");
+    let model = curious().await;
+    let told = in_file(&home, &model, "").await;
+    assert!(told.contains("seen by anybody"), "the control: without rules it is found");
+}
+
+/// What a model is told when the file of settings ends like this.
+async fn in_file(home: &Home, model: &ScriptedModel, end: &str) -> String {
+    let url = model.base_url();
+    home.data.write("config.toml", format!("provider = \"anthropic\"\nbaseUrl = \"{url}\"\n{end}"));
+    let running = home.start_as_it_is().await;
+    assert_eq!(
+        ProviderKind::Anthropic,
+        running.app.subscribe(Box::new(|_| true)).await.expect("a snapshot").settings.provider
+    );
+    running.app.open_vault(home.notes.root()).await.expect("it opens");
+    running.say(None, "look around").await;
+    running.quit().await;
+    serde_json::to_string(&model.requests()).expect("json")
+}
