@@ -112,6 +112,24 @@ name: string,
 description: string, };
 
 /**
+ * What is kept from models: folders (`Diary`), tags (`#private`), properties (`status: secret`).
+ */
+export type PrivateSettings = { 
+/**
+ * Notes that no model sees, nor their names.
+ */
+never: Array<string>, 
+/**
+ * Notes that only a model on this computer sees.
+ */
+local: Array<string>, 
+/**
+ * The user's word that the provider's address is on this computer. Counts only for a
+ * loopback address.
+ */
+endpointIsLocal: boolean, };
+
+/**
  * All settings, as in `config.toml`. Keys are never among them.
  */
 export type Settings = { 
@@ -138,7 +156,15 @@ theme: Theme,
 /**
  * The hub link.
  */
-hub: HubSettings, };
+hub: HubSettings, 
+/**
+ * What is kept from models.
+ */
+private: PrivateSettings, 
+/**
+ * Whether links to notes inside the vault are read through. They are never written through.
+ */
+followLinks: boolean, };
 
 /**
  * Where the link stands.

@@ -225,4 +225,6 @@ const unknownSettings: Settings = {
   baseUrl: '',
   theme: 'system',
   hub: { enabled: false, address: '', name: '', description: '' },
+  private: { never: [], local: [], endpointIsLocal: false },
+  followLinks: false,
 };

@@ -16,7 +16,7 @@ import { AppState } from './app.svelte';
 import { linkedNote } from './note-path';
 import { userError } from './user-error';
 
-export type SettingsSection = 'vault' | 'answering' | 'hub' | 'appearance';
+export type SettingsSection = 'vault' | 'private' | 'answering' | 'hub' | 'appearance';
 
 /** What fills the main column. */
 type Place =

@@ -262,11 +262,26 @@ describe('settings', () => {
     await keys.selectOptions(await screen.findByLabelText('Theme'), 'Dark');
     expect(host.asked('saveSettings')).toMatchObject([{ theme: 'dark', mode: 'review' }]);
     expect(document.documentElement.dataset.theme).toBe('dark');
-    await keys.click(screen.getByRole('switch'));
+    await keys.click(screen.getByRole('switch', { name: 'Connect' }));
     expect(host.asked('saveSettings')[1]).toMatchObject({
       theme: 'dark',
       hub: { enabled: true, address: 'ws://127.0.0.1:9473' },
     });
+  });
+
+  it('keep what is private, one rule a line', async () => {
+    const { host, session, keys } = await open('chat');
+    session.openSettings('private');
+    await keys.type(await screen.findByLabelText('Never'), 'Diary/{Enter}{Enter} #private ');
+    await keys.tab();
+    const rules = { never: ['Diary/', '#private'], local: [], endpointIsLocal: false };
+    expect(host.asked('saveSettings')).toMatchObject([{ private: rules }]);
+    await keys.click(screen.getByRole('switch', { name: 'Local model' }));
+    expect(host.asked('saveSettings')[1]).toMatchObject({
+      private: { ...rules, endpointIsLocal: true },
+    });
+    await keys.click(screen.getByRole('switch', { name: 'Links' }));
+    expect(host.asked('saveSettings')[2]).toMatchObject({ followLinks: true });
   });
 
   it('test who answers and say what came back', async () => {

@@ -67,6 +67,8 @@ export function healthy(first: readonly Conversation[]): Snapshot {
         name: 'Vaultmate',
         description: 'Answers questions about the notes and adds to them.',
       },
+      private: { never: [], local: [], endpointIsLocal: false },
+      followLinks: false,
     },
     provider: { hasModel: true, label: 'Haiku', keySource: 'keyring', trouble: null },
     hub: { state: 'off', trouble: null },
