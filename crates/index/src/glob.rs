@@ -1,9 +1,10 @@
 //! Listing by file pattern, newest first.
 
+use std::collections::BTreeMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use globset::{GlobBuilder, GlobMatcher};
-use protocol::{ChangeSet, NotePath, Timestamp};
+use protocol::{Act, ChangeSet, NotePath, Timestamp};
 use unicode_normalization::UnicodeNormalization;
 use vault::{Entry, EntryKind, Listing, Unlisted, Vault, VaultError};
 
@@ -100,17 +101,40 @@ fn with_planned(entries: Vec<Entry>, overlay: &ChangeSet) -> Vec<Entry> {
     }
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
     let modified = Timestamp(i64::try_from(now).unwrap_or_default());
-    let written = overlay.written();
-    let is_written = |entry: &Entry| written.iter().any(|(path, _)| *path == entry.path);
     let seen = |entry: Entry| Some(Entry { path: overlay.seen_from(&entry.path)?, ..entry });
-    let on_disk = entries.into_iter().filter_map(seen).filter(|entry| !is_written(entry));
-    let planned = written.iter().map(|(path, bytes)| Entry {
-        path: path.clone(),
-        size: bytes.len() as u64,
-        modified,
-        kind: if path.is_markdown() { EntryKind::Note } else { EntryKind::Attachment },
+    let mut all: BTreeMap<NotePath, Entry> =
+        entries.into_iter().filter_map(seen).map(|entry| (entry.path.clone(), entry)).collect();
+    for (path, bytes) in overlay.written() {
+        let kind = if path.is_markdown() { EntryKind::Note } else { EntryKind::Attachment };
+        let entry = Entry { path: path.clone(), size: bytes.len() as u64, modified, kind };
+        all.insert(path, entry);
+    }
+    for path in planned_folders(overlay) {
+        let entry = Entry { path: path.clone(), size: 0, modified, kind: EntryKind::Folder };
+        all.entry(path).or_insert(entry);
+    }
+    all.into_values().collect()
+}
+
+/// The folders that the plan needs or makes.
+fn planned_folders(overlay: &ChangeSet) -> Vec<NotePath> {
+    let renames = overlay.renames();
+    let places = overlay.changes().filter_map(|change| match &change.act {
+        Act::MakeFolder | Act::RestoreFolder { .. } => Some((renames.forward(&change.path), true)),
+        Act::Create { .. } => Some((renames.forward(&change.path), false)),
+        Act::Rename { to, .. } => Some((renames.forward(to), false)),
+        Act::Replace { .. } | Act::Trash { .. } | Act::TrashFolder => None,
     });
-    on_disk.chain(planned).collect()
+    let mut folders = Vec::new();
+    for (path, is_folder) in places {
+        let mut above = path.folder().and_then(|folder| NotePath::parse(folder).ok());
+        folders.extend(is_folder.then_some(path));
+        while let Some(folder) = above {
+            above = folder.folder().and_then(|folder| NotePath::parse(folder).ok());
+            folders.push(folder);
+        }
+    }
+    folders
 }
 
 /// Equal for names that differ in case or Unicode form.

@@ -51,25 +51,30 @@ impl ChangingTool for AppendFile {
                 input.path.trim()
             )));
         }
-        let plan = match self.0.named_or_free(&input.path, context).await? {
-            Place::Free(path) => create(path, &input),
-            Place::Taken(note) => append(note, &input),
-        };
-        plan.map(|plan| (Effect::Create, plan)).map_err(ToolFailure)
+        match self.0.named_or_free(&input.path, context).await? {
+            Place::Free(path) => {
+                let content = new_note(&path, &input).map_err(ToolFailure)?;
+                let kept = self.0.links_after_creating(&path, context).await?;
+                let lines = count(content.lines().count(), "line");
+                let summary = format!("Created `{path}` with {lines}");
+                Ok(kept.create(path, content.into_bytes(), &summary))
+            }
+            Place::Taken(note) => {
+                append(note, &input).map(|plan| (Effect::Create, plan)).map_err(ToolFailure)
+            }
+        }
     }
 }
 
-fn create(path: NotePath, input: &AppendFileInput) -> Result<Plan, String> {
-    if let Some(heading) = &input.heading {
-        return Err(format!(
+/// What a note that is not there yet shall say.
+fn new_note(path: &NotePath, input: &AppendFileInput) -> Result<String, String> {
+    match &input.heading {
+        Some(heading) => Err(format!(
             "There is no note `{path}` yet, so it has no heading “{heading}”.\nLeave out heading, \
              or create the note with write_file."
-        ));
+        )),
+        None => Ok(closed(&input.content, LineEnd::Lf)),
     }
-    let content = closed(&input.content, LineEnd::Lf);
-    let summary = format!("Created `{path}` with {}", count(content.lines().count(), "line"));
-    let change = Change::create(path, content.into_bytes());
-    Ok(Plan { change_set: ChangeSet::one(change), summary })
 }
 
 fn append(note: Current, input: &AppendFileInput) -> Result<Plan, String> {

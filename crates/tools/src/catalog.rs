@@ -16,6 +16,8 @@ use crate::find_notes::FindNotes;
 use crate::get_active_note::GetActiveNote;
 use crate::get_conversation::GetConversation;
 use crate::get_current_time::GetCurrentTime;
+use crate::get_file_info::GetFileInfo;
+use crate::get_links::GetLinks;
 use crate::list_files::ListFiles;
 use crate::move_file::MoveFile;
 use crate::notes::Notes;
@@ -45,6 +47,8 @@ pub fn catalog(shelf: Shelf) -> Result<ToolRegistry, DuplicateTool> {
     tools.register(SearchFiles(notes.clone()))?;
     tools.register(ListFiles { notes: notes.clone(), desk: desk.clone() })?;
     tools.register(ReadFile(notes.clone()))?;
+    tools.register(GetFileInfo { notes: notes.clone(), desk: desk.clone() })?;
+    tools.register(GetLinks(notes.clone()))?;
     tools.register_changing(EditFile(notes.clone()))?;
     tools.register_changing(AppendFile(notes.clone()))?;
     tools.register_changing(WriteFile(notes.clone()))?;

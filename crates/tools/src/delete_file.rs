@@ -30,17 +30,19 @@ impl ChangingTool for DeleteFile {
         input: DeleteFileInput,
         context: &ToolContext,
     ) -> Result<(Effect, Plan), ToolFailure> {
-        let (change, what) = match self.0.thing(&input.path, context).await? {
+        let (change, summary) = match self.0.thing(&input.path, context).await? {
             Thing::File(path) => {
                 let note = self.0.current(path, context).await?;
-                (Change::trash(note.path, note.bytes), "")
+                let lost = self.0.links_to(&note.path, context).await?;
+                let summary = format!("Put `{}` into the trash{lost}", note.path);
+                (Change::trash(note.path, note.bytes), summary)
             }
             Thing::Folder(path) => {
                 refuse_waiting(&path, context)?;
-                (Change { path, act: Act::TrashFolder }, "the folder ")
+                let summary = format!("Put the folder `{path}` into the trash");
+                (Change { path, act: Act::TrashFolder }, summary)
             }
         };
-        let summary = format!("Put {what}`{}` into the trash", change.path);
         Ok((Effect::Delete, Plan { change_set: ChangeSet::one(change), summary }))
     }
 }

@@ -42,12 +42,17 @@ impl ChangingTool for MoveFile {
                 "`{from}` cannot be moved into itself. Choose a place outside it."
             )));
         }
-        let summary = format!("Moved `{from}` to `{to}`");
+        if to.as_str() == from.as_str() {
+            return Err(ToolFailure(format!("`{from}` is there already. Nothing is to be done.")));
+        }
+        let kept = self.0.links_after_moving(from, &to, context).await?;
+        let summary = format!("Moved `{from}` to `{to}`{}", kept.words());
         let change = match thing {
             Thing::File(from) => Change::rename(from, to),
             Thing::Folder(from) => Change::rename_folder(from, to),
         };
-        Ok((Effect::Move, Plan { change_set: ChangeSet::one(change), summary }))
+        let change_set: ChangeSet = kept.changes.into_iter().chain([change]).collect();
+        Ok((Effect::Move, Plan { change_set, summary }))
     }
 }
 

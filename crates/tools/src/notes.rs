@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use llm::tool::{ToolContext, ToolFailure};
-use protocol::{Act, ChangeSet, ContentHash, NotePath, Seen, Unplannable};
+use protocol::{Act, Change, ChangeKind, ChangeSet, ContentHash, NotePath, Seen, Unplannable};
 use vault::{EntryKind, Note, Setting, Vault, VaultError};
 
 use crate::candidates;
@@ -81,7 +81,10 @@ impl Notes {
         match self.resolve(asked).await? {
             Ok(path) => context.overlay.seen_from(&path).ok_or_else(|| gone(&path)),
             Err(VaultError::NotFound { nearest, .. }) => {
-                match written(&context.overlay, |path| called(path, asked)) {
+                let is_called = |path: &NotePath| called(path, asked);
+                match written(&context.overlay, is_called)
+                    .or_else(|| moved(&context.overlay, is_called))
+                {
                     Some(path) => Ok(path),
                     None => Err(ToolFailure(self.missing(asked, &nearest, context).await?)),
                 }
@@ -303,6 +306,14 @@ fn gone(path: &NotePath) -> ToolFailure {
 
 fn written(overlay: &ChangeSet, means: impl Fn(&NotePath) -> bool) -> Option<NotePath> {
     overlay.written().into_iter().map(|(path, _)| path).find(|path| means(path))
+}
+
+/// The new path of a file that waits to be moved, if it `means` what is asked for.
+fn moved(overlay: &ChangeSet, means: impl Fn(&NotePath) -> bool) -> Option<NotePath> {
+    let renames = overlay.renames();
+    let files = overlay.changes().filter(|change| change.kind() == ChangeKind::Rename);
+    let mut targets = files.filter_map(Change::target);
+    targets.find(|to| means(to) && renames.back(to).is_some()).cloned()
 }
 
 /// Whether `asked` is this path, with or without its `.md`.

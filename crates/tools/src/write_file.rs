@@ -41,9 +41,9 @@ impl ChangingTool for WriteFile {
         let lines = count(input.content.lines().count(), "line");
         match self.0.place(&input.path, context).await? {
             Place::Free(path) => {
+                let kept = self.0.links_after_creating(&path, context).await?;
                 let summary = format!("Created `{path}` with {lines}");
-                let change = Change::create(path, input.content.into_bytes());
-                Ok((Effect::Create, Plan { change_set: ChangeSet::one(change), summary }))
+                Ok(kept.create(path, input.content.into_bytes(), &summary))
             }
             Place::Taken(note) => {
                 may_overwrite(&note, &input, context).map_err(ToolFailure)?;

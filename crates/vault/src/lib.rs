@@ -8,6 +8,7 @@ mod act;
 mod apply;
 mod at_hand;
 mod carrying;
+mod dates;
 mod error;
 mod fold;
 mod folder;
@@ -35,6 +36,7 @@ mod unit;
 mod watch;
 
 pub use apply::{Applied, Order, Planned};
+pub use dates::Dates;
 pub use error::{ApplyError, OpenError, VaultError};
 pub use link::Links;
 pub use list::{Entry, EntryKind, Listing, Unlisted};

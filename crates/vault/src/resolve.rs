@@ -50,9 +50,16 @@ impl Vault {
     }
 
     /// Judges `text` as the path that the file `from` shall have, as [`Vault::new_path`] does; its
-    /// extension stays.
+    /// extension stays. Itself is not in its way: its name may change in case or Unicode form.
     pub fn new_path_of(&self, from: &NotePath, text: &str) -> Result<NewNotePath, VaultError> {
-        self.new_place(&note_path(text)?, Naming::Moved(from))
+        let asked = note_path(text)?;
+        match self.new_place(&asked, Naming::Moved(from)) {
+            Err(VaultError::Exists { path }) if path == *from => {
+                let folder = from.folder().map(NotePath::parse).transpose()?;
+                Ok(NewNotePath::judge(folder.as_ref(), asked.name(), Naming::Moved(from))?)
+            }
+            judged => judged,
+        }
     }
 
     fn new_place(&self, asked: &NotePath, naming: Naming<'_>) -> Result<NewNotePath, VaultError> {

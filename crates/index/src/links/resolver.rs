@@ -68,11 +68,12 @@ impl Resolver {
         found.into_iter().map(|file| &file.path).collect()
     }
 
-    /// Whether a file stands at exactly this path, case and Unicode form aside.
-    #[must_use]
-    pub fn holds(&self, path: &NotePath) -> bool {
-        let folded = fold(path.as_str());
-        self.named(name(&folded)).iter().any(|file| file.folded == folded)
+    /// Whether a file has a name that a link could mean `path` by, in whatever folder.
+    pub(super) fn has_name_of(&self, path: &NotePath) -> bool {
+        let folded = fold(path.name());
+        let bare = folded.strip_suffix(".md").unwrap_or(&folded);
+        let longer = format!("{folded}.md");
+        [folded.as_str(), bare, &longer].iter().any(|name| !self.named(name).is_empty())
     }
 
     /// Takes a file in.

@@ -76,6 +76,9 @@ impl Graph<'_> {
     /// What to write so that no link that leads to a file is taken over by one of `created`.
     #[must_use]
     pub fn after_creating(&self, created: &[NotePath]) -> Rewriting {
+        if !created.iter().any(|path| self.resolver.has_name_of(path)) {
+            return Rewriting::default();
+        }
         let mut after = self.resolver.clone();
         for path in created {
             after.add(path.clone());

@@ -110,6 +110,20 @@ impl<'a> Document<'a> {
         }
     }
 
+    /// The names of all its tags, those of its properties first, each once and without `#`.
+    #[must_use]
+    pub fn tag_names(&self) -> Vec<String> {
+        let inline = self.tags.iter().map(|tag| self.slice(&tag.name).to_owned());
+        let mut names: Vec<String> = Vec::new();
+        for name in property::tags(&self.properties).chain(inline) {
+            let folded = name.to_lowercase();
+            if !names.iter().any(|other| other.to_lowercase() == folded) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
     /// The text of a range; empty for a range that is none of this text.
     #[must_use]
     pub fn slice(&self, range: &Range<usize>) -> &'a str {

@@ -47,6 +47,16 @@ pub(super) fn links(text: &str, yaml: Range<usize>) -> Vec<Link> {
     found
 }
 
+/// The tags that `tags` or `tag` name: a list, or a text with blanks or commas between them.
+pub(super) fn tags(properties: &[Property]) -> impl Iterator<Item = String> {
+    let own = |property: &&Property| {
+        ["tags", "tag"].iter().any(|name| property.name.eq_ignore_ascii_case(name))
+    };
+    let values = properties.iter().filter(own).flat_map(|property| &property.values);
+    let names = values.flat_map(|value| value.split([',', ' ', '\t']));
+    names.map(|name| name.trim().trim_start_matches('#').to_owned()).filter(|name| !name.is_empty())
+}
+
 fn values(value: &str) -> Vec<String> {
     let value = value.trim();
     if let Some(inner) = value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {

@@ -141,6 +141,14 @@ fn tags_tasks_callouts_comments_and_block_ids_have_their_bytes() {
 }
 
 #[test]
+fn tags_are_named_once_whether_in_the_text_or_in_the_properties() {
+    let names = |text: &str| Document::parse(text).tag_names();
+    assert_eq!(names("---\ntags: [a/b, '#c']\n---\n#A/b #d"), ["a/b", "c", "d"]);
+    assert_eq!(names("---\ntag: one, two three\n---\n"), ["one", "two", "three"]);
+    assert_eq!(names("---\nTags:\n- x\n- y\n---\n"), ["x", "y"]);
+}
+
+#[test]
 fn a_fence_that_is_not_closed_is_no_frontmatter() {
     assert_eq!(Document::parse("---\na: 1\n").frontmatter, None);
     assert_eq!(Document::parse(" ---\na: 1\n---\n").frontmatter, None);

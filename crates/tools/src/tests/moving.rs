@@ -30,11 +30,20 @@ async fn a_note_moves_by_name_and_keeps_its_extension() {
 }
 
 #[tokio::test]
+async fn a_name_may_change_in_case_alone() {
+    let mut bench = bench();
+    bench.works("move_file", json!({ "source": "Garden", "destination": "GARDEN" })).await;
+    assert_eq!(bench.text("GARDEN.md"), "# Garden\n");
+    assert!(!bench.file("Garden.md").exists());
+}
+
+#[tokio::test]
 async fn a_move_says_what_is_in_its_way() {
     let mut bench = bench();
     for (source, destination, says) in [
         ("Garden", "Projects/Plan.md", "already exists"),
         ("Garden", "projects/plan.md", "already exists"),
+        ("Garden", "Garden.md", "is there already"),
         ("Garden", "Garden.txt", "Keep its extension `.md`"),
         ("Gardn", "x.md", "Garden.md"),
         ("Projects/", "Projects/Inner", "into itself"),

@@ -1,0 +1,153 @@
+//! `get_file_info`: everything about a note but its text.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use index::markdown::{Document, Heading};
+use llm::tool::{Effect, Tool, ToolContext, ToolFailure, ToolOutcome};
+use protocol::{Reaction, Seen, Timestamp};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::desk::Desk;
+use crate::get_links::{incoming, outgoing};
+use crate::note_text::{count, decode};
+use crate::notes::{Current, Notes, off_thread};
+
+/// Headings, and links in each direction, listed at most.
+const MOST: usize = 30;
+
+/// Tells about a note without showing its text: dates, size, number of words, properties, tags,
+/// outline, links in it and to it.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GetFileInfoInput {
+    /// The note: its path such as `Projects/Garden.md`, or just its name such as `Garden`.
+    path: String,
+}
+
+pub(crate) struct GetFileInfo {
+    pub(crate) notes: Notes,
+    pub(crate) desk: Arc<dyn Desk>,
+}
+
+#[async_trait]
+impl Tool for GetFileInfo {
+    const NAME: &'static str = "get_file_info";
+    const EFFECT: Effect = Effect::Read;
+    type Input = GetFileInfoInput;
+
+    async fn run(&self, input: GetFileInfoInput, context: &ToolContext) -> ToolOutcome {
+        self.info(&input, context).await.unwrap_or_else(|failure| ToolOutcome::failed(failure.0))
+    }
+}
+
+impl GetFileInfo {
+    async fn info(
+        &self,
+        input: &GetFileInfoInput,
+        context: &ToolContext,
+    ) -> Result<ToolOutcome, ToolFailure> {
+        let note = self.notes.named(&input.path, context).await?;
+        let mut out = format!("`{}` · {}", note.path, count(note.bytes.len(), "byte"));
+        let text =
+            if note.path.is_markdown() { decode(&note.path, &note.bytes).ok() } else { None };
+        match text {
+            Some(text) => about(text, &note, &mut out),
+            None => out.push_str("\nIt is not a note with text."),
+        }
+        out.push_str(&self.dates(&note, context).await?);
+        let (links, backlinks) = self.notes.links_of(&note.path, context).await?;
+        let links = [outgoing(&note.path, &links, MOST), incoming(&note.path, &backlinks, MOST)];
+        let _ = write!(out, "\n{}", links.join("\n"));
+        let reactions = vec![Reaction::Read { path: note.path }];
+        Ok(ToolOutcome { output: out, reactions, ..ToolOutcome::default() })
+    }
+
+    /// A line with its dates here, or that it waits.
+    async fn dates(&self, note: &Current, context: &ToolContext) -> Result<String, ToolFailure> {
+        let waits = "\nIt holds changes that wait for the user's review.";
+        let Seen::OnDisk(path) = context.overlay.seen_at(&note.path) else {
+            return Ok(waits.to_owned());
+        };
+        let vault = self.notes.vault();
+        let dates = off_thread(move || vault.dates(&path)).await?;
+        let dates = dates.map_err(|error| ToolFailure(error.to_string()))?;
+        let mut line = format!("\nChanged {}", self.local(dates.modified));
+        if let Some(created) = dates.created {
+            let _ = write!(line, ", created {}", self.local(created));
+        }
+        Ok(if note.waiting { line + waits } else { line })
+    }
+
+    fn local(&self, at: Timestamp) -> String {
+        let zone = self.desk.now().time_zone().clone();
+        jiff::Timestamp::from_millisecond(at.0)
+            .map(|at| at.to_zoned(zone).strftime("%Y-%m-%d %H:%M").to_string())
+            .unwrap_or_default()
+    }
+}
+
+/// What its text says about itself.
+fn about(text: &str, note: &Current, out: &mut String) {
+    let document = Document::parse(text);
+    let body = document.frontmatter.as_ref().map_or(0, |matter| matter.span.end);
+    let words = count(words(text.get(body..).unwrap_or_default()), "word");
+    let _ = write!(out, " · {} · {words} · hash {}", lines(text), note.hash.short());
+    if !document.properties.is_empty() {
+        out.push_str("\nProperties:");
+    }
+    for property in &document.properties {
+        let _ = write!(out, "\n- {}: {}", property.name, property.values.join(", "));
+    }
+    let tags = document.tag_names();
+    if !tags.is_empty() {
+        let _ = write!(out, "\nTags: #{}", tags.join(", #"));
+    }
+    outline(&document.headings, out);
+}
+
+fn outline(headings: &[Heading], out: &mut String) {
+    if headings.is_empty() {
+        return;
+    }
+    out.push_str("\nOutline:");
+    for heading in headings.iter().take(MOST) {
+        let _ = write!(out, "\n- line {}: {}", heading.line, heading.spelled());
+    }
+    if let Some(more) = headings.len().checked_sub(MOST).filter(|more| *more > 0) {
+        let _ = write!(out, "\nand {} not shown.", count(more, "more heading"));
+    }
+}
+
+fn lines(text: &str) -> String {
+    count(text.lines().count(), "line")
+}
+
+/// Words between blanks; in scripts that part no words, every sign is one.
+fn words(text: &str) -> usize {
+    let mut words = 0;
+    let mut inside = false;
+    for sign in text.chars() {
+        let alone = matches!(sign, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}'
+            | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}');
+        let begins = sign.is_alphanumeric() && !inside;
+        words += usize::from(alone || begins);
+        let joins = matches!(sign, '\'' | '’' | '-' | '_' | '.');
+        inside = !alone && (sign.is_alphanumeric() || (inside && joins));
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_counted_as_a_person_counts_them() {
+        assert_eq!(words("One two-three, it's 3.5 — **four**."), 5);
+        assert_eq!(words("日本語 text"), 4);
+        assert_eq!(words("- \n\n# "), 0);
+    }
+}

@@ -1,0 +1,125 @@
+//! `get_links`: what a note links to and what links to it.
+
+use std::fmt::Write as _;
+
+use async_trait::async_trait;
+use index::links::{Backlink, Outgoing};
+use llm::tool::{Effect, Tool, ToolContext, ToolFailure, ToolOutcome};
+use protocol::{NotePath, Reaction};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::note_text::count;
+use crate::notes::Notes;
+
+/// Links listed at most in each direction.
+const MOST: usize = 100;
+
+/// Shows the links of a note: those in it, with the note each leads to, and those in other notes
+/// that lead to it.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GetLinksInput {
+    /// The note: its path such as `Projects/Garden.md`, or just its name such as `Garden`.
+    path: String,
+    /// `out` for the links in the note, `in` for the links to it. Leave out for both.
+    #[serde(default)]
+    direction: Direction,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Direction {
+    In,
+    Out,
+    #[default]
+    Both,
+}
+
+pub(crate) struct GetLinks(pub(crate) Notes);
+
+#[async_trait]
+impl Tool for GetLinks {
+    const NAME: &'static str = "get_links";
+    const EFFECT: Effect = Effect::Read;
+    type Input = GetLinksInput;
+
+    async fn run(&self, input: GetLinksInput, context: &ToolContext) -> ToolOutcome {
+        self.links(&input, context).await.unwrap_or_else(|failure| ToolOutcome::failed(failure.0))
+    }
+}
+
+impl GetLinks {
+    async fn links(
+        &self,
+        input: &GetLinksInput,
+        context: &ToolContext,
+    ) -> Result<ToolOutcome, ToolFailure> {
+        let path = self.0.path_of(&input.path, context).await?;
+        let (out, into) = self.0.links_of(&path, context).await?;
+        let mut parts = Vec::new();
+        let mut hits = 0;
+        if input.direction != Direction::In {
+            hits += out.len();
+            parts.push(outgoing(&path, &out, MOST));
+        }
+        if input.direction != Direction::Out {
+            hits += into.len();
+            parts.push(incoming(&path, &into, MOST));
+        }
+        let hits = u32::try_from(hits).unwrap_or(u32::MAX);
+        let query = path.as_str().to_owned();
+        Ok(ToolOutcome {
+            output: parts.join("\n"),
+            reactions: vec![Reaction::Searched { query, hits }],
+            ..ToolOutcome::default()
+        })
+    }
+}
+
+/// The links of a note, one a line, at most `most`.
+pub(crate) fn outgoing(path: &NotePath, links: &[Outgoing], most: usize) -> String {
+    if links.is_empty() {
+        return format!("`{path}` links to nothing.");
+    }
+    let mut out = format!("`{path}` has {}:", count(links.len(), "link"));
+    for Outgoing { link, targets } in links.iter().take(most) {
+        let embed = if link.is_embed { "shows " } else { "" };
+        let _ = match targets.as_slice() {
+            [] => {
+                write!(out, "\n- line {}: {embed}“{}”, which does not exist", link.line, link.path)
+            }
+            [to, ..] => write!(out, "\n- line {}: {embed}`{to}`{}", link.line, link.subpath),
+        };
+        if let Some((_, others @ [_, ..])) = targets.split_first() {
+            let others: Vec<String> = others.iter().map(|other| format!("`{other}`")).collect();
+            let _ = write!(out, " (“{}” could also mean {})", link.path, others.join(", "));
+        }
+    }
+    out + &more(links.len(), most)
+}
+
+/// The links to a note, one line a note that has some, at most `most`.
+pub(crate) fn incoming(path: &NotePath, links: &[Backlink], most: usize) -> String {
+    if links.is_empty() {
+        return format!("No note links to `{path}`.");
+    }
+    let sources: Vec<&[Backlink]> = links.chunk_by(|a, b| a.source == b.source).collect();
+    let noun = if sources.len() == 1 { "note links" } else { "notes link" };
+    let mut out = format!("{} {noun} to `{path}`:", sources.len());
+    for links in sources.iter().take(most) {
+        let Some(first) = links.first() else { continue };
+        let mut lines: Vec<String> = links.iter().map(|link| link.link.line.to_string()).collect();
+        lines.dedup();
+        let noun = if lines.len() == 1 { "line" } else { "lines" };
+        let _ = write!(out, "\n- `{}`, {noun} {}", first.source, lines.join(", "));
+    }
+    out + &more(sources.len(), most)
+}
+
+fn more(total: usize, most: usize) -> String {
+    match total.checked_sub(most) {
+        None | Some(0) => String::new(),
+        Some(more) => format!("\nand {more} more, not shown."),
+    }
+}

@@ -1,0 +1,35 @@
+//! When a file was made and last written, as far as the file system tells.
+
+use protocol::{NotePath, Timestamp};
+use rustix::fs::{self, AtFlags, Mode, OFlags, StatxFlags, StatxTimestamp};
+
+use crate::{Vault, VaultError};
+
+/// The dates of a file, by the file system's clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dates {
+    /// When it was last written.
+    pub modified: Timestamp,
+    /// When it was made here; a copy is made anew. Not every file system knows.
+    pub created: Option<Timestamp>,
+}
+
+impl Vault {
+    /// The dates of the file at `path`, spelled as on disk.
+    pub fn dates(&self, path: &NotePath) -> Result<Dates, VaultError> {
+        let failed = |error| VaultError::system("read", path, error);
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK;
+        let file = self.root().open(path.as_str(), flags, Mode::empty()).map_err(failed)?;
+        let wanted = StatxFlags::MTIME | StatxFlags::BTIME;
+        let stat = fs::statx(&file, "", AtFlags::EMPTY_PATH, wanted).map_err(failed)?;
+        let knows_birth = stat.stx_mask & StatxFlags::BTIME.bits() != 0;
+        Ok(Dates {
+            modified: millis(&stat.stx_mtime),
+            created: knows_birth.then(|| millis(&stat.stx_btime)),
+        })
+    }
+}
+
+fn millis(at: &StatxTimestamp) -> Timestamp {
+    Timestamp(at.tv_sec.saturating_mul(1000).saturating_add(i64::from(at.tv_nsec / 1_000_000)))
+}
