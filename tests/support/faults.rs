@@ -4,6 +4,7 @@
 //! meets an error on its way; another one puts things right; then the folder is held against what
 //! the ledger says. `./dev faults` runs it.
 
+mod calls;
 mod child;
 mod scene;
 mod stage;
@@ -50,10 +51,11 @@ impl Extent {
     }
 }
 
-/// Runs all classes with `program`, which is the binary itself; says whether all holds.
+/// Runs all classes, or those with the word `only` in their names, with `program`, which is the
+/// binary itself; says whether all holds.
 #[must_use]
-pub fn run(extent: Extent, program: &Path) -> bool {
-    let tally = Tally::default();
+pub fn run(extent: Extent, only: Option<&str>, program: &Path) -> bool {
+    let tally = Tally::new(only);
     let prepared: Vec<_> =
         scenes().into_iter().map(|scene| Prepared::new(scene, program)).collect();
     class("kills at named points", &tally, || {
@@ -67,13 +69,41 @@ pub fn run(extent: Extent, program: &Path) -> bool {
             sweep::kills_of_recovery(prepared, extent, &tally);
         }
     });
+    match calls::unavailable() {
+        Some(why) => tally.skip("kills and errors at single calls", &why),
+        None => at_calls(&prepared, extent, &tally),
+    }
     let mixed = |prepared: &&Prepared| prepared.scene.name == "all at once";
     sweep::controls(prepared.iter().find(mixed).expect("a mixed scene"), extent, &tally);
     tally.close()
 }
 
+fn at_calls(prepared: &[Prepared], extent: Extent, tally: &Tally) {
+    let small = || prepared.iter().filter(|prepared| prepared.points < 200);
+    let acts = || small().filter(|prepared| !prepared.scene.name.starts_with("edit"));
+    class("kills at single calls", tally, || {
+        let skipped = if extent == Extent::Quick { 6 } else { 0 };
+        for prepared in acts().skip(skipped) {
+            calls::kills(prepared, extent, tally);
+        }
+    });
+    class("kills while a change is taken back", tally, || {
+        for prepared in acts().filter(|prepared| prepared.case().unit) {
+            calls::kills_while_taken_back(prepared, extent, tally);
+        }
+    });
+    class("errors from single calls", tally, || {
+        for prepared in acts() {
+            calls::errors(prepared, extent, tally);
+        }
+    });
+}
+
 /// One class of faults, with a line of its own.
 fn class(name: &str, tally: &Tally, work: impl FnOnce()) {
+    if !tally.wants(name) {
+        return;
+    }
     let (before, began) = (tally.so_far(), Instant::now());
     work();
     let after = tally.so_far();

@@ -1,4 +1,4 @@
-//! Runs the fault classes: `faults [--quick]`. The last line is the sum; 0 says that all holds.
+//! Runs the fault classes: `faults [--quick | --only WORD]`. The last line is the sum; 0 says that all holds.
 //!
 //! `faults child act|careless|recover|look FOLDER SCENE` is a process of a run.
 
@@ -15,10 +15,11 @@ fn main() -> ExitCode {
             faults::child(what, Path::new(folder), scene);
             true
         }
-        [program] => faults::run(Extent::Full, Path::new(program)),
-        [program, "--quick"] => faults::run(Extent::Quick, Path::new(program)),
+        [program] => faults::run(Extent::Full, None, Path::new(program)),
+        [program, "--quick"] => faults::run(Extent::Quick, None, Path::new(program)),
+        [program, "--only", word] => faults::run(Extent::Full, Some(word), Path::new(program)),
         _ => {
-            eprintln!("usage: faults [--quick]");
+            eprintln!("usage: faults [--quick | --only WORD]");
             return ExitCode::from(2);
         }
     };

@@ -12,6 +12,9 @@ use vault::ledger::{Ledger, LedgerError};
 use super::scene::{ONE, Scene, scene};
 use crate::plug;
 
+/// Where the names of temporary files come from: a test must know them beforehand.
+pub(super) const SEED: u64 = 7;
+
 /// What a process said on its last line before it ended by itself.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Said {
@@ -30,6 +33,7 @@ pub(super) struct Said {
 /// `act`, `recover` or `look`, in `folder` with its vault and database; prints what became of it.
 pub fn run(what: &str, folder: &Path, name: &str) {
     plug::hold();
+    fastrand::seed(SEED);
     // Two threads do all the work, as ever; one more for SQLite.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -6,11 +6,11 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use protocol::Change;
+use protocol::{Act, Change};
 use tempfile::TempDir;
 use vault::Vault;
 
-use super::child::Said;
+use super::child::{self, Said};
 use super::scene::Scene;
 use super::tree::Tree;
 use super::verdict::Case;
@@ -83,6 +83,21 @@ impl Prepared {
         let stage = scratch();
         copy(self.model.path(), stage.path());
         stage
+    }
+
+    /// The temporary files it will make, below the vault: children draw names from one seed.
+    #[must_use]
+    pub(super) fn temps(&self) -> Vec<String> {
+        let mut names = fastrand::Rng::with_seed(child::SEED);
+        let temp = |change: &Change| {
+            if matches!(change.act, Act::Trash { .. } | Act::TrashFolder) {
+                return None;
+            }
+            let name = format!(".vaultmate-{:016x}.tmp", names.u64(..));
+            let folder = change.path.folder().map_or(String::new(), |folder| format!("{folder}/"));
+            change.after().map(|_| format!("{folder}{name}"))
+        };
+        self.changes.iter().filter_map(temp).collect()
     }
 
     /// Puts a fresh copy into a folder that is there.

@@ -7,7 +7,10 @@ use super::verdict::{Finding, Wrong};
 
 /// Counts over all runs; shared by the threads that run them.
 #[derive(Debug, Default)]
-pub(super) struct Tally(Mutex<Counts>);
+pub(super) struct Tally {
+    only: Option<String>,
+    counts: Mutex<Counts>,
+}
 
 #[derive(Debug, Default, Clone)]
 struct Counts {
@@ -20,6 +23,16 @@ struct Counts {
 }
 
 impl Tally {
+    /// Nothing yet; only classes with this word in their name are wanted.
+    pub(super) fn new(only: Option<&str>) -> Self {
+        Self { only: only.map(str::to_owned), counts: Mutex::default() }
+    }
+
+    /// Whether a class is to be run.
+    pub(super) fn wants(&self, class: &str) -> bool {
+        self.only.as_ref().is_none_or(|only| class.contains(only.as_str()))
+    }
+
     /// A process was killed at `site`.
     pub(super) fn kill(&self, site: &str) {
         self.with(|counts| {
@@ -87,6 +100,6 @@ impl Tally {
     }
 
     fn with<T>(&self, work: impl FnOnce(&mut Counts) -> T) -> T {
-        work(&mut self.0.lock().expect("no thread panicked"))
+        work(&mut self.counts.lock().expect("no thread panicked"))
     }
 }
