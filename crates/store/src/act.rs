@@ -19,23 +19,33 @@ pub(crate) struct ActRow {
 
 /// Stores the contents of a change; the row names them.
 pub(crate) async fn put(db: &mut SqliteConnection, change: &Change) -> Result<ActRow, sqlx::Error> {
-    let target = match &change.act {
-        Act::Rename { to, .. } => Some(to.as_str().to_owned()),
-        Act::RestoreFolder { trashed } => Some(trashed.clone()),
-        _ => None,
-    };
-    let before = match change.before() {
-        Some(content) => Some(image::put(db, content).await?),
-        None => None,
-    };
-    let after = match change.after() {
-        Some(content) => Some(image::put(db, content).await?),
-        None => None,
-    };
-    Ok(ActRow { kind: word(&change.kind())?, target, before, after })
+    let row = ActRow::naming(change)?;
+    image::put_named(db, &row.contents(change)).await?;
+    Ok(row)
 }
 
 impl ActRow {
+    /// The row of a change whose contents are still to be stored.
+    pub(crate) fn naming(change: &Change) -> Result<Self, sqlx::Error> {
+        let target = match &change.act {
+            Act::Rename { to, .. } => Some(to.as_str().to_owned()),
+            Act::RestoreFolder { trashed } => Some(trashed.clone()),
+            _ => None,
+        };
+        Ok(Self {
+            kind: word(&change.kind())?,
+            target,
+            before: change.before().map(ContentHash::of),
+            after: change.after().map(ContentHash::of),
+        })
+    }
+
+    /// The contents that the row names, with their names.
+    pub(crate) fn contents<'a>(&'a self, change: &'a Change) -> Vec<(&'a ContentHash, &'a [u8])> {
+        let before = self.before.as_ref().zip(change.before());
+        before.into_iter().chain(self.after.as_ref().zip(change.after())).collect()
+    }
+
     pub(crate) fn of(row: &SqliteRow) -> Result<Self, sqlx::Error> {
         Ok(Self {
             kind: row.try_get("kind")?,

@@ -21,12 +21,15 @@ macro_rules! commit {
     ($store:expr, $operation:literal, $doing:literal, |$db:ident| $work:expr) => {{
         let store: &$crate::Store = $store;
         let work = async {
-            let mut transaction = store.writer.begin_with("BEGIN IMMEDIATE").await?;
+            let mut lent = store.writer.lend().await?;
+            let mut transaction =
+                sqlx::Connection::begin_with(lent.durable().await?, "BEGIN IMMEDIATE").await?;
             let $db: &mut sqlx::SqliteConnection = &mut transaction;
             let done = $work.await?;
             protocol::fault::point(concat!("store.", $operation, ".before"));
             transaction.commit().await?;
             protocol::fault::point(concat!("store.", $operation, ".after"));
+            lent.give_back();
             Ok::<_, $crate::error::Failure>(done)
         };
         $crate::error::Doing::doing(work.await, store, $doing)

@@ -6,11 +6,11 @@ use protocol::{
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
-use crate::act::{self, ActRow};
-use crate::column::{Columns, decode};
+use crate::act::ActRow;
+use crate::column::{Columns, decode, json};
 use crate::commit::{commit, read};
 use crate::error::{Doing, Failure};
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, image};
 
 impl Store {
     /// Stores all intents as open, with both contents, in one commit.
@@ -39,58 +39,77 @@ impl Store {
     }
 
     async fn store_outcomes(&self, ended: &[(EffectId, IntentState)]) -> Result<(), Failure> {
-        // Held, not used: it is the right to write. Without it SQLite would wait by trying again.
-        let _right_to_write = self.writer.acquire().await?;
-        let mut transaction = self.settler.begin_with("BEGIN IMMEDIATE").await?;
-        for (effect, state) in ended {
-            let settled = sqlx::query("UPDATE effect SET state = ?2 WHERE id = ?1")
-                .bind(effect.as_str())
-                .bind(state_word(*state))
-                .execute(&mut *transaction)
-                .await?;
-            if settled.rows_affected() == 0 {
-                return Err(Failure::not_found("effect", effect));
-            }
-        }
+        // Lent with the right to write: without it SQLite would wait by trying again.
+        let mut lent = self.writer.lend().await?;
+        let db = lent.settling().await?;
+        let word =
+            |(effect, state): &(EffectId, _)| (effect.as_str().to_owned(), state_word(*state));
+        let words = json(&ended.iter().map(word).collect::<Vec<_>>())?;
         fault::point("store.settle.before");
-        transaction.commit().await?;
+        let settled = sqlx::query(
+            "UPDATE effect SET state = ended.value ->> 1
+             FROM json_each(?1) AS ended WHERE effect.id = ended.value ->> 0",
+        )
+        .bind(&words)
+        .execute(&mut *db)
+        .await?;
         fault::point("store.settle.after");
-        Ok(())
+        if settled.rows_affected() >= ended.len() as u64 {
+            lent.give_back();
+            return Ok(());
+        }
+        let lost: String = sqlx::query_scalar(
+            "SELECT value ->> 0 FROM json_each(?1) WHERE value ->> 0 NOT IN (SELECT id FROM effect)",
+        )
+        .bind(&words)
+        .fetch_one(db)
+        .await?;
+        Err(Failure::not_found("effect", lost))
     }
 }
 
+/// All rows in two statements: each is a detour over the thread of the connection.
 async fn insert_all(
     db: &mut SqliteConnection,
     intents: &[Intent],
     at: Timestamp,
 ) -> Result<(), sqlx::Error> {
-    for intent in intents {
-        let act = act::put(db, &intent.change).await?;
-        sqlx::query(
-            "INSERT INTO effect
-                 (id, change_set, conversation, turn, call, unit, kind, path, target, temp_name,
-                  before, after, state, at)
-             VALUES (
-                 ?1, ?2, (SELECT conversation FROM turn WHERE id = ?3), ?3, ?4, ?5, ?6, ?7, ?8, ?9,
-                 ?10, ?11, 'open', ?12
-             )",
-        )
-        .bind(intent.effect.as_str())
-        .bind(intent.change_set.as_str())
-        .bind(intent.turn.as_str())
-        .bind(intent.call.as_str())
-        .bind(intent.unit.as_ref().map(CallId::as_str))
-        .bind(&act.kind)
-        .bind(intent.change.path.as_str())
-        .bind(&act.target)
-        .bind(&intent.temp_name)
-        .bind(act.before.as_ref().map(ContentHash::as_str))
-        .bind(act.after.as_ref().map(ContentHash::as_str))
-        .bind(at.0)
-        .execute(&mut *db)
-        .await?;
-    }
+    let acts = intents.iter().map(|intent| ActRow::naming(&intent.change));
+    let acts = acts.collect::<Result<Vec<_>, _>>()?;
+    let contents = acts.iter().zip(intents).flat_map(|(act, intent)| act.contents(&intent.change));
+    image::put_named(db, &contents.collect::<Vec<_>>()).await?;
+    let rows: Vec<_> = intents.iter().zip(&acts).map(|(intent, act)| row(intent, act)).collect();
+    sqlx::query(
+        "INSERT INTO effect
+             (id, change_set, conversation, turn, call, unit, kind, path, target, temp_name,
+              before, after, state, at)
+         SELECT
+             value ->> 0, value ->> 1, (SELECT conversation FROM turn WHERE id = value ->> 2),
+             value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7,
+             value ->> 8, value ->> 9, value ->> 10, 'open', ?2
+         FROM json_each(?1) ORDER BY key",
+    )
+    .bind(json(&rows)?)
+    .bind(at.0)
+    .execute(db)
+    .await?;
     Ok(())
+}
+
+fn row<'a>(intent: &'a Intent, act: &'a ActRow) -> [Option<&'a str>; 11] {
+    [
+        Some(intent.effect.as_str()),
+        Some(intent.change_set.as_str()),
+        Some(intent.turn.as_str()),
+        Some(intent.call.as_str()),
+        intent.unit.as_ref().map(CallId::as_str),
+        Some(&act.kind),
+        Some(intent.change.path.as_str()),
+        act.target.as_deref(),
+        Some(&intent.temp_name),
+        act.before.as_ref().map(ContentHash::as_str),
+        act.after.as_ref().map(ContentHash::as_str),
+    ]
 }
 
 async fn open(db: &mut SqliteConnection) -> Result<Vec<Intent>, Failure> {

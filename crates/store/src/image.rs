@@ -4,28 +4,67 @@ use protocol::ContentHash;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
-use crate::column::decode;
+use crate::column::{decode, json};
 use crate::error::Failure;
 
-/// Stores a content under its hash; one that is known is not stored again.
-pub(crate) async fn put(
+/// Up to this size packing a content again costs less than asking whether it is known.
+const SMALL: usize = 16 << 10;
+
+/// Stores contents under their hashes, the small ones all at once: each statement is a detour
+/// over the thread of the connection, and that costs more than the statement.
+pub(crate) async fn put_named(
     db: &mut SqliteConnection,
+    contents: &[(&ContentHash, &[u8])],
+) -> Result<(), sqlx::Error> {
+    let (small, large): (Vec<_>, Vec<_>) =
+        contents.iter().partition(|(_, content)| content.len() <= SMALL);
+    for (hash, content) in large {
+        put_large(db, hash, content).await?;
+    }
+    let mut rows = Vec::with_capacity(small.len());
+    for (hash, content) in small {
+        rows.push((hash.as_str(), content.len(), hex(&pack(content)?)));
+    }
+    if rows.is_empty() {
+        return Ok(());
+    }
+    sqlx::query(
+        "INSERT INTO image (hash, size, packed)
+         SELECT value ->> 0, value ->> 1, unhex(value ->> 2) FROM json_each(?1) WHERE true
+         ON CONFLICT (hash) DO NOTHING",
+    )
+    .bind(json(&rows)?)
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+async fn put_large(
+    db: &mut SqliteConnection,
+    hash: &ContentHash,
     content: &[u8],
-) -> Result<ContentHash, sqlx::Error> {
-    let hash = ContentHash::of(content);
-    if is_known(db, &hash).await? {
-        return Ok(hash);
+) -> Result<(), sqlx::Error> {
+    if is_known(db, hash).await? {
+        return Ok(());
     }
     let size = i64::try_from(content.len()).map_err(|error| sqlx::Error::Encode(error.into()))?;
-    let packed = zstd::encode_all(content, zstd::DEFAULT_COMPRESSION_LEVEL)
-        .map_err(|error| sqlx::Error::Encode(error.into()))?;
     sqlx::query("INSERT INTO image (hash, size, packed) VALUES (?, ?, ?)")
         .bind(hash.as_str())
         .bind(size)
-        .bind(packed)
+        .bind(pack(content)?)
         .execute(db)
         .await?;
-    Ok(hash)
+    Ok(())
+}
+
+fn pack(content: &[u8]) -> Result<Vec<u8>, sqlx::Error> {
+    zstd::bulk::compress(content, zstd::DEFAULT_COMPRESSION_LEVEL)
+        .map_err(|error| sqlx::Error::Encode(error.into()))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let digit = |half: u8| char::from(if half < 10 { b'0' + half } else { b'a' + half - 10 });
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 /// The content with this hash: exactly the bytes that were put, or an error.

@@ -25,11 +25,13 @@ mod transcript;
 mod turn;
 mod usage;
 pub mod view;
+mod writer;
 
 use std::path::Path;
 use std::sync::Arc;
 
 use sqlx::SqlitePool;
+use writer::Writer;
 
 pub use change_set::{OpenChangeSet, VerdictRow};
 pub use error::StoreError;
@@ -41,9 +43,6 @@ pub use planned_change::PlannedRow;
 #[derive(Debug, Clone)]
 pub struct Store {
     file: Arc<Path>,
-    /// One connection: having it is the right to write.
-    writer: SqlitePool,
-    /// One connection that does not wait for the disk, for what recovery can find out again.
-    settler: SqlitePool,
+    writer: Arc<Writer>,
     readers: SqlitePool,
 }

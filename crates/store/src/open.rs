@@ -10,6 +10,7 @@ use sqlx::{ConnectOptions, Connection, SqlSafeStr, SqliteConnection};
 
 use crate::Store;
 use crate::error::{Doing, Failure, StoreError, from_sql};
+use crate::writer::Writer;
 
 /// How long a connection waits for a lock that another one holds.
 const BUSY: Duration = Duration::from_secs(5);
@@ -46,12 +47,13 @@ impl Store {
         let writing = writing(file);
         let store = Self {
             file: Arc::from(file),
-            writer: pool(1).connect_lazy_with(writing.clone()),
-            settler: pool(1).connect_lazy_with(writing.synchronous(SqliteSynchronous::Normal)),
-            readers: pool(READERS).connect_lazy_with(base(file).read_only(true)),
+            writer: Arc::new(Writer::new(
+                writing.clone(),
+                writing.synchronous(SqliteSynchronous::Normal),
+            )),
+            readers: readers().connect_lazy_with(base(file).read_only(true)),
         };
-        let migrated = Migrator::with_migrations(migrations()).run(&store.writer).await;
-        match migrated.map_err(Failure::from).doing(&store, "bring the database up to date") {
+        match migrate(&store.writer).await.doing(&store, "bring the database up to date") {
             Ok(()) => Ok(store),
             Err(error) => {
                 store.close().await;
@@ -63,7 +65,6 @@ impl Store {
     /// Waits for what runs, folds the log into the file and closes it. Other clones fail after it.
     pub async fn close(self) {
         self.readers.close().await;
-        self.settler.close().await;
         self.writer.close().await;
     }
 }
@@ -81,22 +82,20 @@ fn writing(file: &Path) -> SqliteConnectOptions {
     base(file).journal_mode(SqliteJournalMode::Wal).synchronous(SqliteSynchronous::Full)
 }
 
+async fn migrate(writer: &Writer) -> Result<(), Failure> {
+    let mut lent = writer.lend().await?;
+    Migrator::with_migrations(migrations()).run(lent.durable().await?).await?;
+    lent.give_back();
+    Ok(())
+}
+
 /// Connections live as long as the store: reopening one would only cost.
-fn pool(connections: u32) -> SqlitePoolOptions {
+fn readers() -> SqlitePoolOptions {
     SqlitePoolOptions::new()
-        .max_connections(connections)
+        .max_connections(READERS)
         .idle_timeout(None)
         .max_lifetime(None)
         .test_before_acquire(false)
-        .before_acquire(|db, _| Box::pin(is_sound(db)))
-}
-
-/// When the disk is full SQLite rolls back by itself, and the connection goes on believing that it
-/// is in a transaction: every later commit on it would fail. Such a one is replaced. The ping
-/// waits for what the last holder has left to be done.
-async fn is_sound(db: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
-    db.ping().await?;
-    Ok(!db.is_in_transaction())
 }
 
 fn holds_something(file: &Path) -> bool {

@@ -50,23 +50,33 @@ async fn begin(store: &Store, id: &str) -> Result<(), StoreError> {
     store.create_conversation(&ConversationId::from(id), "Words", None, AT).await
 }
 
+/// Does something on the connection whose commits are durable.
+async fn write(store: &Store, sql: &'static str) {
+    let mut lent = store.writer.lend().await.expect("lent");
+    let db = lent.durable().await.expect("a connection");
+    sqlx::query(sql).execute(db).await.expect("done");
+}
+
+async fn promises(db: &mut SqliteConnection) -> (String, i64, i64, i64) {
+    let mode = sqlx::query_scalar("PRAGMA journal_mode").fetch_one(&mut *db);
+    let mode: String = mode.await.expect("mode");
+    let synchronous = sqlx::query_scalar("PRAGMA synchronous").fetch_one(&mut *db);
+    let synchronous: i64 = synchronous.await.expect("sync");
+    let keys = sqlx::query_scalar("PRAGMA foreign_keys").fetch_one(&mut *db);
+    let keys: i64 = keys.await.expect("keys");
+    let patience = sqlx::query_scalar("PRAGMA busy_timeout").fetch_one(db);
+    (mode, synchronous, keys, patience.await.expect("busy"))
+}
+
 #[tokio::test]
 async fn a_commit_is_on_the_disk_before_it_returns_and_keys_are_checked() {
     let place = Place::new();
     let store = place.open().await;
     let mut pragmas = Vec::new();
-    for pool in [&store.writer, &store.settler, &store.readers] {
-        let mut db = pool.acquire().await.expect("a connection");
-        let mode: String =
-            sqlx::query_scalar("PRAGMA journal_mode").fetch_one(&mut *db).await.expect("mode");
-        let synchronous: i64 =
-            sqlx::query_scalar("PRAGMA synchronous").fetch_one(&mut *db).await.expect("sync");
-        let keys: i64 =
-            sqlx::query_scalar("PRAGMA foreign_keys").fetch_one(&mut *db).await.expect("keys");
-        let patience: i64 =
-            sqlx::query_scalar("PRAGMA busy_timeout").fetch_one(&mut *db).await.expect("busy");
-        pragmas.push((mode, synchronous, keys, patience));
-    }
+    let mut lent = store.writer.lend().await.expect("lent");
+    pragmas.push(promises(lent.durable().await.expect("a connection")).await);
+    pragmas.push(promises(lent.settling().await.expect("a connection")).await);
+    pragmas.push(promises(&mut *store.readers.acquire().await.expect("a connection")).await);
     let wal = "wal".to_owned();
     assert_eq!(
         pragmas,
@@ -119,7 +129,7 @@ async fn only_the_owner_can_read_the_file_and_those_beside_it() {
 /// A database that a version after this one has written, closed in order.
 async fn written_by_a_newer(place: &Place) {
     let store = place.open().await;
-    sqlx::query("PRAGMA user_version = 7").execute(&store.writer).await.expect("marked");
+    write(&store, "PRAGMA user_version = 7").await;
     store.close().await;
 }
 
@@ -139,13 +149,12 @@ async fn a_newer_database_is_refused_and_left_byte_for_byte() {
 async fn an_unknown_migration_is_refused_even_when_it_left_no_mark() {
     let place = Place::new();
     let store = place.open().await;
-    sqlx::query(
+    write(
+        &store,
         "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
          VALUES (9, 'later', 1, x'00', 0)",
     )
-    .execute(&store.writer)
-    .await
-    .expect("marked");
+    .await;
     store.close().await;
     let before = place.bytes();
     assert!(matches!(Store::open(&place.file()).await, Err(StoreError::Newer { .. })));
@@ -206,18 +215,13 @@ async fn a_full_disk_is_said_and_leaves_nothing_behind() {
     let place = Place::new();
     let store = place.open().await;
     begin(&store, "before").await.expect("there is room");
-    let pages: i64 =
-        sqlx::query_scalar("PRAGMA page_count").fetch_one(&store.writer).await.expect("count");
-    // SQLite reports the limit as it reports a disk without room.
-    sqlx::query(sqlx::AssertSqlSafe(format!("PRAGMA max_page_count = {pages}")))
-        .execute(&store.writer)
-        .await
-        .expect("limited");
+    // SQLite reports the limit as it reports a disk without room. No limit is below what there is.
+    write(&store, "PRAGMA max_page_count = 1").await;
     let long = "x".repeat(100_000);
     let id = ConversationId::from("after");
     let full = store.create_conversation(&id, &long, None, AT).await.expect_err("no room");
     assert!(matches!(full, StoreError::Full { doing: "begin a conversation" }));
     assert_eq!(store.conversation(&id).await.expect("read"), None);
-    sqlx::query("PRAGMA max_page_count = 1000000").execute(&store.writer).await.expect("freed");
+    write(&store, "PRAGMA max_page_count = 1000000").await;
     store.create_conversation(&id, &long, None, AT).await.expect("there is room again");
 }

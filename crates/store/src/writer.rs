@@ -1,0 +1,102 @@
+//! The right to write: two connections, lent together to one at a time.
+
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions, Connection, SqliteConnection};
+use tokio::sync::{Mutex, MutexGuard};
+
+/// No pool: that would ask a connection whether it is there when it is taken and when it is given
+/// back, and each question is a detour over the connection's thread.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    durable: SqliteConnectOptions,
+    settling: SqliteConnectOptions,
+    connections: Mutex<Connections>,
+}
+
+#[derive(Debug, Default)]
+struct Connections {
+    durable: Option<SqliteConnection>,
+    settling: Option<SqliteConnection>,
+    /// Whether whoever had them last gave them back as they were.
+    trusted: bool,
+    closed: bool,
+}
+
+/// Both connections, as long as it is held.
+pub(crate) struct Lent<'a> {
+    writer: &'a Writer,
+    connections: MutexGuard<'a, Connections>,
+}
+
+impl Writer {
+    /// Nothing is opened yet. `durable` waits for the disk at each commit, `settling` does not.
+    pub(crate) fn new(durable: SqliteConnectOptions, settling: SqliteConnectOptions) -> Self {
+        Self { durable, settling, connections: Mutex::default() }
+    }
+
+    /// Waits until nobody else has them.
+    pub(crate) async fn lend(&self) -> Result<Lent<'_>, sqlx::Error> {
+        let mut connections = self.connections.lock().await;
+        if connections.closed {
+            return Err(sqlx::Error::PoolClosed);
+        }
+        if !std::mem::take(&mut connections.trusted) {
+            let Connections { durable, settling, .. } = &mut *connections;
+            for connection in [durable, settling] {
+                drop_unsound(connection).await;
+            }
+        }
+        Ok(Lent { writer: self, connections })
+    }
+
+    /// Waits for what runs and closes both; nothing is lent after that.
+    pub(crate) async fn close(&self) {
+        let mut connections = self.connections.lock().await;
+        connections.closed = true;
+        for connection in
+            [connections.settling.take(), connections.durable.take()].into_iter().flatten()
+        {
+            // What was committed is in the log; the next opening folds it into the file.
+            let _ = connection.close().await;
+        }
+    }
+}
+
+impl Lent<'_> {
+    /// The one whose commits are on the disk when they return.
+    pub(crate) async fn durable(&mut self) -> Result<&mut SqliteConnection, sqlx::Error> {
+        open(&mut self.connections.durable, &self.writer.durable).await
+    }
+
+    /// The one for what recovery can find out again.
+    pub(crate) async fn settling(&mut self) -> Result<&mut SqliteConnection, sqlx::Error> {
+        open(&mut self.connections.settling, &self.writer.settling).await
+    }
+
+    /// Gives them back after all went well. Who drops it instead leaves them to be examined.
+    pub(crate) fn give_back(mut self) {
+        self.connections.trusted = true;
+    }
+}
+
+async fn open<'a>(
+    connection: &'a mut Option<SqliteConnection>,
+    options: &SqliteConnectOptions,
+) -> Result<&'a mut SqliteConnection, sqlx::Error> {
+    let opened = match connection.take() {
+        Some(open) => open,
+        None => options.connect().await?,
+    };
+    Ok(connection.insert(opened))
+}
+
+/// When the disk is full SQLite rolls back by itself, and the connection goes on believing that it
+/// is in a transaction: every later commit on it would fail. The ping waits for what the last
+/// holder has left to be done.
+async fn drop_unsound(connection: &mut Option<SqliteConnection>) {
+    if let Some(open) = connection
+        && (open.ping().await.is_err() || open.is_in_transaction())
+    {
+        *connection = None;
+    }
+}
