@@ -32,6 +32,14 @@ impl Bare {
 
     /// Gives each of these files new bytes: one commit for all, then one file after the other.
     pub(crate) async fn edit(&mut self, files: &[(String, Vec<u8>)]) -> Result<(), Box<dyn Error>> {
+        self.commit(files).await?;
+        self.files(files)
+    }
+
+    pub(crate) async fn commit(
+        &mut self,
+        files: &[(String, Vec<u8>)],
+    ) -> Result<(), Box<dyn Error>> {
         let mut commit = self.database.begin_with("BEGIN IMMEDIATE").await?;
         for (path, after) in files {
             sqlx::query("INSERT INTO edit (path, after) VALUES (?, ?)")
@@ -40,7 +48,10 @@ impl Bare {
                 .execute(&mut *commit)
                 .await?;
         }
-        commit.commit().await?;
+        Ok(commit.commit().await?)
+    }
+
+    pub(crate) fn files(&self, files: &[(String, Vec<u8>)]) -> Result<(), Box<dyn Error>> {
         for (path, after) in files {
             let temp = self.folder.join(format!(".{path}.tmp"));
             let mut file = File::create_new(&temp)?;

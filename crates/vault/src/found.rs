@@ -9,7 +9,7 @@ use rustix::io::Errno;
 
 use crate::VaultError;
 use crate::folder::Folder;
-use crate::read::NOTE_LIMIT;
+use crate::read::{self, NOTE_LIMIT};
 
 /// What stands under a name.
 #[derive(Debug)]
@@ -35,7 +35,8 @@ pub(crate) fn look(folder: &Folder, name: &str, path: &NotePath) -> Result<Found
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
         return Ok(Found::Other);
     }
-    let mut bytes = Vec::new();
+    let size = usize::try_from(read::size(&stat).min(NOTE_LIMIT)).unwrap_or_default();
+    let mut bytes = Vec::with_capacity(size + 1);
     let read = file.take(NOTE_LIMIT + 1).read_to_end(&mut bytes);
     read.map_err(|error| failed(Errno::from_io_error(&error).unwrap_or(Errno::IO)))?;
     Ok(if bytes.len() as u64 > NOTE_LIMIT { Found::Other } else { Found::File(bytes) })
