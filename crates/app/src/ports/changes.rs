@@ -53,7 +53,12 @@ impl Changes for VaultChanges {
             _ => ChangeSet::default(),
         };
         let vault = self.keeper.seen();
-        let shown = aside(move || overlay.filter(|path| !vault.hides(path))).await;
+        let shown = aside(move || {
+            overlay.filter(|change| {
+                !vault.hides(&change.path) && !change.target().is_some_and(|to| vault.hides(to))
+            })
+        })
+        .await;
         let overlay = shown.unwrap_or_default();
         let seen = self.store.seen(conversation).await.unwrap_or_default();
         Surroundings { overlay: Arc::new(overlay), seen: Arc::new(seen) }
