@@ -84,7 +84,7 @@ fn writing(file: &Path) -> SqliteConnectOptions {
 
 async fn migrate(writer: &Writer) -> Result<(), Failure> {
     let mut lent = writer.lend().await?;
-    Migrator::with_migrations(migrations()).run(lent.durable().await?).await?;
+    Migrator::with_migrations(migrations()).run_direct(None, lent.durable().await?, false).await?;
     lent.give_back();
     Ok(())
 }

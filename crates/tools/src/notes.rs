@@ -58,7 +58,7 @@ impl Notes {
         context: &ToolContext,
     ) -> Result<Current, ToolFailure> {
         if context.overlay.is_empty()
-            && let Some(note) = self.vault.at_hand(asked.trim())
+            && let Some(note) = self.vault.at_hand(self.meant(asked).trim())
         {
             let Note { path, bytes, hash, .. } = note;
             return Ok(Current { path, bytes, hash, waiting: false });
