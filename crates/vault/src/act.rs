@@ -23,11 +23,7 @@ pub(crate) fn stage(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
 
 /// Forgets what [`stage`] made.
 pub(crate) fn unstage(vault: &Vault, intent: &Intent) {
-    if matches!(intent.change.act, Act::Create { .. } | Act::Replace { .. })
-        && let Ok(place) = Place::open(vault, intent)
-    {
-        place.discard_temp();
-    }
+    swap::sweep(vault, intent);
 }
 
 /// Carries out what was staged, durable when this returns.
@@ -46,17 +42,12 @@ pub(crate) fn commit(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
     }
 }
 
-/// Takes back what was carried out a moment ago, unless somebody changed it since: then it is
-/// parked.
+/// Takes back what was carried out a moment ago. If somebody changed it since, it is parked; if
+/// the system refuses, it stays open for the next recovery.
 pub(crate) fn revert(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
     match &intent.change.act {
         Act::Create { after } => swap::revert_new(vault, intent, after),
-        Act::Replace { before, after } => {
-            // The same exchange, the other way round.
-            swap::stage(vault, intent, after, before)
-                .and_then(|()| swap::commit(vault, intent, after, before))
-                .map_err(|_| Refusal::parked_at(&intent.change.path))
-        }
+        Act::Replace { before, after } => swap::revert(vault, intent, before, after),
         Act::Trash { .. } => trash::revert(vault, intent),
         Act::Rename { .. } | Act::TrashFolder | Act::RestoreFolder { .. } => {
             carrying::revert(vault, intent)

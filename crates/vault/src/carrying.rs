@@ -27,13 +27,16 @@ pub(crate) fn stage(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
 /// Carries it, durable when this returns.
 pub(crate) fn commit(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
     let (here, there) = Way::of(intent).spots(vault)?;
-    here.carry(&there).map_err(Refusal::of_missing)
+    here.carry(&there).map_err(Refusal::of_missing)?;
+    here.sync_with(&there).map_err(Refusal::open)
 }
 
 /// Carries it back.
 pub(crate) fn revert(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
-    let (here, there) = Way::of(intent).spots(vault)?;
-    there.carry(&here).map_err(|_| Refusal::parked_at(&intent.change.path))
+    let (here, there) =
+        Way::of(intent).spots(vault).map_err(|refusal| Refusal::open(refusal.why))?;
+    there.carry(&here).map_err(|why| Refusal::of_taking_back(&intent.change.path, why))?;
+    there.sync_with(&here).map_err(Refusal::open)
 }
 
 /// Whether it is where it was carried to, and not where it was.

@@ -84,6 +84,14 @@ pub enum VaultError {
         /// The note.
         path: NotePath,
     },
+    /// The disk failed in the middle of a change and again when it was taken back.
+    #[error(
+        "It is not known whether `{path}` was changed, because the disk failed on the way. Read it before changing it again."
+    )]
+    Unsure {
+        /// The note or folder.
+        path: NotePath,
+    },
     /// It belongs to a move, and another part of that move could not be made.
     #[error("`{path}` was left as it is, because the move it belongs to was taken back: {why}")]
     TakenBack {

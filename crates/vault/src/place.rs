@@ -45,12 +45,17 @@ pub(crate) enum Exchange {
 impl Place {
     /// The place of an intent whose folder exists.
     pub(crate) fn open(vault: &Vault, intent: &Intent) -> Result<Self, VaultError> {
+        Self::named(vault, intent, intent.temp_name.clone())
+    }
+
+    /// The same with another name for the temporary file.
+    pub(crate) fn named(vault: &Vault, intent: &Intent, temp: String) -> Result<Self, VaultError> {
         let path = intent.change.path.clone();
         let folder = vault
             .root()
             .folder_or_self(path.folder())
             .map_err(|error| VaultError::system("changed", &path, error))?;
-        Ok(Self { path, folder, temp: intent.temp_name.clone() })
+        Ok(Self { path, folder, temp })
     }
 
     /// The place of an intent; folders that are missing are made, each durable in its parent.

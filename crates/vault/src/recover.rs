@@ -1,6 +1,6 @@
 //! Finding out how interrupted changes ended, and finishing them.
 
-use protocol::{Change, ChangeKind, Intent};
+use protocol::{Act, Change, ChangeKind, Intent};
 use tokio::task::spawn_blocking;
 
 use crate::apply::settle;
@@ -67,15 +67,16 @@ enum Remedy {
     TakeBack,
     /// Nobody can tell; nothing is touched.
     Park,
+    /// A creation that was being taken back took out somebody else's bytes; they go back.
+    PutBack,
 }
 
 /// The three states of a note, each with what its temporary file tells.
 const fn remedy(kind: ChangeKind, note: Image, temp: Image) -> Remedy {
     use ChangeKind::{Create, Replace};
     match (kind, note, temp) {
-        (Replace, Image::Before, Image::Other) | (Create, Image::Nothing, Image::Other) => {
-            Remedy::Park
-        }
+        (Replace, Image::Before, Image::Other) => Remedy::Park,
+        (Create, Image::Nothing, Image::Other) => Remedy::PutBack,
         (Replace, Image::Before, _) | (Create, Image::Nothing, _) => Remedy::Apply,
         (Replace, Image::After, Image::Part | Image::Other) => Remedy::TakeBack,
         (_, Image::After, _) => Remedy::Done,
@@ -91,6 +92,7 @@ pub(crate) fn finish_note(vault: &Vault, intent: &Intent) -> Result<(), Refusal>
         Err(VaultError::NotFound { .. }) => return finish_without_folder(vault, intent),
         Err(error) => return Err(Refusal::open(error)),
     };
+    finish_way_back(vault, intent)?;
     let note = image(change, place.note().map_err(Refusal::open)?);
     let temp = image(change, place.temp().map_err(Refusal::open)?);
     // A note is never half of ours: only the temporary file is written in place.
@@ -104,6 +106,33 @@ pub(crate) fn finish_note(vault: &Vault, intent: &Intent) -> Result<(), Refusal>
         Remedy::Done => place.sync().map_err(Refusal::open),
         Remedy::TakeBack => Err(swap::take_back(&place, change.after().unwrap_or_default())),
         Remedy::Park => Err(Refusal::parked(&place)),
+        Remedy::PutBack => {
+            place.put_new().map_err(|error| Refusal::open(place.failed(error)))?;
+            place.sync().map_err(Refusal::open)?;
+            Err(Refusal::parked(&place))
+        }
+    }
+}
+
+/// The change may have been interrupted while it was taken back. What that left is put in order,
+/// so that the change is either made or not.
+fn finish_way_back(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
+    let Act::Replace { before, after } = &intent.change.act else { return Ok(()) };
+    let back = Place::named(vault, intent, swap::way_back(intent)).map_err(Refusal::open)?;
+    let found = back.temp().map_err(Refusal::open)?;
+    if matches!(found, Found::Nothing) {
+        return Ok(());
+    }
+    let change = Change::replace(intent.change.path.clone(), after.clone(), before.clone());
+    let note = image(&change, back.note().map_err(Refusal::open)?);
+    match (note, image(&change, found)) {
+        // It took out bytes that were not those of the change.
+        (Image::After, Image::Part | Image::Other) => Err(swap::take_back(&back, before)),
+        (_, Image::Other) => Err(Refusal::parked(&back)),
+        _ => {
+            back.discard_temp();
+            Ok(())
+        }
     }
 }
 

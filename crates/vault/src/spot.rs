@@ -71,7 +71,8 @@ impl Spot {
         remove.and_then(|()| fs::fsync(&self.folder)).map_err(|error| self.failed(error))
     }
 
-    /// Gives what is here the name `to`, durable when this returns. Nothing may have that name.
+    /// Gives what is here the name `to`, durable only after [`Spot::sync_with`]. Nothing may have
+    /// that name.
     pub(crate) fn carry(&self, to: &Self) -> Result<(), VaultError> {
         step!("carry", self.rename(to, RenameFlags::NOREPLACE))
             .or_else(|error| match error {
@@ -88,8 +89,7 @@ impl Spot {
                 // A folder cannot go into itself.
                 Errno::INVAL => VaultError::IntoItself { path: self.path.clone() },
                 error => self.failed(error),
-            })?;
-        self.sync_with(to)
+            })
     }
 
     /// Makes both folders durable.

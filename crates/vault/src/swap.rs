@@ -42,6 +42,18 @@ impl Refusal {
         }
     }
 
+    /// What is gone or in the way when a change is taken back was done by somebody else; what the
+    /// system refuses now, it may allow to the next recovery.
+    pub(crate) fn of_taking_back(path: &NotePath, why: VaultError) -> Self {
+        match why {
+            VaultError::Io { .. }
+            | VaultError::NoSpace { .. }
+            | VaultError::ReadOnly { .. }
+            | VaultError::Denied { .. } => Self::open(why),
+            _ => Self::parked_at(path),
+        }
+    }
+
     /// Nobody knows: the next recovery looks again.
     pub(crate) fn open(why: VaultError) -> Self {
         Self { state: IntentState::Open, why }
@@ -113,18 +125,53 @@ pub(crate) fn commit(
 
 /// Takes a new note out of its place again, if it still holds what was put there.
 pub(crate) fn revert_new(vault: &Vault, intent: &Intent, after: &[u8]) -> Result<(), Refusal> {
-    let parked = || Refusal::parked_at(&intent.change.path);
-    let place = Place::open(vault, intent).map_err(|_| parked())?;
-    place.take_out().map_err(|_| parked())?;
+    let path = &intent.change.path;
+    let refused = |why| Refusal::of_taking_back(path, why);
+    let place = Place::open(vault, intent).map_err(refused)?;
+    place.take_out().map_err(|error| refused(place.failed(error)))?;
     match place.temp() {
         Ok(Found::File(bytes)) if bytes == after => {
             place.discard_temp();
-            place.sync().map_err(|_| parked())
+            place.sync().map_err(Refusal::open)
         }
         _ => {
             let _ = place.put_new();
-            Err(parked())
+            Err(Refusal::parked_at(path))
         }
+    }
+}
+
+/// Puts the bytes before in the note's place again, if it still holds the bytes after. The same
+/// exchange the other way round, with a temporary name of its own: a recovery must not take the
+/// beginnings of this one for bytes of somebody else.
+pub(crate) fn revert(
+    vault: &Vault,
+    intent: &Intent,
+    before: &[u8],
+    after: &[u8],
+) -> Result<(), Refusal> {
+    let back = Intent { temp_name: way_back(intent), ..intent.clone() };
+    stage(vault, &back, after, before).and_then(|()| commit(vault, &back, after, before)).map_err(
+        |refusal| match refusal.state {
+            IntentState::Open => refusal,
+            _ => Refusal::of_taking_back(&intent.change.path, refusal.why),
+        },
+    )
+}
+
+/// The name of the temporary file with which a change is taken back.
+pub(crate) fn way_back(intent: &Intent) -> String {
+    let name = &intent.temp_name;
+    format!("{}.back.tmp", name.strip_suffix(".tmp").unwrap_or(name))
+}
+
+/// Removes what was made ready, if it is that.
+pub(crate) fn sweep(vault: &Vault, intent: &Intent) {
+    if let Ok(place) = Place::open(vault, intent)
+        && let Some(after) = intent.change.after()
+        && matches!(place.temp(), Ok(Found::File(bytes)) if bytes == after)
+    {
+        place.discard_temp();
     }
 }
 

@@ -22,11 +22,15 @@ pub(crate) fn stage(vault: &Vault, intent: &Intent, before: &[u8]) -> Result<(),
 /// Carries the note to the trash, and back if it was another one by then.
 pub(crate) fn commit(vault: &Vault, intent: &Intent, before: &[u8]) -> Result<(), Refusal> {
     let (note, trashed) = spots(vault, intent)?;
-    note.carry(&trashed).map_err(Refusal::failed)?;
+    note.carry(&trashed).map_err(Refusal::of_missing)?;
     match trashed.found() {
-        Ok(Found::File(bytes)) if bytes == before => Ok(()),
-        _ => {
+        Ok(Found::File(bytes)) if bytes == before => {
+            note.sync_with(&trashed).map_err(Refusal::open)
+        }
+        Err(why) => Err(Refusal::open(why)),
+        Ok(_) => {
             trashed.carry(&note).map_err(|_| Refusal::parked_at(&intent.change.path))?;
+            trashed.sync_with(&note).map_err(Refusal::open)?;
             Err(Refusal::stale(VaultError::Stale { path: intent.change.path.clone() }))
         }
     }
@@ -34,8 +38,9 @@ pub(crate) fn commit(vault: &Vault, intent: &Intent, before: &[u8]) -> Result<()
 
 /// Brings the note back from the trash.
 pub(crate) fn revert(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
-    let (note, trashed) = spots(vault, intent)?;
-    trashed.carry(&note).map_err(|_| Refusal::parked_at(&intent.change.path))
+    let (note, trashed) = spots(vault, intent).map_err(|refusal| Refusal::open(refusal.why))?;
+    trashed.carry(&note).map_err(|why| Refusal::of_taking_back(&intent.change.path, why))?;
+    trashed.sync_with(&note).map_err(Refusal::open)
 }
 
 /// Finishes what was interrupted.

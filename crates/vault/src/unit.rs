@@ -75,16 +75,29 @@ fn all_or_nothing(
         let stands = is_open && act::has_happened(vault, intent).unwrap_or(true);
         let back_to = if stands { at + 1 } else { at };
         for (earlier, done) in group.iter().enumerate().take(back_to).rev() {
-            if act::revert(vault, done).is_err() {
-                parked.push(earlier);
+            match act::revert(vault, done) {
+                Ok(()) => {}
+                // What cannot be taken back now is finished or taken back by the next recovery,
+                // and what stands before it is as it must be for that.
+                Err(why) if why.state == IntentState::Open => return unsure(group),
+                Err(_) => parked.push(earlier),
             }
         }
-        for waiting in group.iter().skip(at + 1) {
+        for waiting in group.iter().skip(back_to) {
             act::unstage(vault, waiting);
         }
         return refused(group, at, refusal, &parked);
     }
     group.into_iter().map(|intent| (intent, Ok(()))).collect()
+}
+
+/// Nobody knows yet what becomes of the group.
+fn unsure(group: Group) -> Outcomes {
+    let unsure = |intent: Intent| {
+        let path = intent.change.path.clone();
+        (intent, Err(Refusal::open(VaultError::Unsure { path })))
+    };
+    group.into_iter().map(unsure).collect()
 }
 
 /// The part that failed says why; the others say that they belong to it.
