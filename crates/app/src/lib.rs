@@ -39,3 +39,4 @@ pub use data_dir::DataDir;
 pub use feed::Listener;
 pub use hub::{Token as HubToken, local as local_hub};
 pub use log::{LogGuard, start as start_log};
+pub use ports::ledger::StoreLedger;

@@ -40,7 +40,7 @@ const ENOUGH: usize = 4000;
 /// Whether strace is there and may look into processes.
 pub(super) fn unavailable() -> Option<String> {
     let tried = std::process::Command::new("strace")
-        .args(["-f", "-qq", "--seccomp-bpf", "-o", "/dev/null", "-e", "trace=fsync", "true"])
+        .args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync", "true"])
         .output();
     match tried {
         Ok(output) if output.status.success() => None,

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use app::StoreLedger;
 use async_trait::async_trait;
-use protocol::{CallId, EffectId, Intent, IntentState, Timestamp, TurnId};
+use protocol::{CallId, EffectId, Intent, IntentState, TurnId};
 use serde::{Deserialize, Serialize};
 use store::Store;
 use vault::Vault;
@@ -43,7 +44,7 @@ pub fn run(what: &str, folder: &Path, name: &str) {
     let mut said = runtime.block_on(async {
         let vault = Vault::open(&folder.join("vault")).map_err(|error| error.to_string())?;
         let opened = Store::open(&folder.join("data/vault.db")).await;
-        let store = opened.map_err(|error| error.to_string())?;
+        let store = opened.map_err(|error| format!("{error}."))?;
         let said = match what {
             "act" => act(&vault, &store, &scene(name)).await,
             "careless" => careless(&vault, &store, &scene(name)).await,
@@ -67,13 +68,13 @@ pub fn run(what: &str, folder: &Path, name: &str) {
 
 async fn act(vault: &Vault, store: &Store, scene: &Scene) -> Result<Said, String> {
     let order = Scene::order(scene.changes(vault).await?);
-    carry_out(vault, &Book(store.clone()), order).await
+    carry_out(vault, &StoreLedger(store.clone()), order).await
 }
 
 /// The control: a ledger that forgets.
 async fn careless(vault: &Vault, store: &Store, scene: &Scene) -> Result<Said, String> {
     let order = Scene::order(scene.changes(vault).await?);
-    carry_out(vault, &Forgetful(Book(store.clone())), order).await
+    carry_out(vault, &Forgetful(StoreLedger(store.clone())), order).await
 }
 
 async fn carry_out(
@@ -93,7 +94,8 @@ async fn carry_out(
 }
 
 async fn recover(vault: &Vault, store: &Store) -> Result<Said, String> {
-    let recovery = vault.recover(&Book(store.clone())).await.map_err(|error| error.to_string())?;
+    let recovery =
+        vault.recover(&StoreLedger(store.clone())).await.map_err(|error| error.to_string())?;
     let path = |intent: &Intent| intent.change.path.as_str().to_owned();
     Ok(Said {
         done: recovery.done.iter().map(path).collect(),
@@ -111,30 +113,8 @@ async fn with_ledger(said: Said, store: &Store) -> Result<Said, String> {
     Ok(Said { ledger, ..said })
 }
 
-/// The ledger as the application keeps it.
-struct Book(Store);
-
-#[async_trait]
-impl Ledger for Book {
-    async fn intend(&self, intents: &[Intent]) -> Result<(), LedgerError> {
-        self.0.intend(intents, Timestamp(1)).await.map_err(told)
-    }
-
-    async fn settle(&self, ended: &[(EffectId, IntentState)]) -> Result<(), LedgerError> {
-        self.0.settle(ended).await.map_err(told)
-    }
-
-    async fn open(&self) -> Result<Vec<Intent>, LedgerError> {
-        self.0.open_intents().await.map_err(told)
-    }
-}
-
-fn told(error: store::StoreError) -> LedgerError {
-    LedgerError(error.to_string())
-}
-
 /// Stores what shall happen only after it has happened.
-struct Forgetful(Book);
+struct Forgetful(StoreLedger);
 
 #[async_trait]
 impl Ledger for Forgetful {

@@ -118,7 +118,7 @@ impl Prepared {
     pub(super) fn traced(&self, folder: &Path, what: &str, inject: &[String]) -> (Ended, String) {
         let log = folder.join("calls");
         let mut command = Command::new("strace");
-        command.args(["-f", "-qq", "--seccomp-bpf", "-o"]).arg(&log);
+        command.args(["-f", "-qq", "-o"]).arg(&log);
         command.args(inject).arg(&self.program);
         command.args(["child", what]).arg(folder).arg(self.scene.name);
         let ended = Ended::of(&command.output().expect("strace starts"));

@@ -6,9 +6,13 @@ use store::Store;
 use vault::ledger::{Ledger, LedgerError};
 
 use crate::clock::now;
+use crate::trouble::user_error;
 
 /// The ledger of one vault.
-pub(crate) struct StoreLedger(pub(crate) Store);
+pub struct StoreLedger(
+    /// The vault's database.
+    pub Store,
+);
 
 #[async_trait]
 impl Ledger for StoreLedger {
@@ -26,5 +30,5 @@ impl Ledger for StoreLedger {
 }
 
 fn told(error: store::StoreError) -> LedgerError {
-    LedgerError(error.to_string())
+    LedgerError(user_error(error).message)
 }
