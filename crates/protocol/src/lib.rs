@@ -6,6 +6,7 @@
 pub mod applied;
 pub mod change;
 pub mod conversation;
+pub mod effect;
 pub mod error;
 pub mod event;
 pub mod fault;
@@ -27,6 +28,7 @@ pub use change::{
     Act, Change, ChangeKind, ChangeSet, Intent, IntentState, Renamed, Renames, Seen, Unplannable,
 };
 pub use conversation::{Conversation, ConversationState};
+pub use effect::Effect;
 pub use error::{ErrorCode, UserError};
 pub use event::{AppEvent, Numbered, Snapshot};
 pub use hash::ContentHash;

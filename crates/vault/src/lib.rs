@@ -32,6 +32,7 @@ mod step;
 mod swap;
 mod sync;
 mod trash;
+pub mod undo;
 mod unit;
 mod watch;
 

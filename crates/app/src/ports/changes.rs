@@ -146,9 +146,10 @@ impl VaultChanges {
             let made = applied.rebased.iter().find(|made| made.path == change.path);
             made.filter(|_| !change.is_rename()).unwrap_or(change).clone()
         };
-        let summary = match applied.rebased.is_empty() {
-            true => plan.summary.clone(),
-            false => tools::verdict::rebased(&plan.summary),
+        let summary = if applied.rebased.is_empty() {
+            plan.summary.clone()
+        } else {
+            tools::verdict::rebased(&plan.summary)
         };
         let done = done.changes().map(as_made).collect();
         let mut verdict = told(&summary, done, Became::Applied).await?;

@@ -147,6 +147,9 @@ impl ChangeSet {
         {
             return Err(refused);
         }
+        if matches!(later.act, Act::Trash { .. } | Act::TrashFolder) {
+            self.forget_rename(&path);
+        }
         let found = self.contents.iter().position(|change| change.path == path);
         let Some(earlier) = found.and_then(|at| self.contents.get_mut(at)) else {
             self.contents.push(Change { path, act: later.act });
@@ -171,6 +174,22 @@ impl ChangeSet {
             _ => return Err(refused),
         };
         Ok(())
+    }
+
+    /// What goes to the trash goes there from where it is, with all that is in it: nothing of it is
+    /// renamed before.
+    fn forget_rename(&mut self, path: &NotePath) {
+        let mut here = path.clone();
+        let mut forgotten = false;
+        self.renames.retain(|change| {
+            let Some(target) = change.target() else { return false };
+            let is_of_it = here == change.path || (forgotten && change.path.is_in(&here));
+            if let Some(moved) = here.moved(&change.path, target) {
+                here = moved;
+            }
+            forgotten |= is_of_it;
+            !is_of_it
+        });
     }
 
     fn add_rename(&mut self, later: Change) -> Result<(), Unplannable> {

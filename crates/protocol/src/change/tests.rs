@@ -117,6 +117,29 @@ fn a_reader_sees_what_waits_as_done() {
     assert_eq!(all.written(), [(path("g/a.md"), &b"2"[..]), (path("n.md"), b"new")]);
 }
 
+#[test]
+fn what_is_renamed_and_then_trashed_goes_to_the_trash_from_where_it_is() {
+    let mut set: ChangeSet = [
+        Change::rename(path("f/a.md"), path("f/b.md")),
+        Change::rename_folder(path("f"), path("g")),
+        Change::rename(path("z.md"), path("y.md")),
+    ]
+    .into_iter()
+    .collect();
+    set.extend(ChangeSet::one(Change::trash(path("g/b.md"), "1"))).unwrap();
+    let expected: ChangeSet = [
+        Change::trash(path("f/a.md"), "1"),
+        Change::rename_folder(path("f"), path("g")),
+        Change::rename(path("z.md"), path("y.md")),
+    ]
+    .into_iter()
+    .collect();
+    assert_eq!(set, expected);
+    let trash = Change { path: path("g"), act: Act::TrashFolder };
+    set.extend(ChangeSet::one(trash)).unwrap();
+    assert_eq!(set.renames(), [(path("z.md"), path("y.md"))].into_iter().collect());
+}
+
 proptest! {
     /// Wherever something goes, looking from there leads back.
     #[test]

@@ -1,5 +1,6 @@
 //! The single changes between two versions of a note, each of which can be taken back alone.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::compare::matches;
@@ -26,7 +27,7 @@ pub fn hunks(old: &[u8], new: &[u8]) -> Vec<Hunk> {
 /// `new` with some of its changes against `old` taken back: those whose place in [`hunks`] is in
 /// `chosen`.
 #[must_use]
-pub fn without(old: &[u8], new: &[u8], chosen: &[usize]) -> Vec<u8> {
+pub fn without(old: &[u8], new: &[u8], chosen: &BTreeSet<usize>) -> Vec<u8> {
     let (old, new) = (Lines::of(old), Lines::of(new));
     let mut out = Vec::new();
     let mut from = 0;

@@ -23,31 +23,38 @@ impl<'a> Order<'a> {
         Self { versions: versions.into_iter().filter(|text| seen.insert(*text)).collect() }
     }
 
-    /// The lines of `one` and `other` in the order in which they belong; `None` where that is not
-    /// known. `sides` are the texts that they stand in now.
-    pub(super) fn woven(
-        &self,
-        sides: [&Lines<'_>; 2],
-        one: &[&[u8]],
-        other: &[&[u8]],
-    ) -> Option<Vec<u8>> {
+    /// How the lines of `one` and of `other` belong together. `sides` are the texts that they stand
+    /// in now.
+    pub(super) fn told(&self, sides: [&Lines<'_>; 2], one: &[&[u8]], other: &[&[u8]]) -> Told {
         if self.versions.is_empty() {
-            return None;
+            return Told::Nothing;
         }
         let versions: Vec<Lines<'_>> = self.versions.iter().map(|text| Lines::of(text)).collect();
         let all: Vec<&Lines<'_>> = versions.iter().chain(sides).collect();
         let graph = Graph::of(&all);
-        let (mut one, mut other) = (graph.chunks(one)?, graph.chunks(other)?);
-        let mut woven: Vec<&[u8]> = Vec::new();
-        while let (Some(first), Some(second)) = (one.first(), other.first()) {
-            let next = if graph.is_above(first.head, second.head)? { &mut one } else { &mut other };
-            woven.extend(next.remove(0).lines);
+        let (Some(upper), Some(lower)) = (graph.chunks(one), graph.chunks(other)) else {
+            return Told::Nothing;
+        };
+        let is_below = |upper: &Chunk<'_>| {
+            lower.iter().any(|lower| graph.is_above(lower.head, upper.head) == Some(true))
+        };
+        let is_contradicted = upper.iter().any(is_below);
+        match graph.woven(upper, lower) {
+            Some(woven) => Told::Order(woven),
+            None if is_contradicted => Told::NotSo,
+            None => Told::Nothing,
         }
-        woven.extend(one.into_iter().chain(other).flat_map(|chunk| chunk.lines));
-        // Only the last line of a note may be without its line break.
-        let (_, all_but_last) = woven.split_last()?;
-        all_but_last.iter().all(|line| line.ends_with(b"\n")).then(|| woven.concat())
     }
+}
+
+/// How lines that meet belong together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Told {
+    /// In this order.
+    Order(Vec<u8>),
+    /// Not the second below the first; how else is not known.
+    NotSo,
+    Nothing,
 }
 
 /// A line that says where it belongs, and those that stay with it.
@@ -95,6 +102,25 @@ impl<'a> Graph<'a> {
             }
         }
         Some(chunks)
+    }
+
+    /// Both in the only order in which they can stand.
+    fn woven(&self, mut one: Vec<Chunk<'a>>, mut other: Vec<Chunk<'a>>) -> Option<Vec<u8>> {
+        let mut woven: Vec<&[u8]> = Vec::new();
+        while let (Some(first), Some(second)) = (one.first(), other.first()) {
+            // A line that both sides brought back is one line.
+            if first.head == second.head {
+                woven.extend(one.remove(0).lines);
+                other.remove(0);
+                continue;
+            }
+            let next = if self.is_above(first.head, second.head)? { &mut one } else { &mut other };
+            woven.extend(next.remove(0).lines);
+        }
+        woven.extend(one.into_iter().chain(other).flat_map(|chunk| chunk.lines));
+        // Only the last line of a note may be without its line break.
+        let (_, all_but_last) = woven.split_last()?;
+        all_but_last.iter().all(|line| line.ends_with(b"\n")).then(|| woven.concat())
     }
 
     /// `None` when the versions do not say, or contradict each other.

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::hunk::{Hunk, between};
 use super::lines::Lines;
-use super::order::Order;
+use super::order::{Order, Told};
 
 /// One side, as changes of the base.
 pub(super) struct Side<'a> {
@@ -154,39 +154,21 @@ fn meeting(
 ) -> Meeting {
     let overlaps =
         above.iter().any(|above| overlap(above, hunk) || glue(base, (other, above), hunk));
-    let woven = match (above, mine) {
-        ([above], []) if overlaps && above.before.is_empty() && above.before == hunk.before => {
-            weave(order, (other, above), (this, hunk))
-        }
-        ([above], []) if !overlaps => touching(order, (other, above), (this, hunk)),
-        _ => None,
+    let ([above], []) = (above, mine) else {
+        return if overlaps { Meeting::Overlapping } else { Meeting::Apart };
     };
-    match woven {
-        Some(woven) => Meeting::InOrder(woven),
-        None if overlaps => Meeting::Overlapping,
-        None => Meeting::Apart,
+    let both_put_in = above.before.is_empty() && above.before == hunk.before;
+    let touch = above.before.end == hunk.before.start;
+    if (overlaps && !both_put_in) || !touch {
+        return if overlaps { Meeting::Overlapping } else { Meeting::Apart };
     }
-}
-
-/// The new lines of two changes that touch, where they belong in another order than that of their
-/// places.
-fn touching(
-    order: &Order<'_>,
-    above: (&Side<'_>, &Hunk),
-    below: (&Side<'_>, &Hunk),
-) -> Option<Vec<u8>> {
-    if above.1.before.end != below.1.before.start {
-        return None;
+    let (upper, lower) = (other.new_lines(above), this.new_lines(hunk));
+    match order.told([&other.lines, &this.lines], upper, lower) {
+        Told::Order(woven) => Meeting::InOrder(woven),
+        Told::NotSo => Meeting::Overlapping,
+        Told::Nothing if overlaps => Meeting::Overlapping,
+        Told::Nothing => Meeting::Apart,
     }
-    let woven = weave(order, above, below)?;
-    let as_placed = [above.0.new_lines(above.1), below.0.new_lines(below.1)].concat().concat();
-    (woven != as_placed).then_some(woven)
-}
-
-/// The new lines of two changes, in the order in which they belong, if that is known.
-fn weave(order: &Order<'_>, one: (&Side<'_>, &Hunk), other: (&Side<'_>, &Hunk)) -> Option<Vec<u8>> {
-    let sides = [&one.0.lines, &other.0.lines];
-    order.woven(sides, one.0.new_lines(one.1), other.0.new_lines(other.1))
 }
 
 /// Whether two changes of the base overlap; the first begins, or else ends, not below the second.

@@ -126,11 +126,12 @@ fn a_change_beside_equal_lines_is_told_in_one_way() {
 fn a_chosen_change_is_taken_back_alone() {
     let (old, new) = (b"a\nb\nc\nd\ne\n", b"A\nb\nC\nx\nd\n");
     assert_eq!(hunks(old, new).len(), 3);
-    assert_eq!(without(old, new, &[1]), b"A\nb\nc\nd\n");
-    assert_eq!(without(old, new, &[0, 2]), b"a\nb\nC\nx\nd\ne\n");
-    assert_eq!(without(old, new, &[0, 1, 2]), old);
-    assert_eq!(without(old, new, &[]), new);
-    assert_eq!(without(old, new, &[7]), new, "there is no such change");
+    let taken_back = |chosen: &[usize]| without(old, new, &chosen.iter().copied().collect());
+    assert_eq!(taken_back(&[1]), b"A\nb\nc\nd\n");
+    assert_eq!(taken_back(&[0, 2]), b"a\nb\nC\nx\nd\ne\n");
+    assert_eq!(taken_back(&[0, 1, 2]), old);
+    assert_eq!(taken_back(&[]), new);
+    assert_eq!(taken_back(&[7]), new, "there is no such change");
 }
 
 #[test]

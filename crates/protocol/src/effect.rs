@@ -1,0 +1,39 @@
+//! A change that was carried out, as the ledger keeps it.
+
+use crate::{
+    CallId, ChangeKind, ChangeSetId, ContentHash, ConversationId, EffectId, NotePath, Timestamp,
+    TurnId,
+};
+
+/// One change that happened. Its contents are named by their hashes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Effect {
+    /// Its id.
+    pub id: EffectId,
+    /// The set it belongs to.
+    pub change_set: ChangeSetId,
+    /// The conversation, where it is known.
+    pub conversation: Option<ConversationId>,
+    /// The turn that planned it.
+    pub turn: TurnId,
+    /// The call that planned it last.
+    pub call: CallId,
+    /// Effects of one set with the same unit happened together.
+    pub unit: Option<CallId>,
+    /// What happened.
+    pub kind: ChangeKind,
+    /// Where it was just before.
+    pub path: NotePath,
+    /// The new path of what was renamed.
+    pub target: Option<NotePath>,
+    /// The name in the trash of what went there or came from there.
+    pub trashed: Option<String>,
+    /// The bytes before.
+    pub before: Option<ContentHash>,
+    /// The bytes after.
+    pub after: Option<ContentHash>,
+    /// The number that the file system gave the note when it was written.
+    pub inode: Option<u64>,
+    /// When; unknown for changes of the first version.
+    pub at: Option<Timestamp>,
+}

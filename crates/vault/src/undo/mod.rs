@@ -1,0 +1,149 @@
+//! Takes back changes that were carried out, in any order, whatever happened to the notes since.
+//!
+//! The inverse of a change is merged into what the note is now, wherever it is now. Only where the
+//! same lines were changed since is there a conflict, with both versions; nothing is guessed. What
+//! comes out is a [`ChangeSet`] like any other, so taking back can itself be taken back.
+
+mod by_kind;
+mod find;
+mod past;
+mod standing;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use protocol::{ChangeSet, EffectId, NotePath, Renames};
+
+pub use find::{Notes, Standing};
+pub use past::Past;
+pub use standing::{Counts, Done, Standings};
+
+use by_kind::Attempt;
+
+/// Which effects to take back, or to put in again. Of a unit all count as wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    /// The effects.
+    pub effects: BTreeMap<EffectId, Hunks>,
+    /// In which direction.
+    pub direction: Direction,
+}
+
+/// Which hunks of an effect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Hunks {
+    /// All of them, and whatever else it did.
+    All,
+    /// These, by their places in [`crate::merge::hunks`] of its two versions.
+    Some(BTreeSet<usize>),
+}
+
+/// Back or forth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// As if they had never been.
+    Back,
+    /// Again, where another program wrote the note as if they had never been.
+    Again,
+}
+
+impl Wanted {
+    /// To take back some effects whole.
+    #[must_use]
+    pub fn back(effects: impl IntoIterator<Item = EffectId>) -> Self {
+        let effects = effects.into_iter().map(|effect| (effect, Hunks::All)).collect();
+        Self { effects, direction: Direction::Back }
+    }
+}
+
+/// What taking back comes to. Nothing is written yet.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Taken {
+    /// The changes that do it.
+    pub changes: ChangeSet,
+    /// What is taken back, at least in part.
+    pub undoings: Vec<Undoing>,
+    /// What cannot be taken back without a guess.
+    pub conflicts: Vec<Conflict>,
+    /// Notes that it changes and that were renamed without us: from where the ledger has them to
+    /// where they are. To be stored as renames, so that they are found again.
+    pub moved: Vec<(NotePath, NotePath)>,
+}
+
+/// That an effect is taken back, by a change of the set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Undoing {
+    /// The effect that is taken back.
+    pub effect: EffectId,
+    /// The path of the change that does it.
+    pub path: NotePath,
+    /// How much of it.
+    pub hunks: Hunks,
+}
+
+/// An effect that cannot be taken back whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conflict {
+    /// The effect.
+    pub effect: EffectId,
+    /// Where it is now, or was last.
+    pub path: NotePath,
+    /// Why not.
+    pub why: Why,
+    /// The lines that were changed since.
+    pub places: Vec<Place>,
+}
+
+/// Lines in two versions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The line of the note as it is now, counted from zero.
+    pub line: usize,
+    /// What stands there now.
+    pub now: Vec<u8>,
+    /// What would stand there.
+    pub back: Vec<u8>,
+}
+
+/// Why an effect cannot be taken back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    /// The same lines were changed since.
+    Changed,
+    /// The note is gone.
+    Gone,
+    /// Something else stands where it would go.
+    Taken,
+    /// It got yet another path since.
+    Moved,
+    /// The contents are not kept any more.
+    Forgotten,
+    /// It does not go together with the rest.
+    Entangled,
+}
+
+/// Plans how to take back what is wanted, newest first. A unit is taken back whole or not at all.
+#[must_use]
+pub fn take_back(past: &Past, wanted: &Wanted, notes: &dyn Notes) -> Taken {
+    let mut taken = Taken::default();
+    let mut way = Renames::default();
+    for unit in past.units(wanted) {
+        let so_far = (taken.changes.clone(), way.clone());
+        let mut attempt = Attempt::new(past, wanted, notes, so_far);
+        for place in unit.iter().rev() {
+            attempt.take_back(*place);
+        }
+        let (attempt, new_way) = attempt.into_taken();
+        if unit.len() == 1 || attempt.conflicts.is_empty() {
+            way = new_way;
+            taken.changes = attempt.changes;
+            taken.undoings.extend(attempt.undoings);
+            for pair in attempt.moved {
+                if !taken.moved.contains(&pair) {
+                    taken.moved.push(pair);
+                }
+            }
+        }
+        taken.conflicts.extend(attempt.conflicts);
+    }
+    taken
+}

@@ -1,0 +1,159 @@
+//! Cases that a person would try.
+
+use protocol::{Act, Change, ChangeSet, EffectId};
+use vault::undo::{Direction, Hunks, Taken, Wanted, Why, take_back};
+
+use crate::world::{Line, World, bytes, path};
+
+/// A vault with one note, `a.md`, that says 1 to 5.
+fn world() -> World {
+    let mut world = World::default();
+    world.fresh_lines(100);
+    world.add_note(&path("a.md"), vec![1, 2, 3, 4, 5]);
+    world
+}
+
+fn edit(world: &mut World, after: &[Line]) -> EffectId {
+    let before = bytes(&world.notes[&path("a.md")].lines);
+    let change = Change::replace(path("a.md"), before, bytes(after));
+    world.apply(&ChangeSet::one(change), "turn");
+    world.ledger.last().unwrap().id.clone()
+}
+
+fn back(world: &mut World, wanted: &Wanted) -> Taken {
+    let taken = take_back(&world.past(wanted), wanted, world);
+    let set = world.apply(&taken.changes, "undo");
+    world.remember(&set, &taken);
+    taken
+}
+
+#[test]
+fn later_edits_of_the_user_are_kept() {
+    let mut world = world();
+    let effect = edit(&mut world, &[1, 20, 3, 4, 5]);
+    world.notes.get_mut(&path("a.md")).unwrap().lines = vec![1, 20, 3, 30, 5, 6];
+    assert_eq!(back(&mut world, &Wanted::back([effect])).conflicts, []);
+    assert_eq!(world.notes[&path("a.md")].lines, [1, 2, 3, 30, 5, 6]);
+}
+
+#[test]
+fn a_conflict_shows_both_versions_and_leaves_what_is_there() {
+    let mut world = world();
+    let effect = edit(&mut world, &[1, 20, 3, 40, 5]);
+    world.notes.get_mut(&path("a.md")).unwrap().lines = vec![1, 21, 3, 40, 5];
+    let taken = back(&mut world, &Wanted::back([effect.clone()]));
+    let [conflict] = taken.conflicts.as_slice() else { panic!("{taken:?}") };
+    assert_eq!((conflict.why, conflict.places.len()), (Why::Changed, 1));
+    let place = &conflict.places[0];
+    assert_eq!((place.line, &place.now, &place.back), (1, &bytes(&[21]), &bytes(&[2])));
+    assert_eq!(world.notes[&path("a.md")].lines, [1, 21, 3, 4, 5], "the other hunk is back");
+    assert_eq!(taken.undoings[0].hunks, Hunks::Some([1].into()), "and counts as that");
+}
+
+#[test]
+fn hunks_are_taken_back_in_any_order_and_put_in_again() {
+    let mut world = world();
+    let effect = edit(&mut world, &[10, 2, 3, 4, 50]);
+    for (hunk, expected) in [(1, [10, 2, 3, 4, 5]), (0, [1, 2, 3, 4, 5])] {
+        let effects = [(effect.clone(), Hunks::Some([hunk].into()))].into();
+        back(&mut world, &Wanted { effects, direction: Direction::Back });
+        assert_eq!(world.notes[&path("a.md")].lines, expected);
+    }
+    let first_undo = world.ledger[1].id.clone();
+    back(&mut world, &Wanted::back([first_undo]));
+    assert_eq!(world.notes[&path("a.md")].lines, [1, 2, 3, 4, 50], "the earlier is redone alone");
+}
+
+#[test]
+fn neighbours_come_back_in_their_order_whichever_is_taken_back_first() {
+    for order in [[0, 1], [1, 0]] {
+        let mut world = world();
+        edit(&mut world, &[1, 3, 4, 5]);
+        edit(&mut world, &[1, 4, 5]);
+        for place in order {
+            let effect = world.ledger[place].id.clone();
+            assert_eq!(back(&mut world, &Wanted::back([effect])).conflicts, []);
+        }
+        assert_eq!(world.notes[&path("a.md")].lines, [1, 2, 3, 4, 5], "{order:?}");
+    }
+}
+
+#[test]
+fn a_note_is_found_after_it_was_renamed_by_hand() {
+    for to in ["Elsewhere/a.md", "another name.md"] {
+        let mut world = world();
+        let effect = edit(&mut world, &[1, 20, 3, 4, 5]);
+        let note = world.notes.remove(&path("a.md")).unwrap();
+        world.notes.insert(path(to), note);
+        let taken = back_there(&mut world, &Wanted::back([effect]));
+        assert_eq!(taken.moved, [(path("a.md"), path(to))]);
+        assert_eq!(world.notes[&path(to)].lines, [1, 2, 3, 4, 5]);
+    }
+}
+
+fn back_there(world: &mut World, wanted: &Wanted) -> Taken {
+    let taken = take_back(&world.past(wanted), wanted, world);
+    taken.moved.iter().for_each(|(from, to)| world.observe_move(from, to));
+    world.apply(&taken.changes, "undo");
+    taken
+}
+
+#[test]
+fn an_unrelated_note_under_the_old_name_is_not_touched() {
+    let mut world = world();
+    let effect = edit(&mut world, &[1, 20, 3, 4, 5]);
+    let note = world.notes.remove(&path("a.md")).unwrap();
+    world.notes.insert(path("b.md"), note);
+    world.add_note(&path("a.md"), vec![70, 71]);
+    back_there(&mut world, &Wanted::back([effect]));
+    assert_eq!(world.notes[&path("a.md")].lines, [70, 71]);
+    assert_eq!(world.notes[&path("b.md")].lines, [1, 2, 3, 4, 5]);
+}
+
+#[test]
+fn a_note_that_was_made_and_then_written_in_does_not_go_to_the_trash() {
+    let mut world = world();
+    world.apply(&ChangeSet::one(Change::create(path("new.md"), bytes(&[7, 8]))), "turn");
+    let effect = world.ledger[0].id.clone();
+    world.notes.get_mut(&path("new.md")).unwrap().lines.push(9);
+    let taken = back(&mut world, &Wanted::back([effect.clone()]));
+    assert_eq!((taken.conflicts.len(), taken.changes.len()), (1, 0));
+    world.notes.get_mut(&path("new.md")).unwrap().lines.pop();
+    let taken = back(&mut world, &Wanted::back([effect]));
+    assert!(matches!(taken.changes.changes().next().unwrap().act, Act::Trash { .. }));
+}
+
+#[test]
+fn a_move_is_taken_back_with_its_links_or_not_at_all() {
+    let moved = || {
+        let mut world = world();
+        world.add_note(&path("links.md"), vec![60, 61]);
+        let set = [
+            Change::replace(path("links.md"), bytes(&[60, 61]), bytes(&[60, 62])),
+            Change::rename(path("a.md"), path("b.md")),
+        ];
+        world.apply(&set.into_iter().collect(), "turn");
+        let rename = world.ledger[1].id.clone();
+        (world, Wanted::back([rename]))
+    };
+    let (mut world, wanted) = moved();
+    assert_eq!(back(&mut world, &wanted).conflicts, []);
+    assert_eq!(world.notes[&path("links.md")].lines, [60, 61], "with the links");
+    assert!(world.notes.contains_key(&path("a.md")));
+
+    let (mut world, wanted) = moved();
+    world.notes.get_mut(&path("links.md")).unwrap().lines = vec![60, 63];
+    let taken = back(&mut world, &wanted);
+    assert_eq!((taken.conflicts.len(), taken.changes.len()), (1, 0));
+    assert!(world.notes.contains_key(&path("b.md")));
+}
+
+#[test]
+fn what_another_program_overwrote_is_put_in_again_beside_what_it_wrote() {
+    let mut world = world();
+    let effect = edit(&mut world, &[1, 20, 3, 4, 5]);
+    world.notes.get_mut(&path("a.md")).unwrap().lines = vec![1, 2, 3, 4, 5, 6];
+    let effects = [(effect, Hunks::All)].into();
+    back(&mut world, &Wanted { effects, direction: Direction::Again });
+    assert_eq!(world.notes[&path("a.md")].lines, [1, 20, 3, 4, 5, 6]);
+}

@@ -1,0 +1,401 @@
+//! Ten thousand random histories of agent edits, user edits, renames and taking back.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use protocol::{Change, ChangeKind, ChangeSet, Effect, EffectId, NotePath};
+use vault::undo::{Counts, Direction, Hunks, Taken, Wanted, Why, take_back};
+
+use crate::oracle::{edits, merged, without};
+use crate::world::{Line, Note, World, bytes};
+
+/// How often things happened, so that a history that tests nothing is noticed.
+#[derive(Debug, Default)]
+struct Tally {
+    clean: usize,
+    conflicts: usize,
+    redone: usize,
+    renamed_by_hand: usize,
+    by_hunk: usize,
+    nothing_left: usize,
+    lost: usize,
+}
+
+impl Tally {
+    fn and(self, other: Self) -> Self {
+        Self {
+            clean: self.clean + other.clean,
+            conflicts: self.conflicts + other.conflicts,
+            redone: self.redone + other.redone,
+            renamed_by_hand: self.renamed_by_hand + other.renamed_by_hand,
+            by_hunk: self.by_hunk + other.by_hunk,
+            nothing_left: self.nothing_left + other.nothing_left,
+            lost: self.lost + other.lost,
+        }
+    }
+}
+
+#[test]
+fn what_is_taken_back_is_as_if_it_had_never_been_and_conflicts_are_where_the_oracle_has_them() {
+    const HISTORIES: u64 = 10_000;
+    let threads = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
+    let share = |first: u64| {
+        let mut tally = Tally::default();
+        (first..HISTORIES).step_by(threads as usize).for_each(|seed| history(seed, &mut tally));
+        tally
+    };
+    let tally = std::thread::scope(|scope| {
+        let running: Vec<_> = (0..threads).map(|first| scope.spawn(move || share(first))).collect();
+        running.into_iter().map(|thread| thread.join().unwrap()).reduce(Tally::and).unwrap()
+    });
+    println!("histories={HISTORIES} {tally:?}");
+    let Tally { clean, conflicts, redone, renamed_by_hand, by_hunk, lost, .. } = tally;
+    assert!(lost * 50 < clean, "{tally:?}");
+    assert!(clean > 10_000 && conflicts > 1_000 && redone > 5_000, "{tally:?}");
+    assert!(renamed_by_hand > 1_000 && by_hunk > 1_000, "{tally:?}");
+}
+
+fn history(seed: u64, tally: &mut Tally) {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut world = World::default();
+    for _ in 0..random.usize(1..4) {
+        let (at, height) = (world.free_path("Notes"), random.usize(0..9));
+        let lines = world.fresh_lines(height);
+        world.add_note(&at, lines);
+    }
+    for step in 0..random.usize(4..16) {
+        match random.u8(0..20) {
+            0..=6 => agent_edits(&mut world, &mut random, step),
+            7..=8 => agent_moves(&mut world, &mut random, step),
+            9 => agent_creates_or_trashes(&mut world, &mut random, step),
+            10..=12 => user_edits(&mut world, &mut random),
+            13 => tally.renamed_by_hand += user_renames(&mut world, &mut random),
+            _ => take_something_back(&mut world, &mut random, seed, tally),
+        }
+    }
+}
+
+fn any_path(world: &World, random: &mut fastrand::Rng) -> Option<NotePath> {
+    random.choice(world.notes.keys()).cloned()
+}
+
+/// One to three hunks, of lines that say nothing that was ever said.
+fn edited(world: &mut World, lines: &[Line], random: &mut fastrand::Rng) -> Vec<Line> {
+    let mut lines = lines.to_vec();
+    for _ in 0..random.usize(1..4) {
+        let from = random.usize(0..=lines.len());
+        let gone = random.usize(0..3).min(lines.len() - from);
+        let new = random.usize(0..3);
+        lines.splice(from..from + gone, world.fresh_lines(new));
+    }
+    lines
+}
+
+fn agent_edits(world: &mut World, random: &mut fastrand::Rng, step: usize) {
+    let mut set = ChangeSet::default();
+    for _ in 0..random.usize(1..3) {
+        let Some(at) = any_path(world, random) else { return };
+        let lines = world.notes[&at].lines.clone();
+        let after = edited(world, &lines, random);
+        if after != lines && !set.changes().any(|change| change.path == at) {
+            set.extend(ChangeSet::one(Change::replace(at, bytes(&lines), bytes(&after)))).unwrap();
+        }
+    }
+    world.apply(&set, &format!("turn {}", step / 2));
+}
+
+/// A move that edits another note, as for the links in it, and perhaps the moved one too.
+fn agent_moves(world: &mut World, random: &mut fastrand::Rng, step: usize) {
+    let Some(at) = any_path(world, random) else { return };
+    let to = world.free_path("Moved");
+    let mut set = ChangeSet::default();
+    for _ in 0..random.usize(0..3) {
+        let Some(linking) = any_path(world, random) else { return };
+        let lines = world.notes[&linking].lines.clone();
+        let mut after = lines.clone();
+        if let Some(line) = random.choice(after.iter_mut()) {
+            *line = world.number();
+        }
+        if after != lines && !set.changes().any(|change| change.path == linking) {
+            let change = Change::replace(linking, bytes(&lines), bytes(&after));
+            set.extend(ChangeSet::one(change)).unwrap();
+        }
+    }
+    set.extend(ChangeSet::one(Change::rename(at, to))).unwrap();
+    world.apply(&set, &format!("turn {}", step / 2));
+}
+
+fn agent_creates_or_trashes(world: &mut World, random: &mut fastrand::Rng, step: usize) {
+    let change = match any_path(world, random) {
+        Some(at) if random.bool() && world.notes.len() > 1 => {
+            let lines = bytes(&world.notes[&at].lines);
+            Change::trash(at, lines)
+        }
+        _ => {
+            let height = random.usize(1..5);
+            let lines = world.fresh_lines(height);
+            Change::create(world.free_path("Made"), bytes(&lines))
+        }
+    };
+    world.apply(&ChangeSet::one(change), &format!("turn {}", step / 2));
+}
+
+/// In place, or as programs do that write a new file and rename it over the old one.
+fn user_edits(world: &mut World, random: &mut fastrand::Rng) {
+    let Some(at) = any_path(world, random) else { return };
+    let lines = edited(world, &world.notes[&at].lines.clone(), random);
+    let inode = u64::from(world.number());
+    let note = world.notes.get_mut(&at).unwrap();
+    note.lines = lines;
+    if random.bool() {
+        note.inode = inode;
+    }
+}
+
+/// To another name, or to another folder.
+fn user_renames(world: &mut World, random: &mut fastrand::Rng) -> usize {
+    let Some(at) = any_path(world, random) else { return 0 };
+    let to = if random.bool() {
+        world.free_path("Hand")
+    } else {
+        let folder = world.number();
+        crate::world::path(&format!("Hand {folder}/{}", at.name()))
+    };
+    let note = world.notes.remove(&at).unwrap();
+    world.by_hand.insert(note.is);
+    world.notes.insert(to, note);
+    1
+}
+
+/// One effect, a set, a turn, a conversation, or some hunks; of what still counts.
+fn some_effects(world: &World, random: &mut fastrand::Rng) -> Option<Wanted> {
+    let one = random.choice(&world.ledger)?.clone();
+    let scope = random.u8(0..8);
+    let standings = world.standings();
+    let is_chosen = |effect: &&Effect| match scope {
+        3 => effect.change_set == one.change_set,
+        4 => effect.turn == one.turn,
+        5 => effect.turn.as_str().starts_with("turn"),
+        _ => effect.id == one.id,
+    };
+    let mut effects = BTreeMap::new();
+    for effect in world.ledger.iter().filter(is_chosen) {
+        let (before, after) = &world.lines[&effect.id];
+        let all: BTreeSet<usize> = (0..edits(before, after).len()).collect();
+        let some = match standings.counts(&effect.id) {
+            Counts::Nothing => continue,
+            _ if effect.turn.as_str() == "by hand" => continue,
+            Counts::Whole if scope < 6 || effect.kind != ChangeKind::Replace => {
+                effects.insert(effect.id.clone(), Hunks::All);
+                continue;
+            }
+            Counts::Whole => all.into_iter().filter(|_| random.bool()).collect(),
+            Counts::Without(gone) => &all - &gone,
+        };
+        effects.insert(effect.id.clone(), Hunks::Some(some));
+    }
+    Some(Wanted { effects, direction: Direction::Back })
+}
+
+fn take_something_back(
+    world: &mut World,
+    random: &mut fastrand::Rng,
+    seed: u64,
+    tally: &mut Tally,
+) {
+    let Some(wanted) = some_effects(world, random) else { return };
+    let taken = take_back(&world.past(&wanted), &wanted, world);
+    let expected = Expected::of(world, &wanted);
+    if is_lost(world, &taken, &chosen(world, &wanted)) {
+        tally.lost += 1;
+        return;
+    }
+    let before = world.texts();
+    taken.moved.iter().for_each(|(from, to)| world.observe_move(from, to));
+    if std::env::var_os("TELL").is_some() {
+        println!("{}", story(seed, &wanted, &taken, &before, world));
+    }
+    let set = world.apply(&taken.changes, "undo");
+    world.remember(&set, &taken);
+    let now = world.texts();
+    let conflicting: BTreeSet<&EffectId> = taken.conflicts.iter().map(|c| &c.effect).collect();
+    let said = || story(seed, &wanted, &taken, &before, world);
+    assert_eq!(conflicting.is_empty(), expected.is_clean, "{}", said());
+    if !expected.is_clean {
+        tally.conflicts += 1;
+        return;
+    }
+    assert_eq!(now, expected.texts(), "{}", said());
+    tally.clean += 1;
+    tally.by_hunk += usize::from(wanted.effects.values().any(|hunks| *hunks != Hunks::All));
+    tally.nothing_left += usize::from(taken.changes.is_empty());
+    redo(world, &set, &before, seed);
+    tally.redone += 1;
+}
+
+/// A note that was renamed by hand and then written anew cannot always be known again.
+fn is_lost(world: &World, taken: &Taken, chosen: &BTreeSet<EffectId>) -> bool {
+    let gone = taken.conflicts.iter().filter(|conflict| conflict.why == Why::Gone);
+    let gone = gone.map(|conflict| &conflict.effect);
+    let unmentioned = chosen.iter().filter(|id| {
+        let is_it = |other: &EffectId| other == *id;
+        world.effect(id).kind == ChangeKind::Create
+            && !taken.undoings.iter().any(|undoing| is_it(&undoing.effect))
+            && !taken.conflicts.iter().any(|conflict| is_it(&conflict.effect))
+    });
+    gone.chain(unmentioned)
+        .map(|id| world.is[world.place(id)])
+        .any(|is| world.by_hand.contains(&is))
+}
+
+/// To take back what was just taken back restores every byte.
+fn redo(
+    world: &World,
+    set: &protocol::ChangeSetId,
+    before: &BTreeMap<NotePath, Vec<Line>>,
+    seed: u64,
+) {
+    let mut world = world.clone();
+    let effects = world.ledger.iter().filter(|effect| effect.change_set == *set);
+    let wanted = Wanted::back(effects.map(|effect| effect.id.clone()));
+    let redone = take_back(&world.past(&wanted), &wanted, &world);
+    world.apply(&redone.changes, "undo");
+    let said = || story(seed, &wanted, &redone, before, &world);
+    assert_eq!(redone.conflicts, [], "redo, {}", said());
+    assert_eq!(world.texts(), *before, "redo, {}", said());
+}
+
+/// What is wanted, with all that belongs to it.
+fn chosen(world: &World, wanted: &Wanted) -> BTreeSet<EffectId> {
+    let belongs = |effect: &&Effect| {
+        wanted.effects.iter().any(|(id, hunks)| {
+            let other = world.effect(id);
+            let same_unit = effect.unit.is_some() && other.unit == effect.unit;
+            let same_unit = same_unit && other.change_set == effect.change_set;
+            other.id == effect.id || (same_unit && *hunks == Hunks::All)
+        })
+    };
+    world.ledger.iter().filter(belongs).map(|effect| effect.id.clone()).collect()
+}
+
+/// Everything that a person needs to see what went wrong.
+fn story(
+    seed: u64,
+    wanted: &Wanted,
+    taken: &Taken,
+    before: &BTreeMap<NotePath, Vec<Line>>,
+    world: &World,
+) -> String {
+    let mut out = format!("seed {seed}: {wanted:?}\n");
+    for (effect, is) in world.ledger.iter().zip(&world.is) {
+        let (before, after) = &world.lines[&effect.id];
+        let target = effect.target.as_ref().map(NotePath::as_str);
+        let id = &effect.id;
+        out += &format!(
+            "{id} of {} by {} note {is}: {:?} {} {target:?} {before:?} {after:?}\n",
+            effect.change_set, effect.turn, effect.kind, effect.path
+        );
+    }
+    for (path, lines) in before {
+        out += &format!("had {path}: {lines:?}\n");
+    }
+    for change in taken.changes.changes() {
+        let after = change.after().map(crate::world::lines);
+        out += &format!("change {:?} {} {:?}\n", change.kind(), change.path, after);
+    }
+    for conflict in &taken.conflicts {
+        out += &format!("conflict {} {} {:?}\n", conflict.effect, conflict.path, conflict.why);
+    }
+    out
+}
+
+/// What the oracle says.
+struct Expected {
+    notes: BTreeMap<NotePath, Note>,
+    is_clean: bool,
+}
+
+impl Expected {
+    fn of(world: &World, wanted: &Wanted) -> Self {
+        let mut expected = Self { notes: world.notes.clone(), is_clean: true };
+        let chosen = chosen(world, wanted);
+        let places = (0..world.ledger.len()).filter(|at| chosen.contains(&world.ledger[*at].id));
+        for at in places.rev() {
+            let is_clean = expected.take_back(world, wanted, at);
+            expected.is_clean &= is_clean;
+        }
+        expected
+    }
+
+    fn texts(&self) -> BTreeMap<NotePath, Vec<Line>> {
+        self.notes.iter().map(|(path, note)| (path.clone(), note.lines.clone())).collect()
+    }
+
+    /// Whether one effect can be taken back whole; then it is.
+    fn take_back(&mut self, world: &World, wanted: &Wanted, at: usize) -> bool {
+        let effect = &world.ledger[at];
+        let (before, after) = &world.lines[&effect.id];
+        let here = self.now_at(world, at);
+        match effect.kind {
+            ChangeKind::Replace => {
+                let Some(here) = here else { return false };
+                let versions = world.versions(at);
+                let back = match wanted.effects.get(&effect.id) {
+                    Some(Hunks::Some(hunks)) => without(before, after, hunks),
+                    _ => before.clone(),
+                };
+                let note = self.notes.get_mut(&here).unwrap();
+                let Some(lines) = merged(after, &note.lines, &back, &versions) else {
+                    return false;
+                };
+                note.lines = lines;
+                true
+            }
+            ChangeKind::Create => {
+                let Some(here) = here else { return true };
+                let is_as_made = self.notes[&here].lines == *after;
+                if is_as_made {
+                    self.notes.remove(&here);
+                }
+                is_as_made
+            }
+            ChangeKind::Trash => self.restore(world, at, before),
+            ChangeKind::Rename => {
+                let Some(here) = here else { return false };
+                let target = effect.target.clone().unwrap();
+                if here == effect.path {
+                    return true;
+                }
+                if here != target || self.notes.contains_key(&effect.path) {
+                    return false;
+                }
+                let note = self.notes.remove(&here).unwrap();
+                self.notes.insert(effect.path.clone(), note);
+                true
+            }
+            other => panic!("no history has {other:?}"),
+        }
+    }
+
+    fn restore(&mut self, world: &World, at: usize, lines: &[Line]) -> bool {
+        if self.now_at(world, at).is_some() {
+            return true;
+        }
+        // Where it was when it was last seen.
+        let all = world.ledger.iter().zip(&world.is).rev();
+        let last = all.filter(|(_, is)| **is == world.is[at]).map(|(effect, _)| effect).next();
+        let last = last.unwrap();
+        let path = last.target.clone().unwrap_or_else(|| last.path.clone());
+        let is_free = !self.notes.contains_key(&path);
+        if is_free {
+            let note = Note { is: world.is[at], inode: 0, lines: lines.to_vec() };
+            self.notes.insert(path, note);
+        }
+        is_free
+    }
+
+    /// Where the note is that an effect left, by its identity.
+    fn now_at(&self, world: &World, at: usize) -> Option<NotePath> {
+        let is = world.is[at];
+        self.notes.iter().find(|(_, note)| note.is == is).map(|(path, _)| path.clone())
+    }
+}

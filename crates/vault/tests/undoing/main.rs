@@ -1,0 +1,14 @@
+//! Taking changes back: case by case, and over random histories against an oracle.
+
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails where it cannot go on"
+)]
+
+mod cases;
+mod histories;
+mod oracle;
+mod world;
