@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use index::{Cut, Found, Query, Ranked, SearchError, find, glob, search};
 use protocol::reaction::Why;
-use protocol::{Change, ChangeSet, NotePath};
+use protocol::{Act, Change, ChangeSet, NotePath};
 use tempfile::TempDir;
 use vault::{Vault, VaultError};
 
@@ -324,4 +324,21 @@ fn a_glob_counts_what_it_does_not_return_and_refuses_folders_that_are_not_there(
     let outside = glob(&vault, &none, "*", Some("../out"), 2);
     assert!(matches!(outside, Err(SearchError::Vault(VaultError::Path(_)))), "{outside:?}");
     assert!(matches!(glob(&vault, &none, "[", None, 2), Err(SearchError::BadGlob { .. })));
+}
+
+#[test]
+fn folders_that_a_plan_needs_or_makes_are_listed() {
+    let (_folder, vault) = vault(&[("a.md", "")]);
+    let at = |text: &str| NotePath::parse(text).unwrap();
+    let overlay: ChangeSet = [
+        Change { path: at("made/deep"), act: Act::MakeFolder },
+        Change::create(at("new/n.md"), ""),
+        Change::rename(at("a.md"), at("moved/a.md")),
+    ]
+    .into_iter()
+    .collect();
+    let found = glob(&vault, &overlay, "**", None, 100).unwrap();
+    let mut paths: Vec<_> = found.entries.iter().map(|entry| entry.path.as_str()).collect();
+    paths.sort_unstable();
+    assert_eq!(paths, ["made", "made/deep", "moved", "moved/a.md", "new", "new/n.md"]);
 }
