@@ -30,6 +30,12 @@ const screens = [
   { name: 'moves-card', story: 'moves', sizes: { wide, small } },
   { name: 'moves', story: 'moves', prepare: openReview, sizes: { wide, narrow, small } },
   { name: 'moves-decided', story: 'moves', prepare: decideMoves, sizes: { wide, small } },
+  { name: 'chat-undo', story: 'changes', prepare: undoLast, sizes: { wide, small } },
+  { name: 'changes', story: 'changes', prepare: openChanges, sizes: { wide, narrow, small } },
+  { name: 'changes-open', story: 'changes', prepare: openChange, sizes: { wide, small } },
+  { name: 'changes-conflict', story: 'changes', prepare: meetConflict, sizes: { wide, small } },
+  { name: 'changes-chat', story: 'changes', prepare: openFromChat, sizes: { wide } },
+  { name: 'changes-empty', story: 'empty-vault', prepare: openChanges, sizes: { wide } },
   { name: 'commands', story: 'commands', sizes: { wide, small } },
   { name: 'failed', story: 'failed', sizes: { wide } },
   { name: 'interrupted', story: 'interrupted', sizes: { wide } },
@@ -81,6 +87,32 @@ async function decideMoves(page) {
   await page.keyboard.press('j');
   await page.keyboard.press('j');
   await page.keyboard.press('j');
+}
+async function openChanges(page) {
+  const drawer = page.getByRole('button', { name: /^Conversations/ });
+  if (await drawer.isVisible()) await drawer.click();
+  await page.getByTestId('open-changes').click();
+  await page.getByTestId('changes').waitFor();
+}
+async function openChange(page) {
+  await openChanges(page);
+  await page.getByRole('button', { name: /^Made 4 changes|^Changed 4 notes/ }).click();
+  await page.getByRole('button', { name: /^Moved Minutes/ }).click();
+}
+async function meetConflict(page) {
+  await openChanges(page);
+  await page.getByTestId('change-undo').nth(2).click();
+  await page.getByTestId('conflict').waitFor();
+}
+async function openFromChat(page) {
+  await page.getByRole('button', { name: 'See the changes' }).click();
+  await page.getByText('mushrooms').waitFor();
+}
+async function undoLast(page) {
+  await page.getByTestId('turn-undo').waitFor();
+  await page.keyboard.press('Shift+Tab');
+  await page.keyboard.press('Control+z');
+  await page.getByTestId('undo-notice').waitFor();
 }
 async function openSettings(page) {
   await page.keyboard.press('Control+,');

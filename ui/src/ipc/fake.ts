@@ -1,11 +1,15 @@
 /** An application in memory: plays a story to the window, for tests and pictures. */
 import type {
   AppEvent,
+  AppliedHunks,
+  AppliedPage,
   Conversation,
   ConversationId,
   ConversationView,
   DecideReview,
+  EffectId,
   KeyPlace,
+  ListApplied,
   NotePath,
   NoteText,
   Numbered,
@@ -13,7 +17,11 @@ import type {
   SendMessage,
   Settings,
   Snapshot,
+  UndoConflict,
+  Undone,
+  UndoScope,
 } from './bindings';
+import { type AppliedStory, FakeChanges, nothingApplied } from './fake-changes';
 import type { Host } from './host';
 
 /** How things stand when the window opens, and what it is told then. */
@@ -21,6 +29,7 @@ export interface Story {
   readonly snapshot: Snapshot;
   readonly views: readonly ConversationView[];
   readonly notes: Readonly<Record<NotePath, string>>;
+  readonly applied?: AppliedStory;
 }
 
 /** Every call, in order, as the window made it. */
@@ -35,11 +44,15 @@ export class FakeHost implements Host {
   #onEvents: (events: Numbered[]) => void = () => undefined;
   #seq: number;
   #count = 0;
+  readonly #changes: FakeChanges;
 
   constructor(story: Story) {
     this.#story = story;
     this.#seq = story.snapshot.seq;
     this.#views = new Map(story.views.map((view) => [view.conversation.id, view]));
+    this.#changes = new FakeChanges(story.applied ?? nothingApplied, (set) =>
+      this.tell({ type: 'applied_changed', set }),
+    );
   }
 
   /** Tells the window, as the application would. */
@@ -122,6 +135,36 @@ export class FakeHost implements Host {
       );
       this.#rework(conversation, { waitingNotes: notes.length });
     }
+  }
+
+  async listApplied(request: ListApplied): Promise<AppliedPage> {
+    await this.#called('listApplied', request);
+    return this.#changes.page(request, this.#seq);
+  }
+
+  async appliedHunks(effect: EffectId): Promise<AppliedHunks> {
+    await this.#called('appliedHunks', effect);
+    return { effect, hunks: this.#changes.hunks(effect) };
+  }
+
+  async undo(scope: UndoScope): Promise<Undone> {
+    await this.#called('undo', scope);
+    return this.#changes.undo(scope);
+  }
+
+  async redo(scope: UndoScope): Promise<Undone> {
+    await this.#called('redo', scope);
+    return this.#changes.redo(scope);
+  }
+
+  async reapply(effect: EffectId): Promise<Undone> {
+    await this.#called('reapply', effect);
+    return this.#changes.reapply(effect);
+  }
+
+  async settleConflict(conflict: UndoConflict): Promise<Undone> {
+    await this.#called('settleConflict', conflict);
+    return this.#changes.takeOld(conflict);
   }
 
   async showNote(path: NotePath): Promise<NoteText> {

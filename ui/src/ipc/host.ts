@@ -1,7 +1,8 @@
 /** The one door between the window and the application. */
 import type {
-  ConversationId, ConversationView, DecideReview, KeyPlace, NotePath, NoteText, Numbered, ProviderTest,
-  SendMessage, Settings, Snapshot,
+  AppliedHunks, AppliedPage, ConversationId, ConversationView, DecideReview, EffectId, KeyPlace,
+  ListApplied, NotePath, NoteText, Numbered, ProviderTest, SendMessage, Settings, Snapshot, Undone,
+  UndoConflict, UndoScope,
 } from './bindings';
 
 /** Each call may be refused with a `UserError`, thrown as it is. */
@@ -18,6 +19,18 @@ export interface Host {
   continueTurn(conversation: ConversationId): Promise<void>;
   /** Applies and rejects waiting changes; resolves when the files are written. */
   decideReview(request: DecideReview): Promise<void>;
+  /** A page of applied changes, newest first. */
+  listApplied(request: ListApplied): Promise<AppliedPage>;
+  /** What an applied change did inside its note. */
+  appliedHunks(effect: EffectId): Promise<AppliedHunks>;
+  /** Takes changes back, as far as that needs no guess; resolves when the files are written. */
+  undo(scope: UndoScope): Promise<Undone>;
+  /** Puts back what was taken back of these changes. */
+  redo(scope: UndoScope): Promise<Undone>;
+  /** Puts in again what another program has overwritten. */
+  reapply(effect: EffectId): Promise<Undone>;
+  /** Writes `back` in each place of the conflict where `now` still stands. */
+  settleConflict(conflict: UndoConflict): Promise<Undone>;
   /** Shows a note beside the chat; it is then the active note that a model may be told of. */
   showNote(path: NotePath): Promise<NoteText>;
   /** No note is shown any more. */

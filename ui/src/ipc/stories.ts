@@ -1,4 +1,5 @@
 /** The stories that the fake application can play, by name. */
+import { changes } from './stories/changes';
 import { chat, longChat } from './stories/chat';
 import { commands } from './stories/commands';
 import { failed, interrupted, limited } from './stories/ended';
@@ -10,6 +11,7 @@ import { trouble } from './stories/trouble';
 import type { Story } from './fake';
 
 export const stories: Readonly<Record<string, () => Story>> = {
+  changes,
   chat,
   commands,
   'empty-vault': emptyVault,

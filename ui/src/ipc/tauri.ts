@@ -2,12 +2,15 @@
 import { Channel, invoke } from '@tauri-apps/api/core';
 
 import type {
+  AppliedHunks,
+  AppliedPage,
   ConversationId,
   ConversationView,
   NoteText,
   Numbered,
   ProviderTest,
   Snapshot,
+  Undone,
 } from './bindings';
 import type { Host } from './host';
 
@@ -23,6 +26,12 @@ export const tauriHost: Host = {
   stop: (conversation) => invoke('stop', { conversation }),
   continueTurn: (conversation) => invoke('continue_turn', { conversation }),
   decideReview: (request) => invoke('decide_review', { request }),
+  listApplied: (request) => invoke<AppliedPage>('list_applied', { request }),
+  appliedHunks: (effect) => invoke<AppliedHunks>('applied_hunks', { effect }),
+  undo: (scope) => invoke<Undone>('undo', { scope }),
+  redo: (scope) => invoke<Undone>('redo', { scope }),
+  reapply: (effect) => invoke<Undone>('reapply', { effect }),
+  settleConflict: (conflict) => invoke<Undone>('settle_conflict', { conflict }),
   showNote: (path) => invoke<NoteText>('show_note', { path }),
   closeNote: () => invoke('close_note'),
   selectInNote: (selected, heading) => invoke('select_in_note', { selected, heading }),

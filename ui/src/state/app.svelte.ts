@@ -15,6 +15,7 @@ import type {
   VaultInfo,
 } from '../ipc/bindings';
 import { m } from '../messages/messages';
+import { Changes } from './changes.svelte';
 import { type ChatEvent, OpenConversation } from './conversation.svelte';
 
 /** Something that went wrong outside any conversation, until the user has seen it. */
@@ -45,6 +46,7 @@ export class AppState {
   chat = $state.raw<OpenConversation | null>(null);
   /** The note beside the chat. */
   note = $state.raw<ShownNote | null>(null);
+  readonly changes = new Changes();
   /** What a screen reader is told, at boundaries only. */
   announcement = $state('');
 
@@ -66,6 +68,7 @@ export class AppState {
     this.provider = snapshot.provider;
     this.hub = snapshot.hub;
     this.conversations = snapshot.conversations;
+    this.changes.clear();
     this.problems = [];
     for (const error of snapshot.problems) this.report(error);
     this.ready = true;
@@ -108,7 +111,7 @@ export class AppState {
         if (this.note?.path === event.path) this.#changeNote(this.note, event.text);
         return;
       case 'applied_changed':
-        // Nothing on the screen lists applied changes yet.
+        this.changes.tell(event.set, seq);
         return;
       case 'problem':
         this.report(event.error);

@@ -1,5 +1,5 @@
 /** Waiting changes as what the user decides about: one note, or a move with all that follows it. */
-import type { ChangeKind, NoteDiff, NotePath } from '../ipc/bindings';
+import type { CallId, ChangeKind, NoteDiff, NotePath } from '../ipc/bindings';
 
 /** Where it stands in the review. */
 export type DecisionGroup = 'edited' | 'new' | 'moved' | 'folders' | 'removed';
@@ -16,20 +16,33 @@ const order: readonly DecisionGroup[] = ['edited', 'new', 'moved', 'folders', 'r
 
 /** In the order they are shown: by group, then as they were planned. */
 export function decisions(notes: readonly NoteDiff[]): Decision[] {
-  const units = new Map<string, NoteDiff[]>();
-  for (const note of notes) {
-    const key = note.unit === null ? `note:${note.path}` : `unit:${note.unit}`;
-    units.set(key, [...(units.get(key) ?? []), note]);
-  }
-  const all = [...units.values()].flatMap(decision);
+  const all = together(notes).map((one) => ({ ...one, group: groupOf(one.lead.kind) }));
   return order.flatMap((group) => all.filter((one) => one.group === group));
 }
 
-function decision(together: readonly NoteDiff[]): Decision[] {
-  const lead = together.find((note) => groupOf(note.kind) === 'moved') ?? together[0];
-  if (!lead) return [];
-  const others = together.filter((note) => note !== lead);
-  return [{ group: groupOf(lead.kind), lead, others }];
+/** What may happen on its own, or only with the others of its unit. */
+interface Belonging {
+  readonly kind: ChangeKind;
+  readonly unit: CallId | null;
+}
+
+interface Together<Change> {
+  /** The move, or what stands alone. */
+  readonly lead: Change;
+  readonly others: readonly Change[];
+}
+
+/** Changes as they happen and are taken back: alone, or a move with all that follows it. */
+export function together<Change extends Belonging>(changes: readonly Change[]): Together<Change>[] {
+  const units = new Map<string, Change[]>();
+  changes.forEach((change, index) => {
+    const key = change.unit === null ? `alone:${index}` : `unit:${change.unit}`;
+    units.set(key, [...(units.get(key) ?? []), change]);
+  });
+  return [...units.values()].flatMap((unit) => {
+    const lead = unit.find((change) => groupOf(change.kind) === 'moved') ?? unit[0];
+    return lead ? [{ lead, others: unit.filter((change) => change !== lead) }] : [];
+  });
 }
 
 /** Whether "accept all" leaves it out: what takes something away is accepted on its own. */

@@ -2,7 +2,9 @@
 import { SvelteMap } from 'svelte/reactivity';
 
 import type {
+  ChangeSetId,
   ConversationId,
+  ConversationView,
   KeyPlace,
   Numbered,
   ProviderTest,
@@ -14,6 +16,7 @@ import type {
 import type { Host } from '../ipc/host';
 import { AppState } from './app.svelte';
 import { linkedNote } from './note-path';
+import { Undoing } from './undoing.svelte';
 import { userError } from './user-error';
 
 export type SettingsSection = 'vault' | 'private' | 'answering' | 'hub' | 'appearance';
@@ -22,6 +25,13 @@ export type SettingsSection = 'vault' | 'private' | 'answering' | 'hub' | 'appea
 type Place =
   | { readonly name: 'chat' }
   | { readonly name: 'review' }
+  | {
+      readonly name: 'changes';
+      /** Those of one conversation; `null` for all. */
+      readonly conversation: ConversationId | null;
+      /** The set to begin with. */
+      readonly at: ChangeSetId | null;
+    }
   | { readonly name: 'settings'; readonly section: SettingsSection };
 
 /** What became of a key; `elsewhere` when there is no keyring and the user may choose the file. */
@@ -37,12 +47,14 @@ export class Session {
   /** Whether a message is on its way to the store. */
   sending = $state(false);
 
+  readonly undoing: Undoing;
   readonly #host: Host;
   readonly #drafts = new SvelteMap<ConversationId | null, string>();
   #feed = 0;
 
   constructor(host: Host) {
     this.#host = host;
+    this.undoing = new Undoing(host, this.app);
   }
 
   /** Opens the feed and brings the window to where things stand; also after a vault was opened. */
@@ -58,12 +70,14 @@ export class Session {
       });
       if (feed !== this.#feed) return;
       this.app.restore(snapshot);
+      this.undoing.dismiss();
       if (!snapshot.vault) this.firstRun = true;
       const waiting = early ?? [];
       early = null;
       this.#receive(waiting);
       await this.#reopen();
       await this.#showAgain();
+      if (this.place.name === 'changes') this.openChanges(this.place.conversation);
     });
   }
 
@@ -94,6 +108,20 @@ export class Session {
 
   openReview(): void {
     if (this.app.chat?.review) this.place = { name: 'review' };
+  }
+
+  /** Shows what was applied: all of it, or what one conversation led to. */
+  openChanges(conversation: ConversationId | null = null, at: ChangeSetId | null = null): void {
+    this.place = { name: 'changes', conversation, at };
+    if (conversation !== null) void this.undoing.listOf(conversation);
+    else if (this.app.changes.oldest === null) void this.undoing.listMore();
+  }
+
+  /** Shows the change that a notice says needs the user. */
+  openConflict(): void {
+    const effect = this.undoing.notice?.conflict ?? null;
+    this.undoing.dismiss();
+    this.openChanges(null, effect === null ? null : this.app.changes.setOf(effect));
   }
 
   backToChat(): void {
@@ -270,8 +298,10 @@ export class Session {
   async #fetch(conversation: ConversationId): Promise<void> {
     this.app.expect(conversation);
     await this.#ask(async () => {
-      this.app.show(await this.#host.openConversation(conversation));
+      const view = await this.#host.openConversation(conversation);
+      this.app.show(view);
       this.notAnAnswer = false;
+      if (hasChanged(view)) void this.undoing.listOf(conversation);
     });
   }
 
@@ -289,6 +319,14 @@ export class Session {
 
 function sameVault(one: VaultInfo | null, other: VaultInfo | null): boolean {
   return one?.folder === other?.folder;
+}
+
+/** Whether notes were changed in it, so that there may be something to take back. */
+function hasChanged({ items }: ConversationView): boolean {
+  return items.some((item) => {
+    if (item.type === 'verdict') return item.applied.length > 0;
+    return item.type === 'tool' && item.reactions.some((one) => 'waiting' in one && !one.waiting);
+  });
 }
 
 /** The number of an option, alone, is that option. */

@@ -1,5 +1,5 @@
 /** The chat's items as the rows that are drawn: days apart, tool calls together. */
-import type { Item, Timestamp } from '../../ipc/bindings';
+import type { Item, Timestamp, TurnId } from '../../ipc/bindings';
 import { itemKey } from '../../state/conversation.svelte';
 
 export type ToolItem = Extract<Item, { type: 'tool' }>;
@@ -8,17 +8,29 @@ type Row =
   | { readonly kind: 'day'; readonly key: string; readonly at: Timestamp }
   | { readonly kind: 'item'; readonly key: string; readonly item: Exclude<Item, ToolItem> }
   | { readonly kind: 'tools'; readonly key: string; readonly calls: readonly ToolItem[] }
-  | { readonly kind: 'passages'; readonly key: string; readonly call: ToolItem };
+  | { readonly kind: 'passages'; readonly key: string; readonly call: ToolItem }
+  | { readonly kind: 'undo'; readonly key: string; readonly turn: TurnId };
 
 interface Reading {
   /** Without a model passages are the answer itself, else they lie inside their line. */
   readonly passagesAreAnswers: boolean;
+  /** Turns whose changes can be taken back, or were. */
+  readonly changed?: ReadonlySet<TurnId>;
+  /** Whether the last turn goes on: then it has no end yet. */
+  readonly working?: boolean;
 }
 
 export function rows(items: readonly Item[], reading: Reading): Row[] {
   const drawn: Row[] = [];
   let day = '';
+  let turns = new Set<TurnId>();
+  const endTurns = (): void => {
+    for (const turn of turns) drawn.push({ kind: 'undo', key: `undo:${turn}`, turn });
+    turns = new Set();
+  };
   for (const item of items) {
+    if (item.type === 'user' && (!item.queued || !reading.working)) endTurns();
+    if ('turn' in item && reading.changed?.has(item.turn)) turns.add(item.turn);
     if (item.type === 'user' && dayOf(item.at) !== day) {
       day = dayOf(item.at);
       drawn.push({ kind: 'day', key: `day:${itemKey(item)}`, at: item.at });
@@ -26,6 +38,7 @@ export function rows(items: readonly Item[], reading: Reading): Row[] {
     if (item.type === 'tool') pushCall(drawn, item, reading);
     else if (isShown(item)) pushItem(drawn, item);
   }
+  if (!reading.working) endTurns();
   return drawn;
 }
 

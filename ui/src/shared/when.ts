@@ -1,9 +1,8 @@
-/** Days and times as the user's language writes them. */
-import type { Timestamp } from '../../ipc/bindings';
-import { m } from '../../messages/messages';
+/** Days and times as the user's language writes them; moments are milliseconds since 1970. */
+import { m } from '../messages/messages';
 
 /** "Today", "Yesterday", or the date. */
-export function dayWords(at: Timestamp, now = new Date()): string {
+export function dayWords(at: number, now = new Date()): string {
   const day = new Date(at);
   if (day.toDateString() === now.toDateString()) return m.day_today();
   const yesterday = new Date(now);
@@ -12,6 +11,12 @@ export function dayWords(at: Timestamp, now = new Date()): string {
   return new Intl.DateTimeFormat(undefined, { dateStyle: 'full' }).format(day);
 }
 
-export function timeWords(at: Timestamp): string {
+/** The day and the time. */
+export function timeWords(at: number): string {
   return new Intl.DateTimeFormat(undefined, { dateStyle: 'long', timeStyle: 'short' }).format(at);
+}
+
+/** The time alone. */
+export function clockWords(at: number): string {
+  return new Intl.DateTimeFormat(undefined, { timeStyle: 'short' }).format(at);
 }

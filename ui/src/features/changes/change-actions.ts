@@ -1,0 +1,22 @@
+/** What can be done with an applied change; the view asks for it. */
+import type {
+  ConversationId,
+  EffectId,
+  NotePath,
+  UndoConflict,
+  UndoScope,
+} from '../../ipc/bindings';
+
+export interface ChangeActions {
+  undo(scope: UndoScope): void;
+  redo(scope: UndoScope): void;
+  reapply(effect: EffectId): void;
+  /** What the change did is wanted. */
+  open(effect: EffectId): void;
+  /** Leaves the note as it is. */
+  keep(effect: EffectId): void;
+  /** Takes the old text in these places. */
+  settle(conflict: UndoConflict): void;
+  showNote(path: NotePath): void;
+  showConversation(conversation: ConversationId): void;
+}

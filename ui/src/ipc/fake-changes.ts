@@ -1,0 +1,130 @@
+/** What was applied in a story, and taking it back, for the application in memory. */
+import type {
+  AppliedNote,
+  AppliedPage,
+  AppliedSet,
+  ChangeSetId,
+  EffectId,
+  Hunk,
+  ListApplied,
+  Standing,
+  UndoConflict,
+  Undone,
+  UndoScope,
+} from './bindings';
+
+/** What a story tells of applied changes. */
+export interface AppliedStory {
+  /** Newest first. */
+  readonly sets: readonly AppliedSet[];
+  readonly hunks: Readonly<Record<EffectId, readonly Hunk[]>>;
+  /** What stands in the way of taking a change back. */
+  readonly conflicts: Readonly<Record<EffectId, UndoConflict>>;
+}
+
+export const nothingApplied: AppliedStory = { sets: [], hunks: {}, conflicts: {} };
+
+const pageLength = 20;
+
+export class FakeChanges {
+  #sets: readonly AppliedSet[];
+  readonly #story: AppliedStory;
+  readonly #settled = new Set<EffectId>();
+  /** What each undo took back. */
+  readonly #undos = new Map<ChangeSetId, readonly EffectId[]>();
+  readonly #tell: (set: AppliedSet) => void;
+
+  constructor(story: AppliedStory, tell: (set: AppliedSet) => void) {
+    this.#story = story;
+    this.#sets = story.sets;
+    this.#tell = tell;
+  }
+
+  page({ conversation, before }: ListApplied, seq: number): AppliedPage {
+    const wanted = this.#sets.filter(
+      (set) => conversation === null || set.conversation === conversation,
+    );
+    const from = wanted.findIndex(({ id }) => id === before) + 1;
+    const sets = wanted.slice(from, from + pageLength);
+    return { seq, sets, more: from + pageLength < wanted.length };
+  }
+
+  hunks(effect: EffectId): Hunk[] {
+    return [...(this.#story.hunks[effect] ?? [])];
+  }
+
+  undo(scope: UndoScope): Undone {
+    const again = scope.type === 'change_set' ? this.#undos.get(scope.changeSet) : undefined;
+    if (again) return this.#settle((note) => again.includes(note.effect), 'stands');
+    const wanted = this.#inScope(scope);
+    const conflicts = this.#notes()
+      .filter((note) => wanted(note) && !this.#settled.has(note.effect))
+      .flatMap(({ effect }) => this.#story.conflicts[effect] ?? []);
+    const stopped = new Set(conflicts.map(({ effect }) => effect));
+    const part = scope.type === 'effect' && scope.hunks.length > 0;
+    const free = (note: AppliedNote): boolean =>
+      wanted(note) && note.standing !== 'undone' && !stopped.has(note.effect);
+    return { ...this.#settle(free, part ? 'partly_undone' : 'undone'), conflicts };
+  }
+
+  redo(scope: UndoScope): Undone {
+    const wanted = this.#inScope(scope);
+    return this.#settle((note) => wanted(note) && note.standing !== 'stands', 'stands');
+  }
+
+  reapply(effect: EffectId): Undone {
+    return this.#settle((note) => note.effect === effect, 'stands');
+  }
+
+  takeOld({ effect }: UndoConflict): Undone {
+    this.#settled.add(effect);
+    return this.#settle((note) => note.effect === effect, 'undone');
+  }
+
+  #notes(): AppliedNote[] {
+    return this.#sets.flatMap((set) => set.notes);
+  }
+
+  #inScope(scope: UndoScope): (note: AppliedNote) => boolean {
+    const effects = new Set(
+      this.#sets.flatMap((set) => set.notes.filter((note) => isMeant(scope, set, note))).map(idOf),
+    );
+    return (note) => effects.has(note.effect);
+  }
+
+  #settle(wanted: (note: AppliedNote) => boolean, standing: Standing): Undone {
+    const changed = this.#notes().filter(wanted);
+    this.#sets = this.#sets.map((set) => {
+      if (!set.notes.some(wanted)) return set;
+      const notes = set.notes.map((note) => (wanted(note) ? { ...note, standing } : note));
+      const now = { ...set, notes };
+      this.#tell(now);
+      return now;
+    });
+    const changeSet = changed.length > 0 ? `undo-${this.#undos.size + 1}` : null;
+    if (changeSet !== null) this.#undos.set(changeSet, changed.map(idOf));
+    const paths = [...new Set(changed.map(({ path }) => path))];
+    return { changeSet, changed: paths, conflicts: [] };
+  }
+}
+
+function idOf({ effect }: AppliedNote): EffectId {
+  return effect;
+}
+
+function isMeant(scope: UndoScope, set: AppliedSet, note: AppliedNote): boolean {
+  switch (scope.type) {
+    case 'effect': {
+      const named = set.notes.find(({ effect }) => effect === scope.effect);
+      return Boolean(named) && (note === named || (named?.unit ?? note.effect) === note.unit);
+    }
+    case 'change_set':
+      return set.id === scope.changeSet;
+    case 'turn':
+      return set.turn === scope.turn;
+    case 'conversation':
+      return set.conversation === scope.conversation;
+    default:
+      return scope satisfies never;
+  }
+}

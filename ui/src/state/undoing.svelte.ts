@@ -1,0 +1,168 @@
+/** Lists what was applied, takes it back and puts it in again, and says what came of it. */
+import type {
+  ChangeSetId,
+  ConversationId,
+  EffectId,
+  UndoConflict,
+  Undone,
+  UndoScope,
+} from '../ipc/bindings';
+import type { Host } from '../ipc/host';
+import { m } from '../messages/messages';
+import { undoCount } from './applied';
+import type { AppState } from './app.svelte';
+import { userError } from './user-error';
+
+/** What came of the last undo, until the user has read it. */
+export interface Notice {
+  readonly words: string;
+  /** To undo this set is to redo. */
+  readonly redo: ChangeSetId | null;
+  /** A change that needs the user, if there is one. */
+  readonly conflict: EffectId | null;
+}
+
+export class Undoing {
+  notice = $state.raw<Notice | null>(null);
+  /** Whether a page is on its way. */
+  listing = $state(false);
+
+  readonly #host: Host;
+  readonly #app: AppState;
+  /** One at a time: what comes after would be about something else. */
+  #busy = false;
+
+  constructor(host: Host, app: AppState) {
+    this.#host = host;
+    this.#app = app;
+  }
+
+  /** The next page of everything that was applied. */
+  async listMore(): Promise<void> {
+    if (this.listing) return;
+    this.listing = true;
+    const { changes } = this.#app;
+    await this.#ask(async () => {
+      const before = changes.oldest;
+      changes.addPage(await this.#host.listApplied({ conversation: null, before }));
+    });
+    this.listing = false;
+  }
+
+  /** Everything that one conversation led to. */
+  async listOf(conversation: ConversationId): Promise<void> {
+    const { changes } = this.#app;
+    let before: ChangeSetId | null = null;
+    await this.#ask(async () => {
+      while (!changes.whole.has(conversation)) {
+        const page = await this.#host.listApplied({ conversation, before });
+        changes.addOf(conversation, page);
+        before = page.sets.at(-1)?.id ?? null;
+        if (before === null) return;
+      }
+    });
+  }
+
+  /** Fetches what a change did inside its note, once. */
+  async open(effect: EffectId): Promise<void> {
+    const { hunks } = this.#app.changes;
+    if (hunks.has(effect)) return;
+    await this.#ask(async () => {
+      hunks.set(effect, (await this.#host.appliedHunks(effect)).hunks);
+    });
+  }
+
+  async undo(scope: UndoScope): Promise<void> {
+    await this.#take(
+      () => this.#host.undo(scope),
+      (count) => (count > 0 ? m.notice_undone({ count }) : m.notice_nothing()),
+    );
+  }
+
+  async redo(scope: UndoScope): Promise<void> {
+    await this.#take(
+      () => this.#host.redo(scope),
+      (count) => (count > 0 ? m.notice_redone({ count }) : m.notice_nothing_again()),
+    );
+  }
+
+  /** Puts in again what another program has overwritten. */
+  async reapply(effect: EffectId): Promise<void> {
+    await this.#take(
+      () => this.#host.reapply(effect),
+      (count) => (count > 0 ? m.notice_reapplied({ count }) : m.notice_nothing_again()),
+    );
+  }
+
+  /** Leaves the note as it is. */
+  keep(effect: EffectId): void {
+    this.#app.changes.conflicts.delete(effect);
+  }
+
+  /** Takes the old text in the places of a conflict. */
+  async settle(conflict: UndoConflict): Promise<void> {
+    const settled = await this.#take(
+      () => this.#host.settleConflict(conflict),
+      () => m.notice_settled(),
+    );
+    if (settled?.conflicts.length === 0) this.keep(conflict.effect);
+  }
+
+  /** Takes back the newest set that still stands. */
+  async undoLast(): Promise<void> {
+    const { changes } = this.#app;
+    if (changes.oldest === null && changes.more) await this.listMore();
+    const last = changes.listed.find((set) => undoCount([set]) > 0);
+    if (last) await this.undo({ type: 'change_set', changeSet: last.id });
+    else this.notice = { words: m.notice_nothing(), redo: null, conflict: null };
+  }
+
+  /** Puts back what the notice says was taken back. */
+  async redoLast(): Promise<void> {
+    const changeSet = this.notice?.redo ?? null;
+    if (changeSet === null) return;
+    await this.#take(
+      () => this.#host.undo({ type: 'change_set', changeSet }),
+      (count) => (count > 0 ? m.notice_redone({ count }) : m.notice_nothing_again()),
+    );
+  }
+
+  dismiss(): void {
+    this.notice = null;
+  }
+
+  async #take(
+    request: () => Promise<Undone>,
+    words: (count: number) => string,
+  ): Promise<Undone | null> {
+    if (this.#busy) return null;
+    this.#busy = true;
+    let undone: Undone | null = null;
+    await this.#ask(async () => {
+      undone = await request();
+      this.#say(undone, words(undone.changed.length));
+    });
+    this.#busy = false;
+    return undone;
+  }
+
+  #say({ changeSet, changed, conflicts }: Undone, words: string): void {
+    for (const conflict of conflicts) this.#app.changes.conflicts.set(conflict.effect, conflict);
+    const count = conflicts.length;
+    const stopped = count > 0 ? m.notice_conflicts({ count }) : '';
+    const done = changed.length > 0 || count === 0 ? words : '';
+    this.notice = {
+      words: [done, stopped].filter((part) => part !== '').join('. '),
+      redo: changeSet,
+      conflict: conflicts[0]?.effect ?? null,
+    };
+  }
+
+  async #ask(request: () => Promise<void>): Promise<void> {
+    try {
+      await request();
+    } catch (thrown) {
+      this.#app.report(userError(thrown));
+    }
+  }
+}
