@@ -11,7 +11,7 @@ use crate::rebase::{self, Again};
 use crate::step::step;
 use crate::swap::Refusal;
 use crate::unit::{self, Group, Outcomes};
-use crate::{ApplyError, Vault, VaultError, trash};
+use crate::{ApplyError, Vault, VaultError, system_trash, trash};
 
 /// Changes to carry out together, ordered as a [`protocol::ChangeSet`] is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,7 +88,17 @@ impl Vault {
             }
             intents = course.take(outcomes, again);
         }
-        drop(held);
+        let trashed = course.trashed();
+        if !trashed.is_empty() {
+            let vault = self.clone();
+            let hand_on = move || {
+                let _held = held;
+                for (path, name) in trashed {
+                    system_trash::hand_on(&vault, &path, &name);
+                }
+            };
+            spawn_blocking(hand_on).await.map_err(|_| ApplyError::Interrupted)?;
+        }
         Ok(course.applied(&places))
     }
 }
@@ -104,6 +114,13 @@ struct Course {
 }
 
 impl Course {
+    /// The notes that are in the trash now, and their names there.
+    fn trashed(&self) -> Vec<(NotePath, String)> {
+        let is_trash = |intent: &Intent| matches!(intent.change.act, Act::Trash { .. });
+        let done = self.ended.iter().filter(|(intent, how)| how.is_ok() && is_trash(intent));
+        done.map(|(intent, _)| (intent.change.path.clone(), intent.temp_name.clone())).collect()
+    }
+
     /// Takes in how one try ended; returns what to try next.
     fn take(&mut self, outcomes: Outcomes, again: Again) -> Vec<Intent> {
         for (intent, outcome) in outcomes {

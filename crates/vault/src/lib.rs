@@ -31,6 +31,7 @@ mod spot;
 mod step;
 mod swap;
 mod sync;
+mod system_trash;
 mod trash;
 pub mod undo;
 mod unit;

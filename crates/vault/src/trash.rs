@@ -49,6 +49,8 @@ pub(crate) fn finish(vault: &Vault, intent: &Intent, before: &[u8]) -> Result<()
     let in_trash = trashed.found();
     match in_trash.map_err(Refusal::open)? {
         Found::File(bytes) if bytes == before => note.sync_with(&trashed).map_err(Refusal::open),
+        // Neither here nor there: it was handed on to the user's own trash, or emptied away.
+        Found::Nothing if note.kind().map_err(Refusal::open)?.is_none() => Ok(()),
         Found::Nothing => stage(vault, intent, before).and_then(|()| commit(vault, intent, before)),
         _ => Err(Refusal::parked_at(&intent.change.path)),
     }
