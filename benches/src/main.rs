@@ -8,9 +8,11 @@ mod mcp;
 mod ours;
 mod pairs;
 mod reading;
+mod syncs;
 mod text;
 
 use std::error::Error;
+use std::path::Path;
 use std::process::ExitCode;
 
 use figure::FIGURES;
@@ -33,8 +35,15 @@ fn begin() -> Result<ExitCode, Box<dyn Error>> {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["vault"] => runtime.block_on(vault("")),
         ["vault", figure] => runtime.block_on(vault(figure)),
+        ["work", phase, place] => runtime.block_on(work(phase, Path::new(place))),
         _ => Err(USAGE.into()),
     }
+}
+
+/// What `syncs` counts, in a process of its own.
+async fn work(phase: &str, place: &Path) -> Result<ExitCode, Box<dyn Error>> {
+    syncs::work(phase, place).await?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Measures the figures whose name begins so.
@@ -42,6 +51,9 @@ async fn vault(wanted: &str) -> Result<ExitCode, Box<dyn Error>> {
     let mut met = true;
     for figure in FIGURES.iter().filter(|figure| figure.name().starts_with(wanted)) {
         met &= figure.print().await;
+    }
+    if "fsyncs".starts_with(wanted) || wanted.starts_with("fsyncs") {
+        met &= syncs::print();
     }
     Ok(if met { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -1,0 +1,167 @@
+//! The assistant beside an editor that saves by itself: what the editor wrote is never lost, and
+//! an edit whose own lines the editor left alone is never refused.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+use protocol::{CallId, Change, ChangeSetId, NotePath, TurnId};
+use tempfile::TempDir;
+use testkit::outside_editor::{Pane, Style};
+use vault::{Order, Planned, Vault};
+
+use crate::stage::in_store::InStore;
+
+/// Edits of both together.
+const EDITS: usize = 10_000;
+
+/// How many notes are open in the editor.
+const NOTES: usize = 8;
+
+/// When the editor saves the note that the assistant is about to edit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Moment {
+    BeforeReading,
+    BeforeWriting,
+    WhileWriting,
+}
+
+const MOMENTS: [Moment; 3] = [Moment::BeforeReading, Moment::BeforeWriting, Moment::WhileWriting];
+
+/// What came of an interleaving.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Tally {
+    edits: usize,
+    /// Edits of the assistant that were refused.
+    stale: usize,
+    /// Lines that the editor saved and found gone.
+    lost: usize,
+}
+
+/// A folder of notes in memory where the system has one: thousands of syncs are not the point.
+fn folder() -> TempDir {
+    let memory = Path::new("/dev/shm");
+    let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+    let folder = folder.expect("a folder");
+    fs::create_dir(folder.path().join("notes")).expect("a folder");
+    for number in 0..NOTES {
+        fs::write(note(folder.path(), number), text()).expect("written");
+    }
+    folder
+}
+
+fn note(folder: &Path, number: usize) -> PathBuf {
+    folder.join("notes").join(format!("{number}.md"))
+}
+
+/// Ten lines of each, with something between them.
+fn text() -> String {
+    let lines = (0..10).map(|line| {
+        format!("assistant {line}: edit 0\n\nBetween {line}.\n\neditor {line}: saved 0\n\nAnd {line}.\n\n")
+    });
+    lines.collect()
+}
+
+/// The same text after the assistant's edit number `edit`.
+fn edited(before: &[u8], edit: usize) -> Vec<u8> {
+    let label = format!("assistant {}:", edit % 10);
+    let before = String::from_utf8_lossy(before);
+    let line = |old: &str| match old.starts_with(&label) {
+        true => format!("{label} edit {edit}\n"),
+        false => old.to_owned(),
+    };
+    before.split_inclusive('\n').map(line).collect::<String>().into_bytes()
+}
+
+/// The editor, on a thread of its own: saves the note it is told, and says so.
+fn editor(panes: &mut [Pane], told: &Receiver<(usize, Style)>, done: &SyncSender<()>) {
+    while let Ok((number, style)) = told.recv() {
+        panes[number].save(style);
+        done.send(()).expect("the assistant listens");
+    }
+}
+
+/// Interleaves both; `write` is how the assistant brings its edit to the disk, and says whether it
+/// was refused.
+fn interleaved(folder: &Path, read: impl Fn(usize) -> Vec<u8>, mut write: impl FnMut(usize, Vec<u8>, Vec<u8>) -> bool) -> Tally {
+    let mut panes: Vec<_> = (0..NOTES).map(|number| Pane::open(&note(folder, number))).collect();
+    let (tell, told) = sync_channel(0);
+    let (done, saved) = sync_channel(1);
+    let mut tally = Tally::default();
+    thread::scope(|scope| {
+        let panes = &mut panes;
+        scope.spawn(move || editor(panes, &told, &done));
+        for edit in 0..EDITS / 2 {
+            let (number, style) = (edit % NOTES, Style::ALL[edit / NOTES % Style::ALL.len()]);
+            let moment = MOMENTS[edit / 5 % MOMENTS.len()];
+            let save = || tell.send((number, style)).expect("the editor listens");
+            let wait = || saved.recv().expect("the editor saves");
+            if moment == Moment::BeforeReading {
+                save();
+                wait();
+            }
+            let before = read(number);
+            let after = edited(&before, edit + 1);
+            if moment != Moment::BeforeReading {
+                save();
+            }
+            if moment == Moment::BeforeWriting {
+                wait();
+            }
+            tally.stale += usize::from(write(number, before, after));
+            if moment == Moment::WhileWriting {
+                wait();
+            }
+            tally.edits += 2;
+        }
+        drop(tell);
+    });
+    tally.lost = panes.iter_mut().map(Pane::lost).sum();
+    tally
+}
+
+#[test]
+fn ten_thousand_edits_beside_an_editor_lose_none_of_its_lines_and_none_is_refused() {
+    let place = folder();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.expect("a runtime");
+    let ledger = runtime.block_on(InStore::at(&place.path().join("vault.db")));
+    let vault = Vault::open(&place.path().join("notes")).expect("a vault");
+    let path = |number: usize| NotePath::parse(&format!("{number}.md")).expect("a path");
+    let read = |number| vault.read(&path(number)).expect("readable").bytes;
+    let write = |number, before: Vec<u8>, after: Vec<u8>| {
+        let planned = Planned {
+            change: Change::replace(path(number), before, after),
+            turn: TurnId::from("turn"),
+            call: CallId::from("call"),
+            unit: None,
+        };
+        let order = Order { change_set: ChangeSetId::from("set"), changes: vec![planned] };
+        let applied = runtime.block_on(vault.apply(order, &ledger)).expect("applied");
+        for (path, problem) in &applied.problems {
+            println!("refused: {path}: {problem:?}");
+        }
+        !applied.problems.is_empty()
+    };
+    let began = std::time::Instant::now();
+    let Tally { edits, stale, lost } = interleaved(place.path(), read, write);
+    println!("edits={edits} stale={stale} lost={lost} seconds={:.1}", began.elapsed().as_secs_f64());
+    assert_eq!((edits, stale, lost), (EDITS, 0, 0));
+    let left = fs::read_dir(place.path().join("notes")).expect("a listing").count();
+    assert_eq!(left, NOTES, "nothing else is left beside the notes");
+}
+
+/// The control: an assistant that writes what it planned, whatever is there by now.
+#[test]
+fn an_assistant_that_does_not_compare_loses_lines_of_the_editor() {
+    let place = folder();
+    let read = |number| fs::read(note(place.path(), number)).expect("readable");
+    let write = |number, _, after: Vec<u8>| {
+        fs::write(note(place.path(), number), after).expect("written");
+        false
+    };
+    let Tally { edits, stale, lost } = interleaved(place.path(), read, write);
+    println!("control: edits={edits} stale={stale} lost={lost}");
+    assert!(lost > 100, "the control must lose lines: {lost}");
+}
