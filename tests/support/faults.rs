@@ -6,6 +6,8 @@
 
 mod calls;
 mod child;
+mod disks;
+mod power;
 mod scene;
 mod stage;
 mod sweep;
@@ -73,6 +75,7 @@ pub fn run(extent: Extent, only: Option<&str>, program: &Path) -> bool {
         Some(why) => tally.skip("kills and errors at single calls", &why),
         None => at_calls(&prepared, extent, &tally),
     }
+    on_disks(&prepared, extent, &tally);
     let mixed = |prepared: &&Prepared| prepared.scene.name == "all at once";
     sweep::controls(prepared.iter().find(mixed).expect("a mixed scene"), extent, &tally);
     tally.close()
@@ -97,6 +100,61 @@ fn at_calls(prepared: &[Prepared], extent: Extent, tally: &Tally) {
             calls::errors(prepared, extent, tally);
         }
     });
+}
+
+fn on_disks(prepared: &[Prepared], extent: Extent, tally: &Tally) {
+    let named = |name: &str| {
+        prepared.iter().find(|prepared| prepared.scene.name == name).expect("a scene of this name")
+    };
+    let (sixty, links) = (named("sixty notes"), named("two hundred links"));
+    if let Some(why) = disks::unavailable() {
+        for class in ["a full disk", "a disk that becomes read-only", "power cuts"] {
+            tally.skip(class, &why);
+        }
+    } else {
+        class("a full disk", tally, || {
+            for prepared in [named("create"), named("move folder"), sixty, links] {
+                disks::full(prepared, extent, tally);
+            }
+        });
+        class("a disk that becomes read-only", tally, || {
+            for prepared in [named("all at once"), named("move folder")] {
+                disks::read_only(prepared, extent, tally);
+            }
+        });
+        for kind in power::DISKS {
+            class(&format!("power cuts on {kind}"), tally, || {
+                for prepared in [named("move folder"), sixty] {
+                    if let Err(why) = powerless(prepared, kind, extent, tally) {
+                        tally.skip(&format!("power cuts on {kind}"), &why);
+                    }
+                }
+            });
+        }
+    }
+    if !rustix::process::geteuid().is_root() {
+        tally.skip("no rights", "only root can become another user; run it as root");
+        return;
+    }
+    class("no rights", tally, || {
+        for prepared in [named("append"), named("move folder"), named("all at once"), sixty] {
+            disks::no_rights(prepared, tally);
+        }
+    });
+}
+
+fn powerless(
+    prepared: &Prepared,
+    kind: &'static str,
+    extent: Extent,
+    tally: &Tally,
+) -> Result<(), String> {
+    let disk = power::Disk::new(prepared, kind)?;
+    power::cuts(prepared, &disk, extent, tally)?;
+    match calls::unavailable() {
+        Some(_) => Ok(()),
+        None => power::control(prepared, &disk, tally),
+    }
 }
 
 /// One class of faults, with a line of its own.

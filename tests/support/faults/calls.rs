@@ -228,7 +228,7 @@ impl Group {
 }
 
 /// A temporary file whose removal was refused stays: it is hidden, and nothing reads it.
-fn is_kept_temp((wrong, what): &Finding) -> bool {
+pub(super) fn is_kept_temp((wrong, what): &Finding) -> bool {
     let name = what.rsplit('/').next().unwrap_or_default();
     *wrong == Wrong::Litter && name.starts_with(".vaultmate-") && name.ends_with(".tmp")
 }

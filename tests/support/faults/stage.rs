@@ -54,7 +54,7 @@ impl Prepared {
         };
         let mut prepared = Self { scene, changes, points: 0, model, program: program.to_owned() };
         // The database is made once; opening it is not what is tested here.
-        prepared.play(prepared.model.path(), "look", |_| ());
+        let _ = prepared.play(prepared.model.path(), "look", |_| ());
         let stage = prepared.stage();
         let played = prepared.play(stage.path(), "act", |_| ());
         let said = played.said.unwrap_or_else(|| panic!("{}", played.error));

@@ -58,20 +58,19 @@ impl Case<'_> {
         ledger: &[(String, String)],
     ) -> Vec<Finding> {
         let mut findings = self.after_anything(found, ledger, Folders::MoreAllowed);
-        let state = |path: &str| ledger.iter().find(|(other, _)| other == path).map(|row| &row.1);
+        let is_done = |path: &str| last_state(ledger, path) == Some(DONE);
         for path in &said.done {
-            if state(path).is_none_or(|state| state != DONE) {
+            if !is_done(path) {
                 findings.push((Wrong::Lost, format!("{path} was told as done")));
             }
         }
         for (path, why) in &said.problems {
-            let is_done = state(path).is_some_and(|state| state == DONE);
-            if is_done && !why.contains("not known") {
+            if is_done(path) && !why.contains("not known") {
                 findings.push((Wrong::Untrue, format!("{path} is done, and told: {why}")));
             }
-            findings.extend(unclear(path, why));
+            findings.extend(unclear('`', path, why));
         }
-        findings.extend(said.refused.iter().flat_map(|why| unclear("", why)));
+        findings.extend(said.refused.iter().flat_map(|why| unclear(' ', "all", why)));
         findings
     }
 
@@ -99,21 +98,24 @@ impl Case<'_> {
         folders: Folders,
     ) -> Vec<Finding> {
         let mut findings = Vec::new();
-        if ledger.len() > self.changes.len() {
-            findings.push((Wrong::Doubled, format!("{} rows in the ledger", ledger.len())));
+        // An edit that was stale is made again, with a row of its own.
+        let last: Vec<Option<&str>> =
+            self.changes.iter().map(|change| last_state(ledger, change.path.as_str())).collect();
+        for change in self.changes {
+            let path = change.path.as_str();
+            let done = ledger.iter().filter(|(other, state)| other == path && state == DONE);
+            if done.count() > 1 {
+                findings.push((Wrong::Doubled, format!("{path} in the ledger")));
+            }
         }
-        if !ledger.is_empty() && ledger.len() < self.changes.len() {
+        if !ledger.is_empty() && last.contains(&None) {
             findings.push((Wrong::Torn, format!("{} rows in the ledger", ledger.len())));
         }
         let open = ledger.iter().filter(|(_, state)| state == "Open");
         findings.extend(open.map(|(path, _)| (Wrong::Untrue, format!("{path} is still open"))));
-        let done: Vec<&Change> = self
-            .changes
-            .iter()
-            .zip(ledger)
-            .filter(|(_, (_, state))| state == DONE)
-            .map(|(change, _)| change)
-            .collect();
+        let pairs = self.changes.iter().zip(last);
+        let done: Vec<&Change> =
+            pairs.filter(|(_, state)| *state == Some(DONE)).map(|(change, _)| change).collect();
         if self.unit && !done.is_empty() && done.len() < self.changes.len() {
             let part = format!("{} of {} in a unit", done.len(), self.changes.len());
             findings.push((Wrong::Torn, part));
@@ -159,9 +161,14 @@ fn compare(wanted: &Tree, before: &Tree, found: &Tree, folders: Folders) -> Vec<
     findings
 }
 
-/// A sentence that says what failed on what, and what to do, ends like one.
-fn unclear(path: &str, why: &str) -> Option<Finding> {
-    let is_clear = why.contains(path) && why.ends_with('.') && why.len() > 20;
+/// How the last change of a path ended.
+fn last_state<'a>(ledger: &'a [(String, String)], path: &str) -> Option<&'a str> {
+    ledger.iter().rev().find(|(other, _)| other == path).map(|(_, state)| state.as_str())
+}
+
+/// A sentence that says what failed on what, and what to do, names a note and ends like one.
+fn unclear(names: char, path: &str, why: &str) -> Option<Finding> {
+    let is_clear = why.contains(names) && why.ends_with('.') && why.len() > 20;
     (!is_clear).then(|| (Wrong::Untrue, format!("unclear on {path}: {why}")))
 }
 
@@ -219,5 +226,6 @@ mod tests {
         check(&[("a.md", "new"), ("b.md", "b")], &[], &[Torn]);
         check(&[("a.md", "new"), ("b.md", "b")], &["Done", "Open"], &[Lost, Torn, Untrue]);
         check(&[("a.md", "new"), ("c.md", "b")], &["Done", "Done", "Done"], &[Doubled]);
+        check(&[("a.md", "new"), ("c.md", "b")], &["Done"], &[Lost, Torn, Litter]);
     }
 }
