@@ -126,7 +126,7 @@ pub(super) fn no_rights(prepared: &Prepared, tally: &Tally) {
         tally.error();
         let said = ended.said.unwrap_or_else(|| panic!("{}", ended.error));
         let mut findings = judged(prepared, stage.path(), &said);
-        if said.problems.is_empty() && said.refused.is_none() {
+        if !locked.is_empty() && said.problems.is_empty() && said.refused.is_none() {
             findings.push((super::verdict::Wrong::Untrue, "nothing was refused".to_owned()));
         }
         tally.found(&format!("{} without rights to `{locked}`", prepared.scene.name), &findings);

@@ -135,6 +135,7 @@ enum Folders {
 
 fn compare(wanted: &Tree, before: &Tree, found: &Tree, folders: Folders) -> Vec<Finding> {
     let mut findings = Vec::new();
+    let found = &with_names_of(wanted, found);
     let somewhere: BTreeSet<&[u8]> = found.0.keys().filter_map(|path| found.file(path)).collect();
     for (path, node) in &wanted.0 {
         match (node, found.0.get(path)) {
@@ -159,6 +160,22 @@ fn compare(wanted: &Tree, before: &Tree, found: &Tree, folders: Folders) -> Vec<
         }
     }
     findings
+}
+
+/// In the trash a note may have another number than the simple opinion gave it, where a name could
+/// not be looked at.
+fn with_names_of(wanted: &Tree, found: &Tree) -> Tree {
+    let mut named = found.clone();
+    let in_trash = |path: &&String| path.starts_with(".trash/");
+    for path in wanted.0.keys().filter(in_trash).filter(|path| !found.0.contains_key(*path)) {
+        let node = wanted.0.get(path);
+        let is_it = |other: &&String| !wanted.0.contains_key(*other) && found.0.get(*other) == node;
+        let other = found.0.keys().filter(in_trash).find(is_it);
+        if let Some(node) = other.and_then(|other| named.0.remove(other)) {
+            named.0.insert(path.clone(), node);
+        }
+    }
+    named
 }
 
 /// How the last change of a path ended.
