@@ -1,15 +1,15 @@
 //! What must change in other notes so that links lead where they led when a plan moves or makes
 //! something.
 
-use index::links::{Backlink, Graph, Outgoing, Rewriting};
+use index::links::{Backlink, Graph, LinkProblem, Outgoing, Rewriting};
 use llm::tool::{Effect, Plan, ToolContext, ToolFailure};
 use protocol::{Change, ChangeSet, NotePath};
-use vault::VaultError;
+use vault::{Vault, VaultError};
 
 use crate::note_text::count;
 use crate::notes::{Notes, off_thread};
 
-/// Links that cannot be kept, told at most.
+/// Links that could not be kept, told at most.
 const TOLD: usize = 5;
 
 /// Links written anew.
@@ -17,16 +17,18 @@ const TOLD: usize = 5;
 pub(crate) struct Kept {
     /// The notes that hold them, with new bytes.
     pub(crate) changes: Vec<Change>,
-    links: usize,
+    /// How many links, in how many notes that may be spoken of.
+    told: (usize, usize),
 }
 
 impl Kept {
     /// The rest of a sentence about the plan; empty when no link had to change.
     pub(crate) fn words(&self) -> String {
-        if self.changes.is_empty() {
+        let (links, notes) = self.told;
+        if links == 0 {
             return String::new();
         }
-        let (links, notes) = (count(self.links, "link"), count(self.changes.len(), "note"));
+        let (links, notes) = (count(links, "link"), count(notes, "note"));
         format!(", and rewrote {links} in {notes} so that they still lead to the same place")
     }
 
@@ -49,14 +51,12 @@ impl Notes {
         context: &ToolContext,
     ) -> Result<Kept, ToolFailure> {
         let (from, to) = (from.clone(), to.clone());
-        let rewriting = self.over_links(context, move |graph| {
-            let moves = graph
-                .files()
-                .iter()
-                .filter_map(|file| Some((file.clone(), file.moved(&from, &to)?)));
+        self.kept(context, move |graph| {
+            let files = graph.files().iter();
+            let moves = files.filter_map(|file| Some((file.clone(), file.moved(&from, &to)?)));
             graph.after_moving(&moves.collect::<Vec<_>>())
-        });
-        kept(rewriting.await?)
+        })
+        .await
     }
 
     /// What keeps the links that a new note at `path` would take over.
@@ -66,9 +66,7 @@ impl Notes {
         context: &ToolContext,
     ) -> Result<Kept, ToolFailure> {
         let path = path.clone();
-        let rewriting = self
-            .over_links(context, move |graph| graph.after_creating(std::slice::from_ref(&path)));
-        kept(rewriting.await?)
+        self.kept(context, move |graph| graph.after_creating(std::slice::from_ref(&path))).await
     }
 
     /// The rest of a sentence about links that would lead to nothing without `path`.
@@ -95,37 +93,55 @@ impl Notes {
         context: &ToolContext,
     ) -> Result<(Vec<Outgoing>, Vec<Backlink>), ToolFailure> {
         let path = path.clone();
-        self.over_links(context, move |graph| (graph.outgoing(&path), graph.backlinks(&path))).await
+        over_links(self.vault(), context, move |graph| {
+            (graph.outgoing(&path), graph.backlinks(&path))
+        })
+        .await
     }
 
-    async fn over_links<T: Send + 'static>(
+    /// Links are kept in private notes too; these are not spoken of.
+    async fn kept(
         &self,
         context: &ToolContext,
-        look: impl FnOnce(&Graph<'_>) -> T + Send + 'static,
-    ) -> Result<T, ToolFailure> {
-        let (vault, overlay) = (self.vault(), context.overlay.clone());
-        off_thread(move || Graph::of(&vault, &overlay).map(|graph| look(&graph)))
-            .await?
-            .map_err(|error: VaultError| ToolFailure(error.to_string()))
+        plan: impl FnOnce(&Graph<'_>) -> Rewriting + Send + 'static,
+    ) -> Result<Kept, ToolFailure> {
+        let (shown, whole) = (self.vault(), self.vault().whole());
+        over_links(whole, context, move |graph| {
+            let is_shown = |path: &NotePath| !shown.hides(path);
+            let rewriting = plan(graph);
+            if !rewriting.problems.is_empty() {
+                return Err(lost(&rewriting.problems, is_shown));
+            }
+            let told = rewriting.files.iter().filter(|file| is_shown(&file.path));
+            let told = told.fold((0, 0), |(links, notes), file| (links + file.links, notes + 1));
+            let files = rewriting.files.into_iter();
+            let changes = files.map(|file| Change::replace(file.path, file.before, file.after));
+            Ok(Kept { changes: changes.collect(), told })
+        })
+        .await?
     }
 }
 
-fn kept(rewriting: Rewriting) -> Result<Kept, ToolFailure> {
-    if rewriting.problems.is_empty() {
-        let links = rewriting.files.iter().map(|file| file.links).sum();
-        let files = rewriting.files.into_iter();
-        let changes = files.map(|file| Change::replace(file.path, file.before, file.after));
-        return Ok(Kept { changes: changes.collect(), links });
-    }
-    let total = rewriting.problems.len();
-    let lines = rewriting.problems.iter().take(TOLD);
-    let lines: Vec<String> = lines
-        .map(|problem| format!("- `{}`, line {}: {}", problem.path, problem.line, problem.why))
+async fn over_links<T: Send + 'static>(
+    vault: Vault,
+    context: &ToolContext,
+    look: impl FnOnce(&Graph<'_>) -> T + Send + 'static,
+) -> Result<T, ToolFailure> {
+    let overlay = context.overlay.clone();
+    off_thread(move || Graph::of(&vault, &overlay).map(|graph| look(&graph)))
+        .await?
+        .map_err(|error: VaultError| ToolFailure(error.to_string()))
+}
+
+/// Links that could not be kept, those in notes that may be spoken of one by one.
+fn lost(problems: &[LinkProblem], is_shown: impl Fn(&NotePath) -> bool) -> ToolFailure {
+    let shown = problems.iter().filter(|problem| is_shown(&problem.path)).take(TOLD);
+    let lines: Vec<String> = shown
+        .map(|problem| format!("\n- `{}`, line {}: {}", problem.path, problem.line, problem.why))
         .collect();
-    Err(ToolFailure(format!(
-        "{} could not be kept, so nothing was planned.\nChoose a name without `#`, `^`, `|`, `[` or \
-         `]`, or change these links first:\n{}",
-        count(total, "link"),
-        lines.join("\n")
-    )))
+    ToolFailure(format!(
+        "Links could not be kept, so nothing was planned.\nChoose a name without `#`, `^`, `|`, \
+         `[` or `]`, or change the links first.{}",
+        lines.concat()
+    ))
 }

@@ -231,7 +231,7 @@ fn vault() -> impl Strategy<Value = BTreeMap<String, Vec<Piece>>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig { cases: 700, failure_persistence: None, ..Default::default() })]
 
     #[test]
     fn every_link_that_led_to_a_note_leads_to_it_after_a_move(

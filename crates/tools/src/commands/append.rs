@@ -12,7 +12,6 @@ use crate::page;
 
 /// Lines at the end of a long note in which its last list is looked for.
 const TAIL: usize = 200;
-/// The name that always means the note of the day.
 
 pub(super) const ENTRY: Entry = Entry {
     word: "append",

@@ -10,13 +10,14 @@ use async_trait::async_trait;
 use jiff::Zoned;
 use llm::registry::ToolRegistry;
 use llm::tool::{Called, Control, Effect, Plan, ToolContext};
+use protocol::settings::PrivateSettings;
 use protocol::{
     CallId, ChangeSet, ChangeSetId, ContentHash, ConversationId, EffectId, Intent, IntentState,
-    NotePath, Reaction, Role, Timestamp, TurnId,
+    NotePath, Privacy, PrivateRules, Reaction, Role, Timestamp, TurnId,
 };
 use serde_json::Value;
 use vault::ledger::{Ledger, LedgerError};
-use vault::{Order, Planned, Vault};
+use vault::{Order, Planned, Screen, Vault};
 
 use crate::archive::{Archive, ArchiveError, Ended, Said};
 use crate::catalog::{Shelf, catalog};
@@ -52,6 +53,11 @@ pub(crate) struct Answer {
 
 impl Bench {
     pub(crate) fn with(notes: &[(&str, &[u8])]) -> Self {
+        Self::without(&[], notes)
+    }
+
+    /// With notes that the tools must not see: `never` are the user's rules for them.
+    pub(crate) fn without(never: &[&str], notes: &[(&str, &[u8])]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         for (path, bytes) in notes {
             let file = folder.path().join(path);
@@ -60,7 +66,11 @@ impl Bench {
         }
         let vault = Vault::open(folder.path()).unwrap();
         let desk = Arc::new(StillDesk::default());
-        let shelf = Shelf { vault: vault.clone(), archive: Arc::new(OneEnded), desk: desk.clone() };
+        let never = never.iter().map(|rule| (*rule).to_owned()).collect();
+        let rules = PrivateRules::parse(&PrivateSettings { never, ..PrivateSettings::default() });
+        let screen = Arc::new(Screen::new(rules.unwrap(), Privacy::Open));
+        let shelf =
+            Shelf { vault: vault.behind(screen), archive: Arc::new(OneEnded), desk: desk.clone() };
         Self {
             folder,
             vault,

@@ -138,3 +138,24 @@ async fn a_note_is_told_about_without_its_text() {
         answer.text
     );
 }
+
+#[tokio::test]
+async fn links_in_private_notes_are_kept_and_not_spoken_of() {
+    let notes: &[(&str, &[u8])] = &[
+        ("Garden.md", b""),
+        ("a.md", b"[[Garden]]"),
+        ("Secret/x.md", b"[[Garden]] [[Garden]]"),
+        ("y.md", b"#secret [[Garden]]"),
+    ];
+    let mut bench = Bench::without(&["Secret", "#secret"], notes);
+    let links = bench.works("get_links", json!({ "path": "Garden", "direction": "in" })).await;
+    assert_eq!(links.text, "1 note links to `Garden.md`:\n- `a.md`, line 1");
+    let words = bench.fails("move_file", json!({ "source": "Garden", "destination": "#1" })).await;
+    assert!(words.contains("`a.md`") && !words.to_lowercase().contains("secret"), "{words}");
+    assert!(!words.contains("y.md"), "{words}");
+    let call = json!({ "source": "Garden", "destination": "Plot" });
+    let answer = bench.works("move_file", call).await;
+    assert!(answer.text.contains("rewrote 1 link in 1 note "), "{}", answer.text);
+    assert_eq!(bench.text("Secret/x.md"), "[[Plot]] [[Plot]]");
+    assert_eq!(bench.text("y.md"), "#secret [[Plot]]");
+}
