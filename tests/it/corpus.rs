@@ -63,3 +63,33 @@ async fn a_case_for_another_system_is_skipped_and_nothing_run_is_nothing_held() 
     assert_eq!(report.lines, ["SKIP junction it is not for this system"]);
     assert!(!report.holds, "{report:#?}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_case_that_is_not_whole_is_wrong_and_says_so_and_the_others_run() {
+    let plain = r#"{"id": "plain", "ops": ["read"], "expect": "allow", "path": "notes/x.md"}"#;
+    for (broken, why) in [
+        (r#"{"id": "b", "ops": ["read"], "expect": "deny"}"#, "without a path"),
+        (r#"{"id": "b", "ops": ["read"], "expect": "deny", "path_b64": "*"}"#, "not base64"),
+        (r#"{"id": "b", "ops": [], "expect": "deny", "path": "x"}"#, "without an operation"),
+    ] {
+        let text = format!(r#"{{"cases": [{broken}, {plain}]}}"#);
+        let report = paths::run::<Tools>(&corpus(&text), None, Process::Shared).await;
+        assert!(report.lines.concat().contains(why) && !report.holds, "{report:#?}");
+        assert!(report.summary.contains("run=2 ") && report.summary.contains("positives=1/1"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_case_on_which_the_runner_fails_is_wrong_and_the_others_run() {
+    let long = "x".repeat(300);
+    let setup = r#"[{"do": "race", "how": "swap file<->symlink to outside", "iterations": 1}]"#;
+    let text = format!(
+        r#"{{"cases": [
+            {{"id": "b", "ops": ["read"], "expect": "no_escape", "path": "{long}.md", "setup": {setup}}},
+            {{"id": "plain", "ops": ["read"], "expect": "allow", "path": "notes/x.md"}}
+        ]}}"#
+    );
+    let report = paths::run::<Tools>(&corpus(&text), None, Process::Shared).await;
+    assert!(report.lines.concat().contains("the runner failed"), "{report:#?}");
+    assert!(report.summary.contains("run=2 ") && report.summary.contains("positives=1/1"));
+}

@@ -1,7 +1,8 @@
 //! Where the application keeps what is not a note: settings, databases, locks, logs.
 //!
 //! Layout: `config.toml`, `last-vault`, `key` (only when the user chose a file), `logs/`,
-//! `Sample notes/`, and one folder a vault under `vaults/` with its database and its lock.
+//! `Sample notes/`, and one folder a vault under `vaults/` with its database, its lock and `home`,
+//! which says whose it is.
 #![expect(clippy::disallowed_methods, reason = "these are files of the data directory, not notes")]
 
 use std::ffi::OsString;
@@ -64,10 +65,13 @@ impl DataDir {
         self.root.join("Sample notes")
     }
 
-    /// The folder of one vault's database and lock, made when it is not there; the same one however
-    /// the way to `folder` is spelled.
-    pub fn of_vault(&self, folder: &Path) -> Result<PathBuf, UserError> {
-        let folder = fs::canonicalize(folder).map_err(|error| trouble("find", folder, &error))?;
+    /// The folder with one folder a vault.
+    pub(crate) fn vaults(&self) -> PathBuf {
+        self.root.join("vaults")
+    }
+
+    /// How the folder of a vault is called that stands at `folder`, which is canonical.
+    pub(crate) fn by_place(&self, folder: &Path) -> PathBuf {
         let name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
         let slug: String = name
             .unwrap_or_default()
@@ -77,9 +81,7 @@ impl DataDir {
             .collect();
         let digest = blake3::hash(folder.as_os_str().as_encoded_bytes()).to_hex();
         let short = digest.get(..16).unwrap_or_default();
-        let dir = self.root.join("vaults").join(format!("{slug}-{short}"));
-        make_private(&dir)?;
-        Ok(dir)
+        self.vaults().join(format!("{slug}-{short}"))
     }
 
     /// The vault that was open last.
@@ -140,20 +142,6 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
-
-    #[test]
-    fn a_vault_has_one_place_however_the_way_to_it_is_spelled() {
-        let home = tempfile::tempdir().expect("a folder");
-        let data = DataDir::at(home.path().join("data")).expect("a data directory");
-        let notes = home.path().join("Notes");
-        fs::create_dir_all(notes.join("sub")).expect("a vault");
-        std::os::unix::fs::symlink(&notes, home.path().join("link")).expect("a link");
-        let place = data.of_vault(&notes).expect("a place");
-        for other in ["Notes/", "./Notes", "Notes/sub/..", "link"] {
-            assert_eq!(data.of_vault(&home.path().join(other)).expect("a place"), place, "{other}");
-        }
-        assert_ne!(data.of_vault(&notes.join("sub")).expect("a place"), place);
-    }
 
     #[test]
     fn a_folder_that_was_there_keeps_its_rights_and_a_new_one_is_private() {

@@ -12,6 +12,7 @@ mod context;
 mod data_dir;
 mod diff;
 mod feed;
+mod home;
 mod inbox;
 mod link;
 mod lock;

@@ -20,6 +20,7 @@ use crate::aside::aside;
 use crate::config::Config;
 use crate::data_dir::DataDir;
 use crate::feed::Feed;
+use crate::home::Home;
 use crate::lock::{NotTaken, VaultLock};
 use crate::ports::archive::StoreArchive;
 use crate::ports::changes::VaultChanges;
@@ -302,7 +303,8 @@ async fn entered(
 /// Opens the folder and takes its lock; the path is that of its data.
 fn enter(folder: &Path, data: &DataDir) -> Result<(Vault, PathBuf, Arc<VaultLock>), NotTaken> {
     let vault = Vault::open(folder).map_err(|error| NotTaken::Refused(not_opened(&error)))?;
-    let dir = data.of_vault(folder).map_err(NotTaken::Refused)?;
+    let Home { dir, id } = Home::of(&vault, data).map_err(NotTaken::Refused)?;
+    vault.will_be(id);
     let lock = VaultLock::take(&dir, folder)?;
     Ok((vault, dir, Arc::new(lock)))
 }

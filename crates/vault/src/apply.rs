@@ -77,6 +77,9 @@ impl Vault {
             let work = move || {
                 let outcomes = carry_out(&vault, intents);
                 let again = rebase::again(&vault, &outcomes);
+                if outcomes.iter().any(|(_, outcome)| outcome.is_ok()) {
+                    vault.identify();
+                }
                 (held, outcomes, again)
             };
             let (returned, outcomes, mut again) =

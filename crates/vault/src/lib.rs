@@ -13,6 +13,7 @@ mod error;
 mod fold;
 mod folder;
 mod found;
+mod identity;
 mod keep;
 pub mod ledger;
 mod link;

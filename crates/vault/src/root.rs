@@ -2,7 +2,7 @@
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use rustix::fs::{self, Access, AtFlags, Mode, OFlags, StatVfsMountFlags};
 use rustix::io::Errno;
@@ -28,6 +28,7 @@ struct Inner {
     name: String,
     root: RwLock<Arc<Folder>>,
     links: RwLock<Links>,
+    card: Mutex<Option<String>>,
     changing: Arc<tokio::sync::Mutex<()>>,
 }
 
@@ -65,6 +66,11 @@ impl Vault {
     /// What happens to links when a note is read, from now on and for all clones.
     pub fn set_links(&self, links: Links) {
         *self.inner.links.write().unwrap_or_else(PoisonError::into_inner) = links;
+    }
+
+    /// The id to write with the first change.
+    pub(crate) fn card(&self) -> &Mutex<Option<String>> {
+        &self.inner.card
     }
 
     pub(crate) fn links(&self) -> Links {
@@ -113,6 +119,7 @@ impl Vault {
             name: named.to_string_lossy().into_owned(),
             root: RwLock::new(Arc::new(Folder::root(handle))),
             links: RwLock::default(),
+            card: Mutex::default(),
             changing: Arc::default(),
         };
         Self { inner: Arc::new(inner), screen: None }

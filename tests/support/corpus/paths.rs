@@ -11,8 +11,11 @@ mod tools;
 mod trial;
 
 use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
+use std::panic::AssertUnwindSafe;
 
 use async_trait::async_trait;
+use futures_util::{FutureExt as _, StreamExt as _, stream};
 use serde_json::Value;
 
 pub use case::{Case, Corpus};
@@ -81,11 +84,22 @@ struct Tally {
 pub async fn run<S: Subject>(corpus: &Corpus, only: Option<&str>, process: Process) -> Report {
     let (mut tally, mut lines, mut missing) = (Tally::default(), Vec::new(), BTreeSet::new());
     let wanted = corpus.cases.iter().filter(|case| only.is_none_or(|id| id == case.id));
+    let wanted: Vec<&Case> = wanted.collect();
+    // First what is measured, one after the other; then the races, which only take long.
+    let (races, others): (Vec<&Case>, _) = wanted.iter().partition(|case| case.race().is_some());
+    let mut tried = Vec::new();
+    for case in others {
+        tried.push(match corpus.unknown_variable() {
+            Some(word) => (case.id.clone(), Err(Trouble::Unknown(word)), BTreeSet::new()),
+            None => attempt::<S>(case.clone(), process).await,
+        });
+    }
+    let races = races.into_iter().map(|case| attempt::<S>(case.clone(), process));
+    tried.extend(stream::iter(races).buffer_unordered(at_once()).collect::<Vec<_>>().await);
     for case in wanted {
-        let outcome = match corpus.unknown_variable() {
-            Some(word) => Err(Trouble::Unknown(word)),
-            None => trial::run::<S>(case, process, &mut missing).await,
-        };
+        let Some(at) = tried.iter().position(|(id, ..)| *id == case.id) else { continue };
+        let (_, outcome, lacking) = tried.swap_remove(at);
+        missing.extend(lacking);
         tally.add(case, outcome, &mut lines);
     }
     if !missing.is_empty() {
@@ -101,6 +115,26 @@ pub async fn run<S: Subject>(corpus: &Corpus, only: Option<&str>, process: Proce
         ),
         holds: run > 0 && escapes + hangs + wrong == 0 && good == positives,
     }
+}
+
+type Tried = (String, Result<Outcome, Trouble>, BTreeSet<&'static str>);
+
+/// Runs one case. A case on which the runner itself fails is wrong, and the others go on.
+async fn attempt<S: Subject>(case: Case, process: Process) -> Tried {
+    let mut lacking = BTreeSet::new();
+    let trial = trial::run::<S>(&case, process, &mut lacking);
+    let outcome = AssertUnwindSafe(trial).catch_unwind().await;
+    let outcome = outcome.unwrap_or_else(|panic| {
+        let words = panic.downcast_ref::<String>().map(String::as_str);
+        let words = words.or_else(|| panic.downcast_ref::<&str>().copied());
+        Ok(Outcome::wrong(format!("the runner failed: {}", words.unwrap_or_default())))
+    });
+    (case.id, outcome, lacking)
+}
+
+/// Each race has two sides that work; the other halves of the processors overlap.
+fn at_once() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZeroUsize::get).clamp(1, 4)
 }
 
 impl Tally {

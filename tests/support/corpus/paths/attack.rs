@@ -6,12 +6,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use super::plant::{Mount, mount};
 use super::stage::{CANARY, PLAIN, Stage, write};
 use super::trial::Trouble;
+
+/// The attacker strikes as fast as it can, so many times on end …
+const SALVO: usize = 16;
+
+/// … and then pauses, so that the other side comes to act between two strikes as well as under
+/// them. One that never pauses mostly keeps the other from the processor.
+const BREATH: Duration = Duration::from_micros(100);
 
 /// A thread that attacks until it is ended.
 #[derive(Debug)]
@@ -30,6 +38,9 @@ impl Attack {
             while !is_over.load(Ordering::Relaxed) {
                 foe.strike();
                 turns += 1;
+                if turns % SALVO == 0 {
+                    thread::park_timeout(BREATH);
+                }
             }
             foe.mend();
             turns

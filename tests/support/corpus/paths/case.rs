@@ -10,18 +10,21 @@ use super::stage::Stage;
 /// A file of cases.
 #[derive(Debug, Deserialize)]
 pub struct Corpus {
+    #[serde(default)]
     variables: Map<String, Value>,
     pub(super) cases: Vec<Case>,
 }
 
 /// One path, what is done with it and what must come of it.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 pub struct Case {
     pub(super) id: String,
     #[serde(default)]
     pub(super) class: String,
     pub(super) ops: Vec<String>,
     pub(super) expect: String,
+    /// None named means every one.
+    #[serde(default)]
     platforms: Vec<String>,
     path: Option<String>,
     path_b64: Option<String>,
@@ -31,7 +34,7 @@ pub struct Case {
 }
 
 /// Something that is there before the call.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 pub(super) struct Setup {
     #[serde(rename = "do")]
     pub(super) what: String,
@@ -81,7 +84,7 @@ impl Corpus {
 
 impl Case {
     pub(super) fn is_for_linux(&self) -> bool {
-        self.platforms.iter().any(|platform| platform == "linux")
+        self.platforms.is_empty() || self.platforms.iter().any(|platform| platform == "linux")
     }
 
     /// The path's bytes, variables not filled in yet.
@@ -90,6 +93,17 @@ impl Case {
             (Some(text), _) => text.clone().into_bytes(),
             (None, Some(coded)) => STANDARD.decode(coded).unwrap_or_default(),
             (None, None) => Vec::new(),
+        }
+    }
+
+    /// What is wrong with the case itself: a path that cannot be decoded, or none, or no operation.
+    pub(super) fn fault(&self) -> Option<String> {
+        let decoded = self.path_b64.as_ref().map(|coded| STANDARD.decode(coded));
+        match (&self.path, decoded) {
+            (None, None) => Some("a case without a path".to_owned()),
+            (None, Some(Err(error))) => Some(format!("a path that is not base64 ({error})")),
+            _ if self.ops.is_empty() => Some("a case without an operation".to_owned()),
+            _ => None,
         }
     }
 

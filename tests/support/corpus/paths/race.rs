@@ -15,10 +15,10 @@ use super::{Answer, Subject};
 const CHANGES: usize = 1000;
 
 /// A race that takes longer has not been run.
-const MOST: Duration = Duration::from_secs(100);
+const MOST: Duration = Duration::from_secs(300);
 
 /// A call that takes longer hangs.
-const CALL: Duration = Duration::from_secs(5);
+const CALL: Duration = Duration::from_secs(20);
 
 /// Runs `times` iterations, shared over the operations.
 pub(super) async fn run<S: Subject>(
@@ -76,7 +76,7 @@ fn shares(ops: &[Op], times: usize) -> Vec<(Op, usize)> {
         return ops.iter().map(|op| (*op, even.max(CHANGES))).collect();
     }
     let weight = |op: &Op| match op {
-        Op::Read => 6,
+        Op::Read => 18,
         Op::List | Op::Search => 1,
         _ => 0,
     };

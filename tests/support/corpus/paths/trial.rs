@@ -64,6 +64,9 @@ pub(super) async fn run<S: Subject>(
     process: Process,
     missing: &mut BTreeSet<&'static str>,
 ) -> Result<Outcome, Trouble> {
+    if let Some(fault) = case.fault() {
+        return Err(Trouble::Unknown(fault));
+    }
     if !case.is_for_linux() {
         return Err(Trouble::Skip("it is not for this system".to_owned()));
     }

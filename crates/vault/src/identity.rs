@@ -1,0 +1,75 @@
+//! Who the vault is, wherever its folder stands: an id in `.vaultmate/vault.json`.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::sync::PoisonError;
+
+use rustix::fs::{self, AtFlags, Mode, OFlags};
+use rustix::io::Errno;
+use serde_json::{Value, json};
+
+use crate::Vault;
+use crate::folder::Folder;
+
+/// Ours alone: protected, so no tool gets there.
+const OURS: &str = ".vaultmate";
+const CARD: &str = "vault.json";
+
+/// A card says little.
+const CARD_LIMIT: u64 = 64 << 10;
+
+impl Vault {
+    /// The id that the folder carries, if it carries one. Blocks on the disk.
+    #[must_use]
+    pub fn identity(&self) -> Option<String> {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK;
+        let opened = self.root().open(&format!("{OURS}/{CARD}"), flags, Mode::empty()).ok()?;
+        let mut text = String::new();
+        File::from(opened).take(CARD_LIMIT).read_to_string(&mut text).ok()?;
+        let card: Value = serde_json::from_str(&text).ok()?;
+        let id = card.get("id")?.as_str()?;
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+        ((8..=64).contains(&id.len()) && id.bytes().all(is_plain)).then(|| id.to_owned())
+    }
+
+    /// The id that the folder gets with the first change that is applied, unless it carries one by
+    /// then. Nothing is written before: who only looks leaves no trace.
+    pub fn will_be(&self, id: String) {
+        *self.card().lock().unwrap_or_else(PoisonError::into_inner) = Some(id);
+    }
+
+    /// Writes the id that was announced. That it fails harms no note, so it is only logged.
+    pub(crate) fn identify(&self) {
+        let mut card = self.card().lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(id) = card.as_ref().filter(|_| self.identity().is_none()) else { return };
+        match self.write_card(id) {
+            Ok(()) => *card = None,
+            Err(error) => tracing::warn!(%error, "the vault's id could not be written"),
+        }
+    }
+
+    /// Not made durable: should it be lost, the next change writes the same id again.
+    fn write_card(&self, id: &str) -> Result<(), Errno> {
+        let root = self.root();
+        match fs::mkdirat(&root, OURS, Mode::from_raw_mode(0o777)) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(error) => return Err(error),
+        }
+        let folder = root.folder(OURS)?;
+        let temp = format!(".{CARD}-{:016x}.tmp", fastrand::u64(..));
+        let written = write_new(&folder, &temp, &format!("{}\n", json!({ "id": id })))
+            .and_then(|()| fs::renameat(&folder, &temp, &folder, CARD));
+        if written.is_err() {
+            // What is left begins with a dot and says nothing.
+            let _ = fs::unlinkat(&folder, &temp, AtFlags::empty());
+        }
+        written
+    }
+}
+
+fn write_new(folder: &Folder, name: &str, text: &str) -> Result<(), Errno> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+    let mut file = File::from(folder.open(name, flags, Mode::from_raw_mode(0o666))?);
+    let written = file.write_all(text.as_bytes());
+    written.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
+}

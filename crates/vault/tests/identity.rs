@@ -1,0 +1,59 @@
+//! The vault's id is written with the first change, and never before or over another.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "a test makes its own files and fails where it cannot go on"
+)]
+
+mod support;
+
+use support::{Folder, MemoryLedger, create, order};
+
+const ID: &str = "0198a1b2-0000-7000-8000-000000000001";
+
+async fn change(vault: &vault::Vault, at: &str) {
+    let applied = vault.apply(order([create(at, "x")]), &MemoryLedger::default()).await.unwrap();
+    assert_eq!(applied.done.len(), 1);
+}
+
+#[tokio::test]
+async fn the_id_comes_with_the_first_applied_change_and_goes_with_the_folder() {
+    let folder = Folder::with(&[("a.md", "a")]);
+    let vault = folder.vault();
+    vault.will_be(ID.to_owned());
+    vault.list().unwrap();
+    vault.apply(order([create("a.md", "x")]), &MemoryLedger::default()).await.unwrap();
+    assert_eq!(folder.names(), ["a.md", "notes"], "no change was applied: no trace");
+    change(&vault, "b.md").await;
+    assert_eq!(vault.identity().as_deref(), Some(ID));
+    let moved = folder.root.with_file_name("moved");
+    std::fs::rename(&folder.root, &moved).unwrap();
+    assert_eq!(vault::Vault::open(&moved).unwrap().identity().as_deref(), Some(ID));
+}
+
+#[tokio::test]
+async fn an_id_that_is_there_stays_and_one_that_cannot_be_read_is_written_anew() {
+    let folder = Folder::with(&[(".vaultmate/vault.json", "{\"id\":\"another-device\",\"x\":1}")]);
+    let vault = folder.vault();
+    vault.will_be(ID.to_owned());
+    change(&vault, "a.md").await;
+    assert_eq!(vault.identity().as_deref(), Some("another-device"));
+    for broken in ["", "{\"id\":\"../../etc\"}", "{\"id\":7}"] {
+        folder.write(".vaultmate/vault.json", broken);
+        assert_eq!(vault.identity(), None, "{broken}");
+    }
+    change(&vault, "b.md").await;
+    assert_eq!(vault.identity().as_deref(), Some(ID));
+}
+
+#[tokio::test]
+async fn nothing_is_written_through_a_link_in_its_place_and_the_change_stands() {
+    let folder = Folder::with(&[("a.md", "a")]);
+    std::os::unix::fs::symlink(&folder.out, folder.root.join(".vaultmate")).unwrap();
+    let vault = folder.vault();
+    vault.will_be(ID.to_owned());
+    change(&vault, "b.md").await;
+    assert_eq!((vault.identity(), folder.read("b.md").unwrap()), (None, b"x".to_vec()));
+    folder.assert_nothing_outside();
+}
