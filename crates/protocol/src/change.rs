@@ -11,7 +11,7 @@ use ts_rs::TS;
 
 use crate::{ContentHash, NotePath};
 
-pub use intent::{Intent, IntentState};
+pub use intent::{Ended, Intent, IntentState};
 pub use renames::Renames;
 pub use set::{ChangeSet, Seen, Unplannable};
 

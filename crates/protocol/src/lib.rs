@@ -25,7 +25,8 @@ pub mod time;
 pub mod turn;
 
 pub use change::{
-    Act, Change, ChangeKind, ChangeSet, Intent, IntentState, Renamed, Renames, Seen, Unplannable,
+    Act, Change, ChangeKind, ChangeSet, Ended, Intent, IntentState, Renamed, Renames, Seen,
+    Unplannable,
 };
 pub use conversation::{Conversation, ConversationState};
 pub use effect::Effect;

@@ -1,7 +1,7 @@
 //! The table `effect`: the ledger. What shall happen to a file is stored before it happens.
 
 use protocol::{
-    CallId, ContentHash, EffectId, Intent, IntentState, NotePath, Timestamp, TurnId, fault,
+    CallId, ContentHash, Ended, Intent, IntentState, NotePath, Timestamp, TurnId, fault,
 };
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
@@ -20,7 +20,7 @@ impl Store {
 
     /// Notes how intents ended, all in one commit. Does not wait for the disk: a power cut may take
     /// it back (a later commit makes it durable), and recovery finds out again.
-    pub async fn settle(&self, ended: &[(EffectId, IntentState)]) -> Result<(), StoreError> {
+    pub async fn settle(&self, ended: &[Ended]) -> Result<(), StoreError> {
         self.store_outcomes(ended).await.doing(self, "note how a change ended")
     }
 
@@ -38,16 +38,17 @@ impl Store {
         read!(self, "read the call's changes", |db| of_call(db, turn, call))
     }
 
-    async fn store_outcomes(&self, ended: &[(EffectId, IntentState)]) -> Result<(), Failure> {
+    async fn store_outcomes(&self, ended: &[Ended]) -> Result<(), Failure> {
         // Lent with the right to write: without it SQLite would wait by trying again.
         let mut lent = self.writer.lend().await?;
         let db = lent.settling().await?;
-        let word =
-            |(effect, state): &(EffectId, _)| (effect.as_str().to_owned(), state_word(*state));
+        let word = |ended: &Ended| {
+            (ended.effect.as_str().to_owned(), state_word(ended.state), ended.inode)
+        };
         let words = json(&ended.iter().map(word).collect::<Vec<_>>())?;
         fault::point("store.settle.before");
         let settled = sqlx::query(
-            "UPDATE effect SET state = ended.value ->> 1
+            "UPDATE effect SET state = ended.value ->> 1, inode = ended.value ->> 2
              FROM json_each(?1) AS ended WHERE effect.id = ended.value ->> 0",
         )
         .bind(&words)

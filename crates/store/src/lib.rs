@@ -18,11 +18,13 @@ mod inbox;
 mod message;
 mod open;
 mod outbox;
+mod past;
 mod planned_change;
 mod question;
 mod tool_call;
 mod transcript;
 mod turn;
+mod undoing;
 mod usage;
 pub mod view;
 mod writer;
@@ -38,6 +40,7 @@ pub use error::StoreError;
 pub use inbox::InboxRow;
 pub use outbox::{OutboxPush, OutboxRow};
 pub use planned_change::PlannedRow;
+pub use undoing::{OwnSet, UndoingRow};
 
 /// The database of one vault. Clones share it; one process at a time may hold it.
 #[derive(Debug, Clone)]

@@ -21,6 +21,7 @@ fn migrations() -> Vec<Migration> {
     [
         (1, "begin", include_str!("../migrations/0001_begin.sql")),
         (2, "changes", include_str!("../migrations/0002_changes.sql")),
+        (3, "taken_back", include_str!("../migrations/0003_taken_back.sql")),
     ]
     .into_iter()
     .map(|(version, name, sql)| {

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use protocol::{Act, CallId, Change, ChangeSetId, EffectId, Intent, IntentState, NotePath, TurnId};
+use protocol::{
+    Act, CallId, Change, ChangeSetId, EffectId, Ended, Intent, IntentState, NotePath, TurnId,
+};
 use tokio::task::spawn_blocking;
 use uuid::Uuid;
 
@@ -80,13 +82,14 @@ impl Vault {
                 if outcomes.iter().any(|(_, outcome)| outcome.is_ok()) {
                     vault.identify();
                 }
-                (held, outcomes, again)
+                let numbers = numbers(&vault, &outcomes);
+                (held, outcomes, again, numbers)
             };
-            let (returned, outcomes, mut again) =
+            let (returned, outcomes, mut again, numbers) =
                 spawn_blocking(work).await.map_err(|_| ApplyError::Interrupted)?;
             held = returned;
             // An intent that may still be open must not stand beside another one for its note.
-            if settle(ledger, &outcomes).await.is_err() || tries == rebase::TRIES {
+            if settle(ledger, &outcomes, &numbers).await.is_err() || tries == rebase::TRIES {
                 again = Again::default();
             }
             intents = course.take(outcomes, again);
@@ -193,10 +196,15 @@ pub(crate) fn temp_name() -> String {
 
 /// Stores how intents ended, but for those of which nobody knows. The notes are what counts: if the
 /// ledger does not take it, the next recovery finds the same out again.
-pub(crate) async fn settle(ledger: &dyn Ledger, outcomes: &Outcomes) -> Result<(), LedgerError> {
+pub(crate) async fn settle(
+    ledger: &dyn Ledger,
+    outcomes: &Outcomes,
+    numbers: &HashMap<EffectId, u64>,
+) -> Result<(), LedgerError> {
     let ended = |(intent, outcome): &(Intent, Result<(), Refusal>)| {
         let state = outcome.as_ref().map_or_else(|refusal| refusal.state, |()| IntentState::Done);
-        (state != IntentState::Open).then(|| (intent.effect.clone(), state))
+        let inode = numbers.get(&intent.effect).copied();
+        (state != IntentState::Open).then(|| Ended { effect: intent.effect.clone(), state, inode })
     };
     let ended: Vec<_> = outcomes.iter().filter_map(ended).collect();
     if ended.is_empty() {
@@ -205,6 +213,17 @@ pub(crate) async fn settle(ledger: &dyn Ledger, outcomes: &Outcomes) -> Result<(
     step!("settle", ledger.settle(&ended).await).inspect_err(|error| {
         tracing::warn!(%error, "how changes ended could not be stored");
     })
+}
+
+/// The numbers of the files that are where their changes left them: by them they are found again
+/// when somebody renames them.
+pub(crate) fn numbers(vault: &Vault, outcomes: &Outcomes) -> HashMap<EffectId, u64> {
+    let done = outcomes.iter().filter(|(_, outcome)| outcome.is_ok());
+    let number = |(intent, _): &(Intent, Result<(), Refusal>)| {
+        let path = intent.change.target().unwrap_or(&intent.change.path);
+        Some((intent.effect.clone(), vault.inode(path)?))
+    };
+    done.filter_map(number).collect()
 }
 
 /// All temporary files are durable before the first note changes. No folder is held open between

@@ -1,7 +1,7 @@
 //! Where intents are kept before a file is touched, and how they ended.
 
 use async_trait::async_trait;
-use protocol::{EffectId, Intent, IntentState};
+use protocol::{Ended, Intent};
 use thiserror::Error;
 
 /// The ledger could not be written or read; the sentence says what and why.
@@ -17,7 +17,7 @@ pub trait Ledger: Send + Sync {
 
     /// Notes how intents ended, all in one commit. May be lost with the power; recovery finds out
     /// again.
-    async fn settle(&self, ended: &[(EffectId, IntentState)]) -> Result<(), LedgerError>;
+    async fn settle(&self, ended: &[Ended]) -> Result<(), LedgerError>;
 
     /// Intents that are still open, in the order they were stored.
     async fn open(&self) -> Result<Vec<Intent>, LedgerError>;

@@ -44,6 +44,13 @@ impl Vault {
         self.read_file(path).map(|(bytes, _)| bytes)
     }
 
+    /// The number that the file system has given to what is at `path`.
+    #[must_use]
+    pub fn inode(&self, path: &NotePath) -> Option<u64> {
+        let handle = self.root().open(path.as_str(), OFlags::PATH, Mode::empty()).ok()?;
+        fs::fstat(&handle).ok().map(|stat| stat.st_ino)
+    }
+
     fn read_file(&self, path: &NotePath) -> Result<(Vec<u8>, Stat), VaultError> {
         self.screened_path(path)?;
         let real = self.followed(path)?;

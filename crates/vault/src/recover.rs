@@ -3,7 +3,7 @@
 use protocol::{Act, Change, ChangeKind, Intent};
 use tokio::task::spawn_blocking;
 
-use crate::apply::settle;
+use crate::apply::{numbers, settle};
 use crate::found::Found;
 use crate::ledger::Ledger;
 use crate::place::Place;
@@ -29,12 +29,15 @@ impl Vault {
         let vault = self.clone();
         let work = move || {
             let groups = unit::groups(intents).into_iter();
-            (held, groups.flat_map(|group| unit::finish(&vault, group)).collect::<Vec<_>>())
+            let outcomes: Vec<_> = groups.flat_map(|group| unit::finish(&vault, group)).collect();
+            let numbers = numbers(&vault, &outcomes);
+            (held, outcomes, numbers)
         };
-        let (_held, outcomes) = spawn_blocking(work).await.map_err(|_| ApplyError::Interrupted)?;
+        let (_held, outcomes, numbers) =
+            spawn_blocking(work).await.map_err(|_| ApplyError::Interrupted)?;
         let mut recovery = Recovery::default();
         // What is not stored is found out again.
-        let _ = settle(ledger, &outcomes).await;
+        let _ = settle(ledger, &outcomes, &numbers).await;
         for (intent, outcome) in outcomes {
             match outcome {
                 Ok(()) => recovery.done.push(intent),

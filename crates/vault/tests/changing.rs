@@ -183,7 +183,7 @@ impl Ledger for BrokenLedger {
         Err(LedgerError("the database is full".into()))
     }
 
-    async fn settle(&self, _: &[(protocol::EffectId, IntentState)]) -> Result<(), LedgerError> {
+    async fn settle(&self, _: &[protocol::Ended]) -> Result<(), LedgerError> {
         Err(LedgerError("the database is full".into()))
     }
 

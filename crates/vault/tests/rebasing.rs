@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use protocol::{Change, EffectId, Intent, IntentState};
+use protocol::{Change, Ended, Intent, IntentState};
 use support::{Folder, MemoryLedger, order, path, replace, unit};
 use vault::VaultError;
 use vault::ledger::{Ledger, LedgerError};
@@ -118,7 +118,7 @@ impl Ledger for Autosave {
         self.ledger.intend(intents).await
     }
 
-    async fn settle(&self, ended: &[(EffectId, IntentState)]) -> Result<(), LedgerError> {
+    async fn settle(&self, ended: &[Ended]) -> Result<(), LedgerError> {
         self.ledger.settle(ended).await
     }
 

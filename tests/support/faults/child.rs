@@ -4,7 +4,7 @@ use std::path::Path;
 
 use app::StoreLedger;
 use async_trait::async_trait;
-use protocol::{CallId, EffectId, Intent, IntentState, TurnId};
+use protocol::{CallId, Ended, Intent, IntentState, TurnId};
 use serde::{Deserialize, Serialize};
 use store::Store;
 use vault::Vault;
@@ -122,7 +122,7 @@ impl Ledger for Forgetful {
         Ok(())
     }
 
-    async fn settle(&self, _: &[(EffectId, IntentState)]) -> Result<(), LedgerError> {
+    async fn settle(&self, _: &[Ended]) -> Result<(), LedgerError> {
         Ok(())
     }
 

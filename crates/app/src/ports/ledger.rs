@@ -1,7 +1,7 @@
 //! `vault`'s ledger, kept in the store.
 
 use async_trait::async_trait;
-use protocol::{EffectId, Intent, IntentState};
+use protocol::{Ended, Intent};
 use store::Store;
 use vault::ledger::{Ledger, LedgerError};
 
@@ -20,7 +20,7 @@ impl Ledger for StoreLedger {
         self.0.intend(intents, now()).await.map_err(told)
     }
 
-    async fn settle(&self, ended: &[(EffectId, IntentState)]) -> Result<(), LedgerError> {
+    async fn settle(&self, ended: &[Ended]) -> Result<(), LedgerError> {
         self.0.settle(ended).await.map_err(told)
     }
 

@@ -22,6 +22,17 @@ pub struct Intent {
     pub change: Change,
 }
 
+/// An intent, and how it ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ended {
+    /// The intent's effect.
+    pub effect: crate::EffectId,
+    /// How.
+    pub state: IntentState,
+    /// The number that the file system gave the note, if it is where the intent left it.
+    pub inode: Option<u64>,
+}
+
 /// How an intent ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum IntentState {

@@ -1,6 +1,6 @@
 //! The ledger: what shall happen to a file is known before it happens.
 
-use protocol::{Change, Intent, IntentState, Timestamp};
+use protocol::{Change, Ended, Intent, IntentState, Timestamp};
 use store::StoreError;
 
 use crate::story::{Story, edit, path};
@@ -26,6 +26,10 @@ fn three() -> [Intent; 3] {
     ]
 }
 
+fn ended(effect: &str, state: IntentState) -> Ended {
+    Ended { effect: effect.into(), state, inode: None }
+}
+
 #[tokio::test]
 async fn open_intents_come_back_whole_and_in_order_after_a_restart() {
     let story = Story::begin().await;
@@ -48,7 +52,7 @@ async fn a_settled_intent_is_not_open_and_says_how_it_ended() {
         let effect = format!("e{n}");
         let made = intent(&effect, "c1", edit("a.md", "one", "two"));
         story.store.intend(&[made], Timestamp(1)).await.expect("stored");
-        story.store.settle(&[(effect.as_str().into(), state)]).await.expect("settled");
+        story.store.settle(&[ended(effect.as_str(), state)]).await.expect("settled");
     }
     let story = story.restart().await;
     let found = story.store.effects_of_call(&"t1".into(), &"c1".into()).await.expect("read");
@@ -70,7 +74,7 @@ async fn intents_are_stored_all_or_none() {
 async fn effects_are_found_by_call_and_changed_notes_by_turn() {
     let story = Story::begin().await;
     story.store.intend(&three(), Timestamp(1)).await.expect("stored");
-    story.store.settle(&[("e3".into(), IntentState::Failed)]).await.expect("settled");
+    story.store.settle(&[ended("e3", IntentState::Failed)]).await.expect("settled");
     let turn = "t1".into();
     let of_call = story.store.effects_of_call(&turn, &"c2".into()).await.expect("read");
     assert_eq!(of_call, [(path("b.md"), IntentState::Failed)]);
@@ -81,7 +85,7 @@ async fn effects_are_found_by_call_and_changed_notes_by_turn() {
 #[tokio::test]
 async fn an_unknown_effect_is_not_settled_in_silence() {
     let story = Story::begin().await;
-    let lost = story.store.settle(&[("nothing".into(), IntentState::Done)]).await;
+    let lost = story.store.settle(&[ended("nothing", IntentState::Done)]).await;
     assert!(matches!(lost, Err(StoreError::NotFound { what: "effect", .. })));
 }
 
@@ -93,7 +97,7 @@ async fn settling_and_storing_at_once_both_succeed() {
         let made = intent(&effect, "c1", edit("a.md", "one", "two"));
         story.store.intend(&[made], Timestamp(1)).await.expect("stored");
         let turn = crate::story::new_turn(&format!("t{round}"), "Hello", round);
-        let ended = [(effect.as_str().into(), IntentState::Done)];
+        let ended = [ended(&effect, IntentState::Done)];
         let (settled, submitted) =
             tokio::join!(story.store.settle(&ended), story.store.submit_turn(&turn));
         settled.expect("settled");

@@ -12,8 +12,8 @@ use llm::registry::ToolRegistry;
 use llm::tool::{Called, Control, Effect, Plan, ToolContext};
 use protocol::settings::PrivateSettings;
 use protocol::{
-    CallId, ChangeSet, ChangeSetId, ContentHash, ConversationId, EffectId, Intent, IntentState,
-    NotePath, Privacy, PrivateRules, Reaction, Role, Timestamp, TurnId,
+    CallId, ChangeSet, ChangeSetId, ContentHash, ConversationId, Intent, NotePath, Privacy,
+    PrivateRules, Reaction, Role, Timestamp, TurnId,
 };
 use serde_json::Value;
 use vault::ledger::{Ledger, LedgerError};
@@ -170,7 +170,7 @@ impl Ledger for Forgetful {
         Ok(())
     }
 
-    async fn settle(&self, _: &[(EffectId, IntentState)]) -> Result<(), LedgerError> {
+    async fn settle(&self, _: &[protocol::Ended]) -> Result<(), LedgerError> {
         Ok(())
     }
 

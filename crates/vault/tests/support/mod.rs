@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use async_trait::async_trait;
-use protocol::{CallId, Change, ChangeSetId, EffectId, Intent, IntentState, NotePath, TurnId};
+use protocol::{CallId, Change, ChangeSetId, Ended, Intent, IntentState, NotePath, TurnId};
 use tempfile::TempDir;
 use vault::ledger::{Ledger, LedgerError};
 use vault::{Order, Planned, Vault};
@@ -141,10 +141,10 @@ impl Ledger for MemoryLedger {
         Ok(())
     }
 
-    async fn settle(&self, ended: &[(EffectId, IntentState)]) -> Result<(), LedgerError> {
+    async fn settle(&self, ended: &[Ended]) -> Result<(), LedgerError> {
         for (intent, at) in self.0.lock().unwrap().iter_mut() {
-            if let Some((_, state)) = ended.iter().find(|(effect, _)| *effect == intent.effect) {
-                *at = *state;
+            if let Some(ended) = ended.iter().find(|ended| ended.effect == intent.effect) {
+                *at = ended.state;
             }
         }
         Ok(())

@@ -9,8 +9,7 @@ use async_trait::async_trait;
 use llm::registry::ToolRegistry;
 use llm::tool::{Called, Plan, ToolContext};
 use protocol::{
-    CallId, ChangeSet, ChangeSetId, ContentHash, ConversationId, EffectId, Intent, IntentState,
-    NotePath, TurnId,
+    CallId, ChangeSet, ChangeSetId, ContentHash, ConversationId, Intent, NotePath, TurnId,
 };
 use serde_json::Value;
 use vault::ledger::{Ledger, LedgerError};
@@ -127,7 +126,7 @@ impl Ledger for Watched {
         if leaks { Err(LedgerError(format!("an image holds {CANARY}"))) } else { Ok(()) }
     }
 
-    async fn settle(&self, _: &[(EffectId, IntentState)]) -> Result<(), LedgerError> {
+    async fn settle(&self, _: &[protocol::Ended]) -> Result<(), LedgerError> {
         Ok(())
     }
 

@@ -1,0 +1,221 @@
+//! What the ledger tells of changes that happened: by scope, by note, in pages, with contents.
+
+use std::collections::{BTreeMap, HashMap};
+
+use protocol::applied::UndoScope;
+use protocol::{
+    ChangeKind, ChangeSetId, ContentHash, ConversationId, Effect, EffectId, NotePath, Timestamp,
+};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection};
+
+use crate::column::{Columns, json};
+use crate::commit::read;
+use crate::error::Failure;
+use crate::{Store, StoreError, image};
+
+/// How far back before an effect the past is read, for what the notes said then.
+const BEFORE: i64 = 2_000;
+
+impl Store {
+    /// The effects that a scope names, oldest first. What the user did to the assistant's changes
+    /// belongs to no turn and no conversation here.
+    pub async fn effects_in(&self, scope: &UndoScope) -> Result<Vec<Effect>, StoreError> {
+        read!(self, "read the changes to take back", |db| in_scope(db, scope))
+    }
+
+    /// All that happened since an effect and some time before it, oldest first.
+    pub async fn past(&self, since: &EffectId) -> Result<Vec<Effect>, StoreError> {
+        read!(self, "read the changes since", |db| all_since(db, since))
+    }
+
+    /// The changes of one note's bytes since a time, newest first.
+    pub async fn edits_at(
+        &self,
+        path: &NotePath,
+        since: Timestamp,
+    ) -> Result<Vec<Effect>, StoreError> {
+        read!(self, "read the changes of a note", |db| at_path(db, path, since))
+    }
+
+    /// Sets that were applied, newest first, at most `limit` of them: of one conversation or of
+    /// all, before a set or from the newest on.
+    pub async fn applied_sets(
+        &self,
+        conversation: Option<&ConversationId>,
+        before: Option<&ChangeSetId>,
+        limit: u32,
+    ) -> Result<Vec<Vec<Effect>>, StoreError> {
+        read!(self, "read the applied changes", |db| page(db, conversation, before, limit))
+    }
+
+    /// The contents with these hashes, but for those that are not kept any more.
+    pub async fn contents(
+        &self,
+        hashes: &[ContentHash],
+    ) -> Result<HashMap<ContentHash, Vec<u8>>, StoreError> {
+        read!(self, "read earlier versions", |db| all_contents(db, hashes))
+    }
+}
+
+/// The columns of an effect that happened, where it meets a condition.
+macro_rules! happened {
+    ($condition:literal) => {
+        concat!(
+            "SELECT id, change_set, conversation, turn, call, unit, kind, path, target, temp_name,
+                 before, after, inode, at
+             FROM effect WHERE state = 'done' AND ",
+            $condition
+        )
+    };
+}
+
+async fn in_scope(
+    db: &mut SqliteConnection,
+    scope: &UndoScope,
+) -> Result<Vec<Effect>, sqlx::Error> {
+    let (query, named) = match scope {
+        UndoScope::Effect { effect, .. } => (
+            happened!(
+                "(id = ?1 OR (change_set, unit) IN (
+                     SELECT change_set, unit FROM effect WHERE id = ?1
+                 )) ORDER BY number"
+            ),
+            effect.as_str(),
+        ),
+        UndoScope::ChangeSet { change_set } => {
+            (happened!("change_set = ?1 ORDER BY number"), change_set.as_str())
+        }
+        UndoScope::Turn { turn } => (
+            happened!(
+                "turn = ?1 AND change_set NOT IN (SELECT change_set FROM own_set) ORDER BY number"
+            ),
+            turn.as_str(),
+        ),
+        UndoScope::Conversation { conversation } => (
+            happened!(
+                "conversation = ?1 AND change_set NOT IN (SELECT change_set FROM own_set)
+                 ORDER BY number"
+            ),
+            conversation.as_str(),
+        ),
+    };
+    sqlx::query(query).bind(named).try_map(|row| effect(&row)).fetch_all(db).await
+}
+
+async fn all_since(
+    db: &mut SqliteConnection,
+    since: &EffectId,
+) -> Result<Vec<Effect>, sqlx::Error> {
+    sqlx::query(happened!(
+        "number >= (SELECT number FROM effect WHERE id = ?1) - ?2
+         ORDER BY number"
+    ))
+    .bind(since.as_str())
+    .bind(BEFORE)
+    .try_map(|row| effect(&row))
+    .fetch_all(db)
+    .await
+}
+
+async fn at_path(
+    db: &mut SqliteConnection,
+    path: &NotePath,
+    since: Timestamp,
+) -> Result<Vec<Effect>, sqlx::Error> {
+    sqlx::query(happened!(
+        "path = ?1 AND kind IN ('create', 'replace') AND at >= ?2
+         ORDER BY number DESC"
+    ))
+    .bind(path.as_str())
+    .bind(since.0)
+    .try_map(|row| effect(&row))
+    .fetch_all(db)
+    .await
+}
+
+async fn page(
+    db: &mut SqliteConnection,
+    conversation: Option<&ConversationId>,
+    before: Option<&ChangeSetId>,
+    limit: u32,
+) -> Result<Vec<Vec<Effect>>, sqlx::Error> {
+    let rows = sqlx::query(happened!(
+        "change_set IN (
+             SELECT change_set FROM effect
+             WHERE state = 'done' AND (?1 IS NULL OR conversation = ?1)
+                 AND change_set NOT IN (SELECT change_set FROM own_set WHERE by = 'by_hand')
+             GROUP BY change_set
+             HAVING ?2 IS NULL
+                 OR max(number) < (SELECT max(number) FROM effect WHERE change_set = ?2)
+             ORDER BY max(number) DESC LIMIT ?3
+         ) ORDER BY number"
+    ))
+    .bind(conversation.map(ConversationId::as_str))
+    .bind(before.map(ChangeSetId::as_str))
+    .bind(limit)
+    .try_map(|row| effect(&row))
+    .fetch_all(db)
+    .await?;
+    let mut sets: Vec<Vec<Effect>> = Vec::new();
+    let mut place: BTreeMap<ChangeSetId, usize> = BTreeMap::new();
+    for effect in rows.into_iter().rev() {
+        let at = *place.entry(effect.change_set.clone()).or_insert(sets.len());
+        match sets.get_mut(at) {
+            Some(set) => set.insert(0, effect),
+            None => sets.push(vec![effect]),
+        }
+    }
+    Ok(sets)
+}
+
+async fn all_contents(
+    db: &mut SqliteConnection,
+    hashes: &[ContentHash],
+) -> Result<HashMap<ContentHash, Vec<u8>>, Failure> {
+    let known: Vec<String> = sqlx::query_scalar(
+        "SELECT hash FROM image WHERE hash IN (SELECT value FROM json_each(?1))",
+    )
+    .bind(json(&hashes.iter().map(ContentHash::as_str).collect::<Vec<_>>())?)
+    .fetch_all(&mut *db)
+    .await?;
+    let mut contents = HashMap::with_capacity(known.len());
+    for hash in known.into_iter().map(ContentHash::from_stored) {
+        let content = image::get(db, &hash).await?;
+        contents.insert(hash, content);
+    }
+    Ok(contents)
+}
+
+fn effect(row: &SqliteRow) -> Result<Effect, sqlx::Error> {
+    let kind: ChangeKind = row.word("kind")?;
+    let target: Option<String> = row.try_get("target")?;
+    let trashed = match kind {
+        ChangeKind::Trash | ChangeKind::TrashFolder => Some(row.try_get("temp_name")?),
+        ChangeKind::RestoreFolder => target.clone(),
+        _ => None,
+    };
+    let renamed = matches!(kind, ChangeKind::Rename | ChangeKind::RenameFolder);
+    let target = match target.filter(|_| renamed) {
+        Some(_) => Some(row.path("target")?),
+        None => None,
+    };
+    let inode: Option<i64> = row.try_get("inode")?;
+    let at: Option<i64> = row.try_get("at")?;
+    Ok(Effect {
+        id: row.text("id")?,
+        change_set: row.text("change_set")?,
+        conversation: row.maybe_text("conversation")?,
+        turn: row.text("turn")?,
+        call: row.text("call")?,
+        unit: row.maybe_text("unit")?,
+        kind,
+        path: row.path("path")?,
+        target,
+        trashed,
+        before: row.maybe_hash("before")?,
+        after: row.maybe_hash("after")?,
+        inode: inode.map(i64::cast_unsigned),
+        at: at.map(Timestamp),
+    })
+}

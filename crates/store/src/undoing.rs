@@ -1,0 +1,200 @@
+//! The tables `undoing`, `own_set` and `overwritten`: what has become of applied changes since.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use protocol::applied::AppliedBy;
+use protocol::{ChangeSetId, EffectId, NotePath, Timestamp, TurnId};
+use sqlx::SqliteConnection;
+use sqlx::sqlite::SqliteRow;
+
+use crate::column::{Columns, json, word};
+use crate::commit::{commit, read};
+use crate::{Store, StoreError};
+
+/// A set that the user makes out of earlier changes, before it is applied.
+#[derive(Debug, Clone)]
+pub struct OwnSet<'a> {
+    /// Its id.
+    pub id: &'a ChangeSetId,
+    /// Whose doing it is.
+    pub by: AppliedBy,
+    /// What the changes of its paths take back: an effect, and which of its hunks; all with `None`.
+    pub undoings: &'a [(NotePath, EffectId, Option<BTreeSet<usize>>)],
+    /// Renames by hand that were found out: from where the ledger has a note to where it is.
+    pub moved: &'a [(NotePath, NotePath)],
+    /// The turn that it belongs beside.
+    pub turn: &'a TurnId,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// That one effect took another one back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UndoingRow {
+    /// The one that did it, and that happened.
+    pub by: EffectId,
+    /// The one that was taken back.
+    pub effect: EffectId,
+    /// Its hunks; all with `None`.
+    pub hunks: Option<BTreeSet<usize>>,
+}
+
+impl Store {
+    /// Stores what a set will take back, before it is applied; what of it then does not happen
+    /// counts for nothing.
+    pub async fn begin_own_set(&self, set: &OwnSet<'_>) -> Result<(), StoreError> {
+        commit!(self, "begin_own_set", "store what shall be taken back", |db| begin(db, set))
+    }
+
+    /// Everything that was ever taken back by a change that happened.
+    pub async fn undoings(&self) -> Result<Vec<UndoingRow>, StoreError> {
+        read!(self, "read what was taken back", |db| all_undoings(db))
+    }
+
+    /// The sets that the assistant did not plan.
+    pub async fn own_sets(&self) -> Result<HashMap<ChangeSetId, AppliedBy>, StoreError> {
+        read!(self, "read what the user changed back", |db| all_own_sets(db))
+    }
+
+    /// Notes that another program overwrote an effect.
+    pub async fn mark_overwritten(
+        &self,
+        effect: &EffectId,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        commit!(self, "mark_overwritten", "note an overwritten change", |db| mark(db, effect, at))
+    }
+
+    /// Notes that an effect stands again.
+    pub async fn clear_overwritten(&self, effect: &EffectId) -> Result<(), StoreError> {
+        commit!(self, "clear_overwritten", "note a change that stands again", |db| clear(
+            db, effect
+        ))
+    }
+
+    /// Effects that another program overwrote.
+    pub async fn overwritten(&self) -> Result<HashSet<EffectId>, StoreError> {
+        read!(self, "read the overwritten changes", |db| all_overwritten(db))
+    }
+}
+
+async fn begin(db: &mut SqliteConnection, set: &OwnSet<'_>) -> Result<(), sqlx::Error> {
+    if !set.moved.is_empty() {
+        let by_hand = ChangeSetId::from(format!("{}-by-hand", set.id));
+        insert_set(db, &by_hand, "by_hand").await?;
+        for (number, pair) in set.moved.iter().enumerate() {
+            insert_move(db, &by_hand, set, number, pair).await?;
+        }
+    }
+    insert_set(db, set.id, &word(&set.by)?).await?;
+    for (path, effect, hunks) in set.undoings {
+        let hunks = hunks.as_ref().map(json).transpose()?;
+        sqlx::query(
+            "INSERT INTO undoing (change_set, path, effect, hunks) VALUES (?, ?, ?, ?)
+             ON CONFLICT (change_set, effect) DO NOTHING",
+        )
+        .bind(set.id.as_str())
+        .bind(path.as_str())
+        .bind(effect.as_str())
+        .bind(hunks)
+        .execute(&mut *db)
+        .await?;
+    }
+    Ok(())
+}
+
+async fn insert_set(
+    db: &mut SqliteConnection,
+    set: &ChangeSetId,
+    by: &str,
+) -> Result<(), sqlx::Error> {
+    sqlx::query("INSERT INTO own_set (change_set, by) VALUES (?, ?)")
+        .bind(set.as_str())
+        .bind(by)
+        .execute(db)
+        .await?;
+    Ok(())
+}
+
+async fn insert_move(
+    db: &mut SqliteConnection,
+    by_hand: &ChangeSetId,
+    set: &OwnSet<'_>,
+    number: usize,
+    (from, to): &(NotePath, NotePath),
+) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "INSERT INTO effect (id, change_set, turn, call, kind, path, target, temp_name, state, at)
+         VALUES (?, ?, ?, 'by hand', 'rename', ?, ?, '', 'done', ?)",
+    )
+    .bind(format!("{by_hand}-{number}"))
+    .bind(by_hand.as_str())
+    .bind(set.turn.as_str())
+    .bind(from.as_str())
+    .bind(to.as_str())
+    .bind(set.at.0)
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+async fn all_undoings(db: &mut SqliteConnection) -> Result<Vec<UndoingRow>, sqlx::Error> {
+    sqlx::query(
+        "SELECT by_effect.id AS by, undoing.effect, undoing.hunks
+         FROM undoing
+             JOIN effect AS undone ON undone.id = undoing.effect
+             JOIN effect AS by_effect
+                 ON by_effect.change_set = undoing.change_set AND by_effect.path = undoing.path
+         WHERE by_effect.state = 'done'
+             AND (by_effect.kind IN ('rename', 'rename_folder'))
+                 = (undone.kind IN ('rename', 'rename_folder'))",
+    )
+    .try_map(|row: SqliteRow| {
+        Ok(UndoingRow {
+            by: row.text("by")?,
+            effect: row.text("effect")?,
+            hunks: row.maybe_json("hunks")?,
+        })
+    })
+    .fetch_all(db)
+    .await
+}
+
+async fn all_own_sets(
+    db: &mut SqliteConnection,
+) -> Result<HashMap<ChangeSetId, AppliedBy>, sqlx::Error> {
+    let rows = sqlx::query("SELECT change_set, by FROM own_set WHERE by <> 'by_hand'")
+        .try_map(|row: SqliteRow| Ok((row.text("change_set")?, row.word("by")?)))
+        .fetch_all(db)
+        .await?;
+    Ok(rows.into_iter().collect())
+}
+
+async fn mark(
+    db: &mut SqliteConnection,
+    effect: &EffectId,
+    at: Timestamp,
+) -> Result<(), sqlx::Error> {
+    sqlx::query("INSERT INTO overwritten (effect, at) VALUES (?, ?) ON CONFLICT DO NOTHING")
+        .bind(effect.as_str())
+        .bind(at.0)
+        .execute(db)
+        .await?;
+    Ok(())
+}
+
+async fn clear(db: &mut SqliteConnection, effect: &EffectId) -> Result<(), sqlx::Error> {
+    sqlx::query("DELETE FROM overwritten WHERE effect = ?")
+        .bind(effect.as_str())
+        .execute(db)
+        .await?;
+    Ok(())
+}
+
+async fn all_overwritten(db: &mut SqliteConnection) -> Result<HashSet<EffectId>, sqlx::Error> {
+    let rows = sqlx::query("SELECT effect FROM overwritten")
+        .try_map(|row: SqliteRow| row.text("effect"))
+        .fetch_all(db)
+        .await?;
+    Ok(rows.into_iter().collect())
+}
