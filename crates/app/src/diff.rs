@@ -31,6 +31,34 @@ pub(crate) fn note_diff(change: &Change, problem: Option<String>) -> NoteDiff {
     NoteDiff { path, kind: change.kind(), to, unit: None, added, removed, hunks, problem }
 }
 
+/// Each change from `before` to `after` by itself, as [`vault::merge::hunks`] counts them, with the
+/// lines around it.
+pub(crate) fn single_hunks(before: &[u8], after: &[u8]) -> Vec<Hunk> {
+    let (old, new) = (String::from_utf8_lossy(before), String::from_utf8_lossy(after));
+    let lines = |text| str::split_inclusive(text, '\n').collect::<Vec<_>>();
+    let (old_lines, new_lines) = (lines(&old), lines(&new));
+    let diff = TextDiff::configure().timeout(LONGEST).diff_slices(&old_lines, &new_lines);
+    let headings = headings(&new);
+    let one = |changed: vault::merge::Hunk| {
+        let (from, to) = (changed.before, changed.after);
+        let above = AROUND.min(from.start).min(to.start);
+        let below = AROUND.min(old_lines.len() - from.end).min(new_lines.len() - to.end);
+        let equal = |old_index, new_index, len| DiffOp::Equal { old_index, new_index, len };
+        let ops = [
+            equal(from.start - above, to.start - above, above),
+            DiffOp::Replace {
+                old_index: from.start,
+                old_len: from.len(),
+                new_index: to.start,
+                new_len: to.len(),
+            },
+            equal(from.end, to.end, below),
+        ];
+        hunk(&diff, &ops, &headings)
+    };
+    vault::merge::hunks(before, after).into_iter().map(one).collect()
+}
+
 /// Lines added and removed by a change.
 pub(crate) fn line_counts(change: &Change) -> (u32, u32) {
     counts(&note_diff(change, None).hunks)

@@ -3,6 +3,7 @@
 
 mod announce;
 mod app;
+mod applied;
 mod aside;
 mod ask;
 mod capture;
@@ -31,6 +32,7 @@ mod secrets;
 mod shown;
 mod submit;
 mod trouble;
+mod undo;
 mod view;
 mod watching;
 

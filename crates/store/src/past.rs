@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use protocol::applied::UndoScope;
 use protocol::{
     ChangeKind, ChangeSetId, ContentHash, ConversationId, Effect, EffectId, NotePath, Timestamp,
+    TurnId,
 };
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
@@ -12,7 +13,7 @@ use sqlx::{Row, SqliteConnection};
 use crate::column::{Columns, json};
 use crate::commit::read;
 use crate::error::Failure;
-use crate::{Store, StoreError, image};
+use crate::{Store, StoreError, image, message};
 
 /// How far back before an effect the past is read, for what the notes said then.
 const BEFORE: i64 = 2_000;
@@ -47,6 +48,12 @@ impl Store {
         limit: u32,
     ) -> Result<Vec<Vec<Effect>>, StoreError> {
         read!(self, "read the applied changes", |db| page(db, conversation, before, limit))
+    }
+
+    /// The user's words that began a turn; empty where it is not kept.
+    pub async fn words_of(&self, turn: &TurnId) -> Result<String, StoreError> {
+        let words = read!(self, "read what was asked", |db| message::request_of(db, turn));
+        words.map(Option::unwrap_or_default)
     }
 
     /// The contents with these hashes, but for those that are not kept any more.

@@ -41,7 +41,7 @@ pub struct UndoingRow {
 
 impl Store {
     /// Stores what a set will take back, before it is applied; what of it then does not happen
-    /// counts for nothing.
+    /// counts for nothing. May be called again for what the set takes back in a second try.
     pub async fn begin_own_set(&self, set: &OwnSet<'_>) -> Result<(), StoreError> {
         commit!(self, "begin_own_set", "store what shall be taken back", |db| begin(db, set))
     }
@@ -108,7 +108,7 @@ async fn insert_set(
     set: &ChangeSetId,
     by: &str,
 ) -> Result<(), sqlx::Error> {
-    sqlx::query("INSERT INTO own_set (change_set, by) VALUES (?, ?)")
+    sqlx::query("INSERT INTO own_set (change_set, by) VALUES (?, ?) ON CONFLICT DO NOTHING")
         .bind(set.as_str())
         .bind(by)
         .execute(db)
@@ -124,7 +124,7 @@ async fn insert_move(
     (from, to): &(NotePath, NotePath),
 ) -> Result<(), sqlx::Error> {
     sqlx::query(
-        "INSERT INTO effect (id, change_set, turn, call, kind, path, target, temp_name, state, at)
+        "INSERT OR IGNORE INTO effect (id, change_set, turn, call, kind, path, target, temp_name, state, at)
          VALUES (?, ?, ?, 'by hand', 'rename', ?, ?, '', 'done', ?)",
     )
     .bind(format!("{by_hand}-{number}"))

@@ -5,4 +5,5 @@ pub(crate) mod changes;
 pub(crate) mod desk;
 pub(crate) mod host;
 pub(crate) mod ledger;
+pub(crate) mod notes;
 pub(crate) mod transcript;

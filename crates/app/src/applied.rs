@@ -1,0 +1,175 @@
+//! Applied changes as the window lists them, with what has become of each since.
+
+use std::collections::{HashMap, HashSet};
+
+use protocol::applied::{
+    AppliedBy, AppliedHunks, AppliedNote, AppliedPage, AppliedSet, ListApplied,
+};
+use protocol::applied::{Standing, UndoScope};
+use protocol::{AppEvent, ChangeSetId, ContentHash, Effect, EffectId, Timestamp, UserError};
+use store::Store;
+use vault::merge::hunks;
+use vault::undo::{Counts, Done, Hunks, Standings};
+
+use crate::App;
+use crate::aside::aside;
+use crate::diff::single_hunks;
+use crate::open_vault::OpenVault;
+use crate::trouble::user_error;
+
+/// How many sets a page has.
+const PAGE: u32 = 50;
+
+impl App {
+    /// A page of applied changes, newest first.
+    pub async fn list_applied(&self, request: &ListApplied) -> Result<AppliedPage, UserError> {
+        let open = self.open().await?;
+        let seq = open.feed.number();
+        let (conversation, before) = (request.conversation.as_ref(), request.before.as_ref());
+        let sets = open.store.applied_sets(conversation, before, PAGE + 1).await;
+        let mut sets = sets.map_err(user_error)?;
+        let more = sets.len() > PAGE as usize;
+        sets.truncate(PAGE as usize);
+        let known = Known::of(&open.store).await?;
+        let mut shown = Vec::with_capacity(sets.len());
+        for effects in sets {
+            shown.extend(known.show(&open.store, effects).await?);
+        }
+        Ok(AppliedPage { seq, sets: shown, more })
+    }
+
+    /// What an applied change did inside its note, hunk by hunk.
+    pub async fn applied_hunks(&self, effect: &EffectId) -> Result<AppliedHunks, UserError> {
+        let open = self.open().await?;
+        let found = the_effect(&open.store, effect).await?;
+        let (before, after) = versions(&open.store, &found).await?;
+        let hunks = aside(move || single_hunks(&before, &after)).await?;
+        Ok(AppliedHunks { effect: effect.clone(), hunks })
+    }
+}
+
+impl OpenVault {
+    /// Tells the window how these sets stand now.
+    pub(crate) async fn tell_applied(
+        &self,
+        sets: impl IntoIterator<Item = ChangeSetId>,
+    ) -> Result<(), UserError> {
+        let known = Known::of(&self.store).await?;
+        for change_set in sets.into_iter().collect::<HashSet<_>>() {
+            let effects = self.store.effects_in(&UndoScope::ChangeSet { change_set }).await;
+            if let Some(set) = known.show(&self.store, effects.map_err(user_error)?).await? {
+                self.feed.tell(AppEvent::AppliedChanged { set });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An effect that happened.
+pub(crate) async fn the_effect(store: &Store, effect: &EffectId) -> Result<Effect, UserError> {
+    let scope = UndoScope::Effect { effect: effect.clone(), hunks: Vec::new() };
+    let unit = store.effects_in(&scope).await.map_err(user_error)?;
+    let found = unit.into_iter().find(|found| found.id == *effect);
+    found.ok_or_else(|| UserError::other("This change is not in the history any more."))
+}
+
+/// The bytes before and after an effect; none where there are none or they are not kept.
+pub(crate) async fn versions(
+    store: &Store,
+    effect: &Effect,
+) -> Result<(Vec<u8>, Vec<u8>), UserError> {
+    let hashes: Vec<ContentHash> = effect.before.iter().chain(&effect.after).cloned().collect();
+    let mut kept = store.contents(&hashes).await.map_err(user_error)?;
+    let mut take = |hash: Option<&ContentHash>| match hash {
+        Some(hash) if effect.before == effect.after => kept.get(hash).cloned(),
+        Some(hash) => kept.remove(hash),
+        None => None,
+    };
+    let before = take(effect.before.as_ref()).unwrap_or_default();
+    Ok((before, take(effect.after.as_ref()).unwrap_or_default()))
+}
+
+/// What was taken back of which effects.
+pub(crate) async fn standings(store: &Store) -> Result<Standings, UserError> {
+    let rows = store.undoings().await.map_err(user_error)?;
+    let done = rows.into_iter().map(|row| Done {
+        by: row.by,
+        effect: row.effect,
+        hunks: row.hunks.map_or(Hunks::All, Hunks::Some),
+    });
+    Ok(Standings::of(done))
+}
+
+/// What is known of all effects together.
+struct Known {
+    standings: Standings,
+    own_sets: HashMap<ChangeSetId, AppliedBy>,
+    overwritten: HashSet<EffectId>,
+}
+
+impl Known {
+    async fn of(store: &Store) -> Result<Self, UserError> {
+        Ok(Self {
+            standings: standings(store).await?,
+            own_sets: store.own_sets().await.map_err(user_error)?,
+            overwritten: store.overwritten().await.map_err(user_error)?,
+        })
+    }
+
+    /// `None` for a set of which nothing happened.
+    async fn show(
+        &self,
+        store: &Store,
+        effects: Vec<Effect>,
+    ) -> Result<Option<AppliedSet>, UserError> {
+        let Some(first) = effects.first().cloned() else { return Ok(None) };
+        let by = self.own_sets.get(&first.change_set).copied().unwrap_or(AppliedBy::Assistant);
+        let request = match by {
+            AppliedBy::Assistant => store.words_of(&first.turn).await.map_err(user_error)?,
+            AppliedBy::Undo | AppliedBy::Reapply => String::new(),
+        };
+        let mut notes = Vec::with_capacity(effects.len());
+        for effect in effects {
+            notes.push(self.show_note(store, effect).await?);
+        }
+        Ok(Some(AppliedSet {
+            id: first.change_set,
+            conversation: first.conversation,
+            turn: first.turn,
+            by,
+            request,
+            at: first.at.unwrap_or(Timestamp(0)),
+            notes,
+        }))
+    }
+
+    async fn show_note(&self, store: &Store, effect: Effect) -> Result<AppliedNote, UserError> {
+        let (before, after) = versions(store, &effect).await?;
+        let counted = move || {
+            let hunks = hunks(&before, &after);
+            let count = |lines: usize| u32::try_from(lines).unwrap_or(u32::MAX);
+            let added = count(hunks.iter().map(|hunk| hunk.after.len()).sum());
+            (added, count(hunks.iter().map(|hunk| hunk.before.len()).sum()))
+        };
+        let (added, removed) = aside(counted).await?;
+        Ok(AppliedNote {
+            standing: self.standing(&effect.id),
+            effect: effect.id,
+            path: effect.path,
+            target: effect.target,
+            kind: effect.kind,
+            unit: effect.unit,
+            added,
+            removed,
+        })
+    }
+
+    fn standing(&self, effect: &EffectId) -> Standing {
+        match self.standings.counts(effect) {
+            Counts::Nothing => Standing::Undone,
+            _ if self.overwritten.contains(effect) => Standing::Overwritten,
+            Counts::Without(_) => Standing::PartlyUndone,
+            Counts::Whole => Standing::Stands,
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! The user takes changes back, puts them in again, or settles what conflicts.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use protocol::applied::{AppliedBy, ConflictPlace, UndoConflict, UndoScope, Undone};
+use protocol::{
+    CallId, Change, ChangeKind, ChangeSet, ChangeSetId, Effect, EffectId, NotePath, TurnId,
+    UserError,
+};
+use store::OwnSet;
+use vault::undo::{
+    Conflict, Counts, Direction, Hunks, Past, Taken, Undoing, Wanted, Why, take_back,
+};
+use vault::{Applied, Order, Planned, VaultError};
+
+use crate::App;
+use crate::applied::{standings, the_effect, versions};
+use crate::aside::aside;
+use crate::clock::{fresh, now};
+use crate::open_vault::OpenVault;
+use crate::ports::ledger::StoreLedger;
+use crate::ports::notes::VaultNotes;
+use crate::trouble::{not_applied, of_note, user_error};
+
+/// How often it is planned anew when a note changes between the plan and the write.
+const TRIES: usize = 3;
+
+impl App {
+    /// Takes changes back, as far as that needs no guess. Durable when it returns.
+    pub async fn undo(&self, scope: &UndoScope) -> Result<Undone, UserError> {
+        let open = self.open().await?;
+        let _alone = open.deciding.lock().await;
+        let effects = open.store.effects_in(scope).await.map_err(user_error)?;
+        let wanted = still_counting(&open, scope, &effects).await?;
+        open.take_back(&wanted, AppliedBy::Undo).await
+    }
+
+    /// Puts back what was taken back of these changes.
+    pub async fn redo(&self, scope: &UndoScope) -> Result<Undone, UserError> {
+        let open = self.open().await?;
+        let _alone = open.deciding.lock().await;
+        let effects = open.store.effects_in(scope).await.map_err(user_error)?;
+        let standings = standings(&open.store).await?;
+        let rows = open.store.undoings().await.map_err(user_error)?;
+        let in_scope: BTreeSet<&EffectId> = effects.iter().map(|effect| &effect.id).collect();
+        let took_back = rows.iter().filter(|row| in_scope.contains(&row.effect));
+        let took_back = took_back.filter(|row| standings.counts(&row.by) != Counts::Nothing);
+        let wanted = Wanted::back(took_back.map(|row| row.by.clone()));
+        if wanted.effects.is_empty() {
+            return Err(UserError::other(
+                "Nothing of this was taken back: there is nothing to redo.",
+            ));
+        }
+        open.take_back(&wanted, AppliedBy::Undo).await
+    }
+
+    /// Puts in again what another program has overwritten, beside what it wrote.
+    pub async fn reapply(&self, effect: &EffectId) -> Result<Undone, UserError> {
+        let open = self.open().await?;
+        let _alone = open.deciding.lock().await;
+        let effects = BTreeMap::from([(effect.clone(), Hunks::All)]);
+        let wanted = Wanted { effects, direction: Direction::Again };
+        let undone = open.take_back(&wanted, AppliedBy::Reapply).await?;
+        if undone.conflicts.is_empty() {
+            open.store.clear_overwritten(effect).await.map_err(user_error)?;
+            open.tell_applied([the_effect(&open.store, effect).await?.change_set]).await?;
+        }
+        Ok(undone)
+    }
+
+    /// Writes the earlier version in each place of a conflict where the note is as the user saw it.
+    pub async fn settle_conflict(&self, conflict: &UndoConflict) -> Result<Undone, UserError> {
+        let open = self.open().await?;
+        let _alone = open.deciding.lock().await;
+        let effect = the_effect(&open.store, &conflict.effect).await?;
+        let (vault, path) = (open.vault.clone(), conflict.path.clone());
+        let bytes = match aside(move || vault.bytes(&path)).await? {
+            Ok(bytes) => Some(bytes),
+            Err(VaultError::NotFound { .. }) => None,
+            Err(error) => return Err(of_note(&error)),
+        };
+        let change = settled(&effect, conflict, bytes)?;
+        let undoing =
+            Undoing { effect: effect.id.clone(), path: conflict.path.clone(), hunks: Hunks::All };
+        let taken =
+            Taken { changes: ChangeSet::one(change), undoings: vec![undoing], ..Taken::default() };
+        let set = fresh();
+        let applied = open.apply_own(&set, &taken, &effect.turn, AppliedBy::Undo).await?;
+        if let Some((_, error)) = applied.problems.first() {
+            return Err(of_note(error));
+        }
+        open.tell_applied([set.clone(), effect.change_set]).await?;
+        Ok(Undone { change_set: Some(set), changed: applied.done, conflicts: Vec::new() })
+    }
+}
+
+/// What of a scope was not taken back yet.
+async fn still_counting(
+    open: &OpenVault,
+    scope: &UndoScope,
+    effects: &[Effect],
+) -> Result<Wanted, UserError> {
+    let standings = standings(&open.store).await?;
+    let mut wanted = Wanted::back([]);
+    for effect in effects {
+        let asked = match scope {
+            UndoScope::Effect { effect: one, hunks } if *one == effect.id && !hunks.is_empty() => {
+                Hunks::Some(hunks.iter().filter_map(|hunk| usize::try_from(*hunk).ok()).collect())
+            }
+            // Hunks are of one note, and leave the others of its unit alone.
+            UndoScope::Effect { hunks, .. } if !hunks.is_empty() => continue,
+            _ => Hunks::All,
+        };
+        let left = match standings.counts(&effect.id) {
+            Counts::Nothing => continue,
+            Counts::Whole => asked,
+            Counts::Without(gone) => {
+                let (before, after) = versions(&open.store, effect).await?;
+                let all = 0..vault::merge::hunks(&before, &after).len();
+                Hunks::Some(all.filter(|hunk| asked.has(*hunk) && !gone.contains(hunk)).collect())
+            }
+        };
+        if left != Hunks::Some(BTreeSet::new()) {
+            wanted.effects.insert(effect.id.clone(), left);
+        }
+    }
+    if wanted.effects.is_empty() {
+        return Err(UserError::other("This is taken back already, or nothing was changed."));
+    }
+    Ok(wanted)
+}
+
+impl OpenVault {
+    /// Plans and applies it as one set; the caller holds `deciding`.
+    async fn take_back(&self, wanted: &Wanted, by: AppliedBy) -> Result<Undone, UserError> {
+        let (set, first): (ChangeSetId, _) = (fresh(), wanted.effects.keys().next());
+        let Some(first) = first else {
+            return Ok(Undone { change_set: None, changed: Vec::new(), conflicts: Vec::new() });
+        };
+        let (turn, mut touched) = (the_effect(&self.store, first).await?.turn, BTreeSet::new());
+        let mut undone = Undone { change_set: None, changed: Vec::new(), conflicts: Vec::new() };
+        for tries in 1.. {
+            let (taken, sets) = self.plan(wanted).await?;
+            touched.extend(sets);
+            undone.conflicts = taken.conflicts.iter().map(told).collect();
+            if taken.changes.is_empty() {
+                break;
+            }
+            let applied = self.apply_own(&set, &taken, &turn, by).await?;
+            let renames = taken.changes.renames();
+            undone.changed.extend(applied.done.iter().map(|path| renames.forward(path)));
+            let is_stale = |(_, error): &(NotePath, VaultError)| {
+                matches!(error, VaultError::Stale { .. } | VaultError::Exists { .. })
+            };
+            if !applied.problems.iter().any(is_stale) || tries == TRIES {
+                undone.conflicts.extend(refused(&taken, &applied));
+                break;
+            }
+        }
+        undone.changed.sort();
+        undone.changed.dedup();
+        if !undone.changed.is_empty() {
+            undone.change_set = Some(set.clone());
+            touched.insert(set);
+        }
+        self.tell_applied(touched).await?;
+        Ok(undone)
+    }
+
+    /// What taking back comes to now, and the sets that are wanted.
+    async fn plan(&self, wanted: &Wanted) -> Result<(Taken, Vec<ChangeSetId>), UserError> {
+        let first = self.first_of(wanted).await?;
+        let effects = self.store.past(&first).await.map_err(user_error)?;
+        let is_wanted = |effect: &&Effect| wanted.effects.contains_key(&effect.id);
+        let sets = effects.iter().filter(is_wanted).map(|effect| effect.change_set.clone());
+        let sets = sets.collect();
+        let mut past = Past::new(effects);
+        let needs: Vec<_> = past.needs(wanted).into_iter().collect();
+        for (hash, content) in self.store.contents(&needs).await.map_err(user_error)? {
+            past.know(hash, content);
+        }
+        let (notes, wanted) = (VaultNotes(self.vault.clone()), wanted.clone());
+        let taken = aside(move || take_back(&past, &wanted, &notes)).await?;
+        Ok((taken, sets))
+    }
+
+    /// The earliest of the wanted effects. Their ids sort by time.
+    async fn first_of(&self, wanted: &Wanted) -> Result<EffectId, UserError> {
+        let first = wanted.effects.keys().next().cloned();
+        first.ok_or_else(|| UserError::other("There is nothing to take back."))
+    }
+
+    async fn apply_own(
+        &self,
+        set: &ChangeSetId,
+        taken: &Taken,
+        turn: &TurnId,
+        by: AppliedBy,
+    ) -> Result<Applied, UserError> {
+        let undoings = taken.undoings.iter().filter(|_| by == AppliedBy::Undo).map(|undoing| {
+            let hunks = match &undoing.hunks {
+                Hunks::All => None,
+                Hunks::Some(hunks) => Some(hunks.clone()),
+            };
+            (undoing.path.clone(), undoing.effect.clone(), hunks)
+        });
+        let undoings: Vec<_> = undoings.collect();
+        let own = OwnSet { id: set, by, undoings: &undoings, moved: &taken.moved, turn, at: now() };
+        self.store.begin_own_set(&own).await.map_err(user_error)?;
+        let call: CallId = fresh();
+        let unit = taken.changes.is_unit().then(|| call.clone());
+        let changes = taken.changes.changes().map(|change| Planned {
+            change: change.clone(),
+            turn: turn.clone(),
+            call: call.clone(),
+            unit: unit.clone(),
+        });
+        let order = Order { change_set: set.clone(), changes: changes.collect() };
+        let ledger = StoreLedger(self.store.clone());
+        self.vault.apply(order, &ledger).await.map_err(|error| not_applied(&error))
+    }
+}
+
+/// The change that writes the earlier version where the note is as it was shown.
+fn settled(
+    effect: &Effect,
+    conflict: &UndoConflict,
+    bytes: Option<Vec<u8>>,
+) -> Result<Change, UserError> {
+    let moved_on =
+        || UserError::other("The note changed again since it was shown: undo again to see it.");
+    let path = conflict.path.clone();
+    let Some(bytes) = bytes else {
+        let whole = conflict.places.first().ok_or_else(moved_on)?;
+        return Ok(Change::create(path, whole.back.as_bytes()));
+    };
+    if effect.kind == ChangeKind::Create {
+        let is_as_shown = |place: &ConflictPlace| {
+            place.now.as_bytes() == String::from_utf8_lossy(&bytes).as_bytes()
+        };
+        let as_shown = conflict.places.first().is_some_and(is_as_shown);
+        return as_shown.then(|| Change::trash(path, bytes)).ok_or_else(moved_on);
+    }
+    let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
+    let mut after = Vec::new();
+    let mut from = 0;
+    for place in &conflict.places {
+        let at = usize::try_from(place.line.saturating_sub(1)).unwrap_or(usize::MAX);
+        let now = place.now.split_inclusive('\n').count();
+        let there = lines.get(at..at.saturating_add(now)).filter(|_| at >= from);
+        let there = there.ok_or_else(moved_on)?.concat();
+        if String::from_utf8_lossy(&there) != place.now {
+            return Err(moved_on());
+        }
+        after.extend(lines.get(from..at).unwrap_or_default().concat());
+        after.extend_from_slice(place.back.as_bytes());
+        from = at + now;
+    }
+    after.extend(lines.get(from..).unwrap_or_default().concat());
+    Ok(Change::replace(path, bytes, after))
+}
+
+/// A conflict in the user's words.
+fn told(conflict: &Conflict) -> UndoConflict {
+    let why = match conflict.why {
+        Why::Changed => "The same lines were changed since. Choose which version shall stay.",
+        Why::Gone => "The note is not there any more. Bring it back, or take back its deletion.",
+        Why::Taken => "Something else is in its place now. Move that away, then undo again.",
+        Why::Moved => "It was moved again since. Take that move back first.",
+        Why::Forgotten => "The text of that time is not kept any more.",
+        Why::Entangled => "It does not go together with the rest. Undo it by itself.",
+    };
+    let shows = matches!(conflict.why, Why::Changed | Why::Gone);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let place = |place: &vault::undo::Place| ConflictPlace {
+        line: u32::try_from(place.line).unwrap_or(u32::MAX).saturating_add(1),
+        now: text(&place.now),
+        back: text(&place.back),
+    };
+    UndoConflict {
+        effect: conflict.effect.clone(),
+        path: conflict.path.clone(),
+        why: why.to_owned(),
+        places: conflict.places.iter().filter(|_| shows).map(place).collect(),
+    }
+}
+
+/// What the vault refused, as conflicts of the effects that it was about.
+fn refused(taken: &Taken, applied: &Applied) -> Vec<UndoConflict> {
+    let about = |undoing: &Undoing| {
+        let (_, error) = applied.problems.iter().find(|(path, _)| *path == undoing.path)?;
+        Some(UndoConflict {
+            effect: undoing.effect.clone(),
+            path: undoing.path.clone(),
+            why: error.to_string(),
+            places: Vec::new(),
+        })
+    };
+    taken.undoings.iter().filter_map(about).collect()
+}
