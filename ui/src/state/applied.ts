@@ -1,5 +1,6 @@
 /** Applied changes, read: what can still be taken back, and what can be put back. */
 import type { AppliedNote, AppliedSet } from '../ipc/bindings';
+import { together } from './decisions';
 import type { Done } from './effect-words';
 
 export function canUndo({ standing }: AppliedNote): boolean {
@@ -10,19 +11,19 @@ export function canRedo({ standing }: AppliedNote): boolean {
   return standing === 'undone' || standing === 'partly_undone';
 }
 
-/** How many notes and folders taking these back is about. */
+/** How much there is to take back; a move with its links counts once. */
 export function undoCount(sets: readonly AppliedSet[]): number {
   return countOf(sets, canUndo);
 }
 
-/** How many of them were taken back. */
+/** How much was taken back. */
 export function redoCount(sets: readonly AppliedSet[]): number {
   return countOf(sets, canRedo);
 }
 
 function countOf(sets: readonly AppliedSet[], wanted: (note: AppliedNote) => boolean): number {
-  const notes = sets.flatMap((set) => set.notes).filter(wanted);
-  return new Set(notes.map(({ path }) => path)).size;
+  const leads = sets.flatMap((set) => together(set.notes.filter(wanted))).map(({ lead }) => lead);
+  return new Set(leads.map(({ path }) => path)).size;
 }
 
 /** The changes as a sentence tells of them. */

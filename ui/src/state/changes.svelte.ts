@@ -31,7 +31,8 @@ export class Changes {
   /** Without gaps, as far as they were listed: what the assistant did and still can be undone. */
   get listed(): readonly AppliedSet[] {
     const to = this.#listedTo;
-    return this.#sets.filter((set) => isShown(set) && (!this.more || !to || !isOlder(set, to)));
+    const within = (set: AppliedSet): boolean => !this.more || (to !== null && !isOlder(set, to));
+    return this.#sets.filter((set) => isShown(set) && within(set));
   }
 
   /** All that a conversation led to, as far as it is known. */
@@ -45,9 +46,8 @@ export class Changes {
   }
 
   /** The set that a change belongs to, if it is known. */
-  setOf(effect: EffectId): ChangeSetId | null {
-    const set = this.#sets.find(({ notes }) => notes.some((note) => note.effect === effect));
-    return set?.id ?? null;
+  setOf(effect: EffectId): AppliedSet | null {
+    return this.#sets.find(({ notes }) => notes.some((note) => note.effect === effect)) ?? null;
   }
 
   /** Where the next page begins. */

@@ -22,7 +22,7 @@ export function isNote(path: NotePath): boolean {
 }
 
 /** How a move reads: another folder, another name, or both. */
-export type Move =
+type Move =
   | { readonly type: 'folder'; readonly folder: string }
   | { readonly type: 'name'; readonly name: string }
   | { readonly type: 'both'; readonly label: string };

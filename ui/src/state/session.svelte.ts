@@ -93,12 +93,14 @@ export class Session {
   /** Puts a conversation in front of the user; the old one stays until the new one is here. */
   async open(conversation: ConversationId): Promise<void> {
     this.place = { name: 'chat' };
+    this.undoing.dismiss();
     await this.#fetch(conversation);
   }
 
   openNew(): void {
     this.place = { name: 'chat' };
     this.notAnAnswer = false;
+    this.undoing.dismiss();
     this.app.showNew();
   }
 
@@ -113,6 +115,7 @@ export class Session {
   /** Shows what was applied: all of it, or what one conversation led to. */
   openChanges(conversation: ConversationId | null = null, at: ChangeSetId | null = null): void {
     this.place = { name: 'changes', conversation, at };
+    this.undoing.dismiss();
     if (conversation !== null) void this.undoing.listOf(conversation);
     else if (this.app.changes.oldest === null) void this.undoing.listMore();
   }
@@ -120,8 +123,8 @@ export class Session {
   /** Shows the change that a notice says needs the user. */
   openConflict(): void {
     const effect = this.undoing.notice?.conflict ?? null;
-    this.undoing.dismiss();
-    this.openChanges(null, effect === null ? null : this.app.changes.setOf(effect));
+    const set = effect === null ? null : this.app.changes.setOf(effect);
+    this.openChanges(set?.conversation ?? null, set?.id ?? null);
   }
 
   backToChat(): void {
@@ -252,6 +255,7 @@ export class Session {
   /** `written` is what stood in the composer for it. */
   async #send(request: SendMessage, written = request.text): Promise<void> {
     this.sending = true;
+    this.undoing.dismiss();
     const from = this.app.chat?.id ?? null;
     await this.#ask(async () => {
       const conversation = await this.#host.sendMessage(request);

@@ -1,5 +1,6 @@
 /** Lists what was applied, takes it back and puts it in again, and says what came of it. */
 import type {
+  AppliedSet,
   ChangeSetId,
   ConversationId,
   EffectId,
@@ -14,7 +15,7 @@ import type { AppState } from './app.svelte';
 import { userError } from './user-error';
 
 /** What came of the last undo, until the user has read it. */
-export interface Notice {
+interface Notice {
   readonly words: string;
   /** To undo this set is to redo. */
   readonly redo: ChangeSetId | null;
@@ -31,6 +32,8 @@ export class Undoing {
   readonly #app: AppState;
   /** One at a time: what comes after would be about something else. */
   #busy = false;
+  /** The page that is on its way. */
+  #page: Promise<void> | null = null;
 
   constructor(host: Host, app: AppState) {
     this.#host = host;
@@ -38,8 +41,14 @@ export class Undoing {
   }
 
   /** The next page of everything that was applied. */
-  async listMore(): Promise<void> {
-    if (this.listing) return;
+  listMore(): Promise<void> {
+    this.#page ??= this.#listPage().finally(() => {
+      this.#page = null;
+    });
+    return this.#page;
+  }
+
+  async #listPage(): Promise<void> {
     this.listing = true;
     const { changes } = this.#app;
     await this.#ask(async () => {
@@ -110,11 +119,22 @@ export class Undoing {
 
   /** Takes back the newest set that still stands. */
   async undoLast(): Promise<void> {
-    const { changes } = this.#app;
-    if (changes.oldest === null && changes.more) await this.listMore();
-    const last = changes.listed.find((set) => undoCount([set]) > 0);
+    const last = await this.#newest();
     if (last) await this.undo({ type: 'change_set', changeSet: last.id });
     else this.notice = { words: m.notice_nothing(), redo: null, conflict: null };
+  }
+
+  /** The newest set that still stands, as far back as it takes. */
+  async #newest(): Promise<AppliedSet | null> {
+    const { changes } = this.#app;
+    for (;;) {
+      const found = changes.listed.find((set) => undoCount([set]) > 0);
+      if (found || !changes.more) return found ?? null;
+      const before = changes.oldest;
+      await this.listMore();
+      // A page that could not be had was reported.
+      if (changes.more && changes.oldest === before) return null;
+    }
   }
 
   /** Puts back what the notice says was taken back. */

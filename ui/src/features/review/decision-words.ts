@@ -29,6 +29,19 @@ export function aboutWords({ path, to, kind }: NoteDiff): string {
   }
 }
 
+/** What stands below the name in the list: where it is, or what becomes of it. */
+export function listWords({ lead, others }: Pick<Decision, 'lead' | 'others'>): string {
+  if (lead.kind === 'create' || lead.kind === 'replace') return noteFolder(lead.path);
+  return belowWords({ lead, others });
+}
+
+/** What becomes of it, and how much follows. */
+export function belowWords({ lead, others }: Pick<Decision, 'lead' | 'others'>): string {
+  const words = lead.kind === 'replace' ? '' : aboutWords(lead);
+  const follow = others.length > 0 ? m.review_links_follow({ count: others.length }) : '';
+  return [words, follow].filter((part) => part !== '').join(', ');
+}
+
 function placeWords(path: string, to: string): string {
   const move = moveOf(path, to);
   switch (move.type) {
@@ -106,8 +119,7 @@ export function areNotes(diffs: readonly NoteDiff[]): boolean {
 }
 
 /** How much there is to decide. */
-export function sizeWords(notes: readonly NoteDiff[], decisions: number): string {
+export function sizeWords(notes: readonly NoteDiff[]): string {
   const count = notes.length;
-  const all = areNotes(notes) ? m.review_title({ count }) : m.review_changes_title({ count });
-  return decisions < count ? m.review_decisions({ all, count: decisions }) : all;
+  return areNotes(notes) ? m.review_title({ count }) : m.review_changes_title({ count });
 }
