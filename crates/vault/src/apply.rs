@@ -8,7 +8,7 @@ use protocol::{
 use tokio::task::spawn_blocking;
 use uuid::Uuid;
 
-use crate::ledger::{Ledger, LedgerError};
+use crate::ledger::Ledger;
 use crate::rebase::{self, Again};
 use crate::step::step;
 use crate::swap::Refusal;
@@ -61,6 +61,11 @@ impl Vault {
     /// stay open until [`Vault::recover`] settles them. Orders run one after the other.
     pub async fn apply(&self, order: Order, ledger: &dyn Ledger) -> Result<Applied, ApplyError> {
         let mut held = self.changing().lock_owned().await;
+        if held.unsettled {
+            held = self.put_right(held, ledger).await?.0;
+        }
+        held.unsettled = true;
+        let mut settled = Settled::All;
         let places: Vec<NotePath> =
             order.changes.iter().map(|planned| planned.change.path.clone()).collect();
         let mut intents = order.into_intents(self);
@@ -73,7 +78,10 @@ impl Vault {
                 Ok(()) => course.stale.clear(),
                 Err(error) if tries == 1 => return Err(error.into()),
                 // What was tried before stands as it ended.
-                Err(_) => break,
+                Err(_) => {
+                    settled = Settled::Part;
+                    break;
+                }
             }
             let vault = self.clone();
             let work = move || {
@@ -89,11 +97,16 @@ impl Vault {
                 spawn_blocking(work).await.map_err(|_| ApplyError::Interrupted)?;
             held = returned;
             // An intent that may still be open must not stand beside another one for its note.
-            if settle(ledger, &outcomes, &numbers).await.is_err() || tries == rebase::TRIES {
+            let now = settle(ledger, &outcomes, &numbers).await;
+            if now == Settled::Part {
+                settled = now;
+            }
+            if now == Settled::Part || tries == rebase::TRIES {
                 again = Again::default();
             }
             intents = course.take(outcomes, again);
         }
+        held.unsettled = settled == Settled::Part;
         let trashed = course.trashed();
         if !trashed.is_empty() {
             let vault = self.clone();
@@ -107,6 +120,13 @@ impl Vault {
         }
         Ok(course.applied(&places))
     }
+}
+
+/// Whether the ledger knows how all changes ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Settled {
+    All,
+    Part,
 }
 
 /// How far an order has come.
@@ -200,19 +220,20 @@ pub(crate) async fn settle(
     ledger: &dyn Ledger,
     outcomes: &Outcomes,
     numbers: &HashMap<EffectId, u64>,
-) -> Result<(), LedgerError> {
+) -> Settled {
     let ended = |(intent, outcome): &(Intent, Result<(), Refusal>)| {
         let state = outcome.as_ref().map_or_else(|refusal| refusal.state, |()| IntentState::Done);
         let inode = numbers.get(&intent.effect).copied();
         (state != IntentState::Open).then(|| Ended { effect: intent.effect.clone(), state, inode })
     };
     let ended: Vec<_> = outcomes.iter().filter_map(ended).collect();
-    if ended.is_empty() {
-        return Ok(());
-    }
-    step!("settle", ledger.settle(&ended).await).inspect_err(|error| {
+    if !ended.is_empty()
+        && let Err(error) = step!("settle", ledger.settle(&ended).await)
+    {
         tracing::warn!(%error, "how changes ended could not be stored");
-    })
+        return Settled::Part;
+    }
+    if ended.len() == outcomes.len() { Settled::All } else { Settled::Part }
 }
 
 /// The numbers of the files that are where their changes left them: by them they are found again

@@ -1,12 +1,14 @@
 //! Finding out how interrupted changes ended, and finishing them.
 
 use protocol::{Act, Change, ChangeKind, Intent};
+use tokio::sync::OwnedMutexGuard;
 use tokio::task::spawn_blocking;
 
-use crate::apply::{numbers, settle};
+use crate::apply::{Settled, numbers, settle};
 use crate::found::Found;
 use crate::ledger::Ledger;
 use crate::place::Place;
+use crate::root::Changing;
 use crate::swap::{self, Refusal};
 use crate::{ApplyError, Vault, VaultError, act, unit};
 
@@ -24,7 +26,17 @@ impl Vault {
     /// Settles every open intent by what is on disk. To be called before the first
     /// [`Vault::apply`] after a start; doing it twice is harmless.
     pub async fn recover(&self, ledger: &dyn Ledger) -> Result<Recovery, ApplyError> {
-        let held = self.changing().lock_owned().await;
+        let mut held = self.changing().lock_owned().await;
+        held.unsettled = true;
+        self.put_right(held, ledger).await.map(|(_, recovery)| recovery)
+    }
+
+    /// The same for a caller who changes notes already.
+    pub(crate) async fn put_right(
+        &self,
+        held: OwnedMutexGuard<Changing>,
+        ledger: &dyn Ledger,
+    ) -> Result<(OwnedMutexGuard<Changing>, Recovery), ApplyError> {
         let intents = ledger.open().await?;
         let vault = self.clone();
         let work = move || {
@@ -33,18 +45,18 @@ impl Vault {
             let numbers = numbers(&vault, &outcomes);
             (held, outcomes, numbers)
         };
-        let (_held, outcomes, numbers) =
+        let (mut held, outcomes, numbers) =
             spawn_blocking(work).await.map_err(|_| ApplyError::Interrupted)?;
         let mut recovery = Recovery::default();
         // What is not stored is found out again.
-        let _ = settle(ledger, &outcomes, &numbers).await;
+        held.unsettled = settle(ledger, &outcomes, &numbers).await != Settled::All;
         for (intent, outcome) in outcomes {
             match outcome {
                 Ok(()) => recovery.done.push(intent),
                 Err(refusal) => recovery.problems.push((intent, refusal.why)),
             }
         }
-        Ok(recovery)
+        Ok((held, recovery))
     }
 }
 

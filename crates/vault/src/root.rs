@@ -29,7 +29,15 @@ struct Inner {
     root: RwLock<Arc<Folder>>,
     links: RwLock<Links>,
     card: Mutex<Option<String>>,
-    changing: Arc<tokio::sync::Mutex<()>>,
+    changing: Arc<tokio::sync::Mutex<Changing>>,
+}
+
+/// What whoever changes notes must know of those who did before.
+#[derive(Debug, Default)]
+pub(crate) struct Changing {
+    /// Whether the ledger may hold open intents of theirs. They are settled before anything else
+    /// changes: a later change of the same note would make them look as if they had not happened.
+    pub(crate) unsettled: bool,
 }
 
 impl Vault {
@@ -108,7 +116,7 @@ impl Vault {
 
     /// Held while notes change, by the thread that changes them: a caller that goes away does not
     /// let the next change begin in the middle of this one.
-    pub(crate) fn changing(&self) -> Arc<tokio::sync::Mutex<()>> {
+    pub(crate) fn changing(&self) -> Arc<tokio::sync::Mutex<Changing>> {
         Arc::clone(&self.inner.changing)
     }
 

@@ -16,6 +16,7 @@ mod support;
 use protocol::{Change, IntentState};
 use support::stops::{NAMES, SAVES, faults, recover, run_until};
 use support::{Folder, MemoryLedger, create, order, path, replace};
+use vault::ledger::LedgerError;
 use vault::{Applied, Recovery, VaultError};
 
 fn changes() -> Vec<Change> {
@@ -230,4 +231,45 @@ fn a_caller_that_goes_away_leaves_a_change_that_recovery_settles() {
     });
     assert_applied(&folder, 0);
     assert_eq!(ledger.states(), [IntentState::Done; 2]);
+}
+
+/// The disk of the ledger takes intents, and not how the first of them ended.
+struct FullAfterwards {
+    ledger: MemoryLedger,
+    refuses: std::sync::atomic::AtomicBool,
+}
+
+#[async_trait::async_trait]
+impl vault::ledger::Ledger for FullAfterwards {
+    async fn intend(&self, intents: &[protocol::Intent]) -> Result<(), LedgerError> {
+        self.ledger.intend(intents).await
+    }
+
+    async fn settle(&self, ended: &[(protocol::EffectId, IntentState)]) -> Result<(), LedgerError> {
+        if self.refuses.swap(false, std::sync::atomic::Ordering::SeqCst) {
+            return Err(LedgerError("the disk is full".to_owned()));
+        }
+        self.ledger.settle(ended).await
+    }
+
+    async fn open(&self) -> Result<Vec<protocol::Intent>, LedgerError> {
+        self.ledger.open().await
+    }
+}
+
+#[test]
+fn a_change_whose_end_was_not_stored_is_not_made_again_after_it_was_taken_back() {
+    let _one = faults();
+    let folder = before();
+    let vault = folder.vault();
+    let ledger = FullAfterwards { ledger: MemoryLedger::default(), refuses: true.into() };
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        vault.apply(order([replace("notes/a.md", "old", "new")]), &ledger).await.unwrap();
+        assert_eq!(ledger.ledger.states(), [IntentState::Open]);
+        vault.apply(order([replace("notes/a.md", "new", "old")]), &ledger).await.unwrap();
+        assert_eq!(ledger.ledger.states(), [IntentState::Done; 2]);
+        folder.vault().recover(&ledger).await.unwrap();
+    });
+    assert_eq!(folder.read("notes/a.md").unwrap(), b"old");
 }
