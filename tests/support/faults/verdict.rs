@@ -70,6 +70,9 @@ impl Case<'_> {
             }
             findings.extend(unclear('`', path, why));
         }
+        if said.refused.is_some() && ledger.iter().any(|(_, state)| state == DONE) {
+            findings.push((Wrong::Untrue, "told as refused, and done".to_owned()));
+        }
         findings.extend(said.refused.iter().flat_map(|why| unclear(' ', "all", why)));
         findings
     }
