@@ -4,9 +4,7 @@ use std::error::Error;
 use std::path::Path;
 
 use async_trait::async_trait;
-use protocol::{
-    CallId, Change, ChangeSetId, EffectId, Intent, IntentState, NotePath, Timestamp, TurnId,
-};
+use protocol::{CallId, Change, ChangeSetId, Ended, Intent, NotePath, Timestamp, TurnId};
 use store::{Store, StoreError};
 use vault::ledger::{Ledger, LedgerError};
 use vault::{Order, Planned, Vault};
@@ -56,7 +54,7 @@ impl Ledger for InStore {
         self.0.intend(intents, Timestamp(0)).await.map_err(told)
     }
 
-    async fn settle(&self, ended: &[(EffectId, IntentState)]) -> Result<(), LedgerError> {
+    async fn settle(&self, ended: &[Ended]) -> Result<(), LedgerError> {
         self.0.settle(ended).await.map_err(told)
     }
 

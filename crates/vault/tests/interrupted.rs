@@ -245,7 +245,7 @@ impl vault::ledger::Ledger for FullAfterwards {
         self.ledger.intend(intents).await
     }
 
-    async fn settle(&self, ended: &[(protocol::EffectId, IntentState)]) -> Result<(), LedgerError> {
+    async fn settle(&self, ended: &[protocol::Ended]) -> Result<(), LedgerError> {
         if self.refuses.swap(false, std::sync::atomic::Ordering::SeqCst) {
             return Err(LedgerError("the disk is full".to_owned()));
         }

@@ -215,11 +215,8 @@ mod tests {
             Change::rename(path("b.md"), path("c.md")),
         ];
         let case = Case { before: &before, changes: &changes, unit: true };
-        let ledger: Vec<_> = ["a.md", "b.md", "b.md"]
-            .iter()
-            .zip(states)
-            .map(|(p, s)| (p.to_string(), s.to_string()));
-        let ledger: Vec<_> = ledger.collect();
+        let pairs = ["a.md", "b.md", "b.md"].iter().zip(states);
+        let ledger: Vec<_> = pairs.map(|(p, s)| (p.to_string(), s.to_string())).collect();
         let mut found: Vec<_> =
             case.after_kill(&tree(files), &ledger).into_iter().map(|(wrong, _)| wrong).collect();
         found.sort();
