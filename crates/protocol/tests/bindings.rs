@@ -33,6 +33,7 @@ macro_rules! declarations {
     ($config:expr, $out:expr, $($name:ty),* $(,)?) => { $(declaration::<$name>($config, $out);)* };
 }
 
+#[expect(clippy::too_many_lines, reason = "a list, a line for each type")]
 fn bindings() -> String {
     let config = Config::default();
     let mut out =

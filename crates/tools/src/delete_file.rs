@@ -39,6 +39,7 @@ impl ChangingTool for DeleteFile {
             }
             Thing::Folder(path) => {
                 refuse_waiting(&path, context)?;
+                self.0.may_move(&Thing::Folder(path.clone()), context).await?;
                 let summary = format!("Put the folder `{path}` into the trash");
                 (Change { path, act: Act::TrashFolder }, summary)
             }

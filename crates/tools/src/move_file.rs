@@ -35,7 +35,9 @@ impl ChangingTool for MoveFile {
     ) -> Result<(Effect, Plan), ToolFailure> {
         let thing = self.0.thing(&input.source, context).await?;
         let (Thing::File(from) | Thing::Folder(from)) = &thing;
-        let asked = destination(from, input.destination.trim());
+        self.0.may_move(&thing, context).await?;
+        // A blank at an end is refused, not removed: the name made is the name that was written.
+        let asked = destination(from, &input.destination);
         let to = self.0.free_path(&asked, Some(&thing), context).await?;
         if to.is_in(from) && to != *from {
             return Err(ToolFailure(format!(
@@ -59,7 +61,8 @@ impl ChangingTool for MoveFile {
 /// A destination that is a folder takes the name along.
 fn destination(from: &NotePath, asked: &str) -> String {
     match asked.strip_suffix('/') {
-        Some(folder) if folder.trim_matches(['/', '.']).is_empty() => from.name().to_owned(),
+        // `/`, `./` and `../` name no folder in the vault.
+        Some(folder) if folder.trim_matches(['/', '.']).is_empty() => asked.to_owned(),
         Some(folder) => format!("{folder}/{}", from.name()),
         None => asked.to_owned(),
     }

@@ -114,6 +114,24 @@ impl Notes {
         }
     }
 
+    /// Refuses to move what is no ordinary file of its own, and a folder that holds notes which are
+    /// private: they must not lose what protects them.
+    pub(crate) async fn may_move(
+        &self,
+        thing: &Thing,
+        context: &ToolContext,
+    ) -> Result<(), ToolFailure> {
+        let (vault, thing, overlay) = (self.vault.clone(), thing.clone(), context.overlay.clone());
+        let judged = off_thread(move || match &thing {
+            Thing::File(path) => match overlay.seen_at(path) {
+                Seen::OnDisk(path) => vault.admits(&path),
+                Seen::Planned(_) | Seen::Gone => Ok(()),
+            },
+            Thing::Folder(path) => vault.admits_folder(path),
+        });
+        judged.await?.map_err(|error| failure(&error))
+    }
+
     /// A free path for a folder (no `from`) or for what `from` is to become.
     pub(crate) async fn free_path(
         &self,

@@ -17,6 +17,9 @@ pub struct Dates {
 impl Vault {
     /// The dates of the file at `path`, spelled as on disk.
     pub fn dates(&self, path: &NotePath) -> Result<Dates, VaultError> {
+        self.screened_path(path)?;
+        let path = &self.followed(path)?;
+        self.screened_path(path)?;
         let failed = |error| VaultError::system("read", path, error);
         let flags = OFlags::RDONLY | OFlags::NONBLOCK;
         let file = self.root().open(path.as_str(), flags, Mode::empty()).map_err(failed)?;

@@ -122,6 +122,14 @@ pub enum VaultError {
         /// The file.
         path: NotePath,
     },
+    /// The folder holds notes that the user keeps private.
+    #[error(
+        "`{path}` holds notes that the user keeps private, so it stays where it is. Ask the user to do this, or choose single notes."
+    )]
+    HoldsPrivate {
+        /// The folder.
+        path: NotePath,
+    },
     /// The user keeps what has this name private.
     #[error("The user keeps `{path}` private, so it cannot be made. Choose another name.")]
     Withheld {

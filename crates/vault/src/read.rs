@@ -51,6 +51,18 @@ impl Vault {
         fs::fstat(&handle).ok().map(|stat| stat.st_ino)
     }
 
+    /// Refuses what stands at `path` if it is no regular file with one name, without opening it;
+    /// of any size.
+    pub fn admits(&self, path: &NotePath) -> Result<(), VaultError> {
+        self.screened_path(path)?;
+        let stat = self.root().stat(path.as_str());
+        let stat = stat.map_err(|error| VaultError::system("read", path, error))?;
+        match admit(path, &stat) {
+            Err(VaultError::TooLarge { .. }) => Ok(()),
+            judged => judged,
+        }
+    }
+
     fn read_file(&self, path: &NotePath) -> Result<(Vec<u8>, Stat), VaultError> {
         self.screened_path(path)?;
         let real = self.followed(path)?;

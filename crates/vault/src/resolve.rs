@@ -54,7 +54,10 @@ impl Vault {
     pub fn new_path_of(&self, from: &NotePath, text: &str) -> Result<NewNotePath, VaultError> {
         let asked = note_path(text)?;
         match self.new_place(&asked, Naming::Moved(from)) {
-            Err(VaultError::Exists { path }) if path == *from => {
+            // Not where `from` is to become a folder above itself.
+            Err(VaultError::Exists { path })
+                if path == *from && asked.parts().count() == from.parts().count() =>
+            {
                 let folder = from.folder().map(NotePath::parse).transpose()?;
                 Ok(NewNotePath::judge(folder.as_ref(), asked.name(), Naming::Moved(from))?)
             }

@@ -136,6 +136,16 @@ impl Vault {
         Ok(files.map(|entry| entry.path).filter(|path| !is_shown(path)).collect())
     }
 
+    /// Refuses a folder that holds something which the screen keeps back.
+    pub fn admits_folder(&self, folder: &NotePath) -> Result<(), VaultError> {
+        let Some(showing) = self.showing() else { return Ok(()) };
+        let hidden = self.hidden_beyond(showing.most)?;
+        if hidden.iter().any(|path| path.is_in(folder)) {
+            return Err(VaultError::HoldsPrivate { path: folder.clone() });
+        }
+        Ok(())
+    }
+
     /// Refuses a path that is kept back, as if it were not there.
     pub(crate) fn screened_path(&self, path: &NotePath) -> Result<(), VaultError> {
         match self.showing() {

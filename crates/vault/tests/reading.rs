@@ -286,3 +286,23 @@ fn a_new_path_that_would_collide_somewhere_is_refused() {
     assert!(matches!(through, Err(VaultError::NotANote { .. })), "{through:?}");
     assert!(matches!(folder.vault().new_path("a?.md"), Err(VaultError::Path(_))));
 }
+
+#[test]
+fn what_may_be_moved_is_judged_without_opening_it_and_never_under_itself() {
+    let folder = Folder::with(&[("notes/a.md", "a"), ("one.md", "x")]);
+    fs::hard_link(folder.root.join("one.md"), folder.root.join("two.md")).unwrap();
+    symlink("one.md", folder.root.join("link.md")).unwrap();
+    fs::File::create(folder.root.join("big.md")).unwrap().set_len(20 << 20).unwrap();
+    let vault = folder.vault();
+    for ours in ["notes/a.md", "big.md"] {
+        vault.admits(&path(ours)).unwrap();
+    }
+    for other in ["two.md", "link.md", "notes"] {
+        let refused = vault.admits(&path(other)).unwrap_err();
+        assert!(matches!(refused, VaultError::NotANote { .. }), "{other}: {refused}");
+    }
+    let from = path("notes/a.md");
+    let under = vault.new_path_of(&from, "notes/a.md/b.md").unwrap_err();
+    assert!(matches!(under, VaultError::Exists { .. }), "{under}");
+    assert_eq!(vault.new_path_of(&from, "notes/A").unwrap().path(), &path("notes/A.md"));
+}

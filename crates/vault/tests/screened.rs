@@ -132,3 +132,18 @@ fn a_link_does_not_lead_around_the_screen() {
     assert_eq!(vault.read(&path("door/Open.md")).unwrap().bytes, b"open");
     assert_eq!(vault.whole().read(&path("way.md")).unwrap().bytes, b"canary");
 }
+
+#[test]
+fn a_folder_that_holds_something_private_stays_and_others_may_go() {
+    let folder = folder();
+    folder.write("free/a.md", "a");
+    let vault = screened(&folder, rules(&["#private"], &["notes/deep"]), Privacy::Open);
+    folder.write("more/deeper/b.md", "b #private");
+    for held in ["notes", "more", "more/deeper"] {
+        let refused = vault.admits_folder(&path(held)).unwrap_err();
+        assert!(matches!(refused, VaultError::HoldsPrivate { .. }), "{held}: {refused}");
+        assert!(!refused.to_string().contains("b.md") && !refused.to_string().contains("Tagged"));
+    }
+    vault.admits_folder(&path("free")).unwrap();
+    vault.whole().admits_folder(&path("notes")).unwrap();
+}

@@ -39,7 +39,8 @@ pub trait Subject: Send + Sync + Sized {
     async fn call(&self, tool: &str, arguments: Value) -> Answer;
 
     /// Why a refusal came by accident instead of from the path check; `None` if it did not.
-    fn accident(&self, op: Op, path: &str, said: &str) -> Option<String>;
+    /// `to` is where a move with two paths leads.
+    fn accident(&self, op: Op, path: &str, to: Option<&str>, said: &str) -> Option<String>;
 }
 
 /// What a call answered.

@@ -63,6 +63,13 @@ fn judged(path: &NotePath, naming: Naming<'_>) -> Result<String, PathError> {
         refuse_new_part(part)?;
     }
     match (naming, extension(&spelled)) {
+        (Naming::Folder, Some(kind)) if is_opened_by_systems(kind) => {
+            return refusal(
+                &spelled,
+                "looks like a file that systems open by themselves",
+                "Leave out the end behind the dot",
+            );
+        }
         (Naming::Folder, _) => {}
         (Naming::Note, Some(known)) if is_note_extension(known) => {}
         (Naming::Note, Some(_)) => {
@@ -126,6 +133,14 @@ fn name(path: &str) -> &str {
 
 fn is_note_extension(extension: &str) -> bool {
     extension.eq_ignore_ascii_case("md") || extension.eq_ignore_ascii_case("canvas")
+}
+
+/// Extensions that Windows, macOS or Linux give a meaning in a listing alone, also on folders:
+/// settings of a folder, shortcuts that fetch an icon from elsewhere, bundles.
+fn is_opened_by_systems(extension: &str) -> bool {
+    const KINDS: [&str; 10] =
+        ["ini", "url", "scf", "lnk", "library-ms", "search-ms", "desktop", "app", "webloc", "cpl"];
+    KINDS.iter().any(|kind| extension.eq_ignore_ascii_case(kind))
 }
 
 /// The part up to its last dot.

@@ -279,3 +279,13 @@ fn what_moves_keeps_its_extension_and_a_folder_needs_none() {
     check("aux", Naming::Folder, None);
     check("../up", Naming::Folder, None);
 }
+
+#[test]
+fn a_folder_that_systems_would_open_by_themselves_is_not_made() {
+    for name in ["desktop.ini", "x.url", "x.scf", "x.library-ms", "X.LNK", "tool.app"] {
+        assert!(NewNotePath::judge(None, name, Naming::Folder).is_err(), "{name}");
+    }
+    for name in ["v1.2", "Node.js", "Dr. Smith", "2026.01"] {
+        assert!(NewNotePath::judge(None, name, Naming::Folder).is_ok(), "{name}");
+    }
+}

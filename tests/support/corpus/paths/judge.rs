@@ -60,11 +60,12 @@ impl Seen<'_> {
         if let Some(answer) = self.answers.iter().find(|answer| !answer.is_error) {
             return Some(format!("it was allowed: {}", first_line(&answer.text)));
         }
-        if self.before != self.after {
+        if self.is_changed() {
             return Some("it was refused, but the vault changed".to_owned());
         }
         self.answers.iter().find_map(|answer| {
-            let why = subject.accident(self.op, self.path, &answer.text)?;
+            let to = self.case.destination();
+            let why = subject.accident(self.op, self.path, to, &answer.text)?;
             Some(format!("{why}, but the answer is: {}", first_line(&answer.text)))
         })
     }
@@ -93,7 +94,14 @@ impl Seen<'_> {
         if let Some(name) = strange {
             return Some(format!("it made `{}`", name.display()));
         }
-        let gone = self.before.keys().find(|name| !self.after.contains_key(*name));
+        let taken = |name: &&Path| match self.op {
+            Op::MoveDestination => **name == *Path::new("notes/b.md"),
+            Op::Delete | Op::Move | Op::MoveSource => {
+                **name == *wanted || **name == *with_extension
+            }
+            _ => false,
+        };
+        let gone = self.gone().find(|name| !taken(name));
         gone.map(|name| format!("it removed `{}`", name.display()))
     }
 
@@ -108,8 +116,12 @@ impl Seen<'_> {
         if let Some(made) = self.no_new_name() {
             return Some(made);
         }
-        // An edit may find the one note that is there; whole contents must stay.
-        let lost = self.op != Op::Edit && self.before != self.after;
+        // An edit or a deletion may find the one note that is there; whole contents must stay.
+        let lost = match self.op {
+            Op::Edit => false,
+            Op::Delete => self.gone().any(|name| !plant::is_same(name, self.path)),
+            _ => self.before != self.after,
+        };
         lost.then(|| "it changed the note that was there".to_owned())
     }
 
@@ -127,8 +139,7 @@ impl Seen<'_> {
             return Some("the answer says nothing".to_owned());
         }
         let refused = self.answers.iter().all(|answer| answer.is_error);
-        (refused && self.before != self.after)
-            .then(|| "it was refused, but the vault changed".to_owned())
+        (refused && self.is_changed()).then(|| "it was refused, but the vault changed".to_owned())
     }
 
     fn worked(&self) -> Option<String> {
@@ -162,9 +173,38 @@ impl Seen<'_> {
         self.answers.last().map_or("", |answer| first_line(&answer.text)).to_owned()
     }
 
+    /// Names that were made, but for those that the operation is there to make.
     fn new_names(&self) -> impl Iterator<Item = &Path> {
         let new = self.after.keys().filter(|name| !self.before.contains_key(*name));
-        new.map(PathBuf::as_path)
+        new.map(PathBuf::as_path).filter(|name| !self.is_due(name))
+    }
+
+    fn gone(&self) -> impl Iterator<Item = &Path> {
+        let gone = self.before.keys().filter(|name| !self.after.contains_key(*name));
+        gone.map(PathBuf::as_path)
+    }
+
+    /// Whether the operation is there to make this: the trash, or where something is moved to.
+    fn is_due(&self, name: &Path) -> bool {
+        match self.op {
+            Op::Delete => name.starts_with(".trash"),
+            Op::MoveSource => name.starts_with("dst"),
+            Op::Move => {
+                Path::new(self.case.destination().unwrap_or("notes/moved.md")).starts_with(name)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether anything is not as it was; an empty trash that was made on the way is nothing.
+    fn is_changed(&self) -> bool {
+        let trash = Path::new(".trash");
+        let holds_more = self.after.keys().any(|name| name.starts_with(trash) && *name != *trash);
+        let mut after = self.after.clone();
+        if self.op == Op::Delete && !holds_more && !self.before.contains_key(trash) {
+            after.remove(trash);
+        }
+        after != self.before
     }
 }
 

@@ -32,7 +32,7 @@ impl Subject for Naive {
         told.await.unwrap_or(Answer { text: "the thread ended".to_owned(), is_error: true })
     }
 
-    fn accident(&self, _: Op, _: &str, _: &str) -> Option<String> {
+    fn accident(&self, _: Op, _: &str, _: Option<&str>, _: &str) -> Option<String> {
         None
     }
 }

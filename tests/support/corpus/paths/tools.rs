@@ -58,15 +58,19 @@ impl Subject for Tools {
         }
     }
 
-    fn accident(&self, op: Op, path: &str, said: &str) -> Option<String> {
-        let asked = path.trim();
+    fn accident(&self, op: Op, path: &str, to: Option<&str>, said: &str) -> Option<String> {
+        let read = |asked: &str| {
+            self.vault.resolve(asked.trim()).and_then(|path| self.vault.read(&path)).err()
+        };
         let refused = match op {
-            Op::Read | Op::Edit | Op::Delete | Op::Move | Op::MoveSource => {
-                self.vault.resolve(asked).and_then(|path| self.vault.read(&path)).err()
+            Op::Read | Op::Edit | Op::Delete | Op::MoveSource => read(path),
+            Op::Move if ["is there already", "into itself"].iter().any(|it| said.contains(it)) => {
+                return None;
             }
-            Op::Write | Op::Append | Op::Mkdir | Op::MoveDestination => {
-                self.vault.new_path(path).err()
-            }
+            Op::Move => read(path).or_else(|| self.misplaced(path, to.unwrap_or("notes/moved.md"))),
+            Op::MoveDestination => self.misplaced("notes/b.md", path),
+            Op::Write | Op::Append => self.vault.new_path(path).err(),
+            Op::Mkdir => self.vault.new_folder(path).err(),
             Op::List | Op::Search => return None,
         };
         match refused {
@@ -77,6 +81,7 @@ impl Subject for Tools {
                 | VaultError::Ambiguous { .. }
                 | VaultError::Exists { .. },
             ) => None,
+            Some(VaultError::NotANote { .. }) if said.contains("which is not opened") => None,
             Some(
                 error @ (VaultError::Path(_)
                 | VaultError::NotANote { .. }
@@ -91,6 +96,15 @@ impl Subject for Tools {
 }
 
 impl Tools {
+    /// Why nothing can be moved from here to there; a destination with a slash at its end is the
+    /// folder to move into.
+    fn misplaced(&self, from: &str, to: &str) -> Option<VaultError> {
+        let from = NotePath::parse(from).ok()?;
+        let into = to.ends_with('/') && !to.trim_matches(['/', '.']).is_empty();
+        let to = if into { format!("{to}{}", from.name()) } else { to.to_owned() };
+        self.vault.new_path_of(&from, &to).err()
+    }
+
     async fn apply(&self, plan: Plan) -> Answer {
         let planned = |change: &protocol::Change| Planned {
             change: change.clone(),
