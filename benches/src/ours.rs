@@ -3,23 +3,22 @@
 use std::error::Error;
 use std::path::Path;
 
-use async_trait::async_trait;
-use protocol::{CallId, Change, ChangeSetId, Ended, Intent, NotePath, Timestamp, TurnId};
-use store::{Store, StoreError};
-use vault::ledger::{Ledger, LedgerError};
+use app::StoreLedger;
+use protocol::{CallId, Change, ChangeSetId, NotePath, TurnId};
+use store::Store;
 use vault::{Order, Planned, Vault};
 
 /// A vault and its ledger.
 pub(crate) struct Ours {
     vault: Vault,
-    ledger: InStore,
+    ledger: StoreLedger,
 }
 
 impl Ours {
     /// Over the notes in `folder`, with a new database at `database`.
     pub(crate) async fn over(folder: &Path, database: &Path) -> Result<Self, Box<dyn Error>> {
         let store = Store::open(database).await?;
-        Ok(Self { vault: Vault::open(folder)?, ledger: InStore(store) })
+        Ok(Self { vault: Vault::open(folder)?, ledger: StoreLedger(store) })
     }
 
     /// Gives each of these notes new bytes, or makes it when it has none before, as one change set.
@@ -44,25 +43,4 @@ impl Ours {
             None => Ok(()),
         }
     }
-}
-
-struct InStore(Store);
-
-#[async_trait]
-impl Ledger for InStore {
-    async fn intend(&self, intents: &[Intent]) -> Result<(), LedgerError> {
-        self.0.intend(intents, Timestamp(0)).await.map_err(told)
-    }
-
-    async fn settle(&self, ended: &[Ended]) -> Result<(), LedgerError> {
-        self.0.settle(ended).await.map_err(told)
-    }
-
-    async fn open(&self) -> Result<Vec<Intent>, LedgerError> {
-        self.0.open_intents().await.map_err(told)
-    }
-}
-
-fn told(error: StoreError) -> LedgerError {
-    LedgerError(error.to_string())
 }

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
+use app::StoreLedger;
 use protocol::{CallId, Change, ChangeSetId, NotePath, TurnId};
+use store::Store;
 use tempfile::TempDir;
 use testkit::outside_editor::{Pane, Style};
 use vault::{Order, Planned, Vault};
-
-use crate::stage::in_store::InStore;
 
 /// Edits of both together.
 const EDITS: usize = 10_000;
@@ -84,7 +84,11 @@ fn editor(panes: &mut [Pane], told: &Receiver<(usize, Style)>, done: &SyncSender
 
 /// Interleaves both; `write` is how the assistant brings its edit to the disk, and says whether it
 /// was refused.
-fn interleaved(folder: &Path, read: impl Fn(usize) -> Vec<u8>, mut write: impl FnMut(usize, Vec<u8>, Vec<u8>) -> bool) -> Tally {
+fn interleaved(
+    folder: &Path,
+    read: impl Fn(usize) -> Vec<u8>,
+    mut write: impl FnMut(usize, Vec<u8>, Vec<u8>) -> bool,
+) -> Tally {
     let mut panes: Vec<_> = (0..NOTES).map(|number| Pane::open(&note(folder, number))).collect();
     let (tell, told) = sync_channel(0);
     let (done, saved) = sync_channel(1);
@@ -126,7 +130,8 @@ fn ten_thousand_edits_beside_an_editor_lose_none_of_its_lines_and_none_is_refuse
     let place = folder();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.expect("a runtime");
-    let ledger = runtime.block_on(InStore::at(&place.path().join("vault.db")));
+    let store = runtime.block_on(Store::open(&place.path().join("vault.db")));
+    let ledger = StoreLedger(store.expect("a store"));
     let vault = Vault::open(&place.path().join("notes")).expect("a vault");
     let path = |number: usize| NotePath::parse(&format!("{number}.md")).expect("a path");
     let read = |number| vault.read(&path(number)).expect("readable").bytes;
@@ -146,7 +151,10 @@ fn ten_thousand_edits_beside_an_editor_lose_none_of_its_lines_and_none_is_refuse
     };
     let began = std::time::Instant::now();
     let Tally { edits, stale, lost } = interleaved(place.path(), read, write);
-    println!("edits={edits} stale={stale} lost={lost} seconds={:.1}", began.elapsed().as_secs_f64());
+    println!(
+        "edits={edits} stale={stale} lost={lost} seconds={:.1}",
+        began.elapsed().as_secs_f64()
+    );
     assert_eq!((edits, stale, lost), (EDITS, 0, 0));
     let left = fs::read_dir(place.path().join("notes")).expect("a listing").count();
     assert_eq!(left, NOTES, "nothing else is left beside the notes");

@@ -11,6 +11,7 @@ mod architecture;
 mod ask;
 mod bad_input;
 mod bare_hub;
+mod beside;
 mod corpus;
 mod inbox;
 mod kill_sweep;

@@ -17,6 +17,7 @@ pub mod display;
 pub mod faults;
 mod http;
 mod nothing;
+pub mod outside_editor;
 pub mod plug;
 pub mod scripted_model;
 pub mod story;

@@ -93,9 +93,10 @@ impl Vault {
                 let numbers = numbers(&vault, &outcomes);
                 (held, outcomes, again, numbers)
             };
-            let (returned, outcomes, mut again, numbers) =
+            let (returned, outcomes, again, numbers) =
                 spawn_blocking(work).await.map_err(|_| ApplyError::Interrupted)?;
             held = returned;
+            let (outcomes, mut again) = self.once_saved(outcomes, again).await?;
             // An intent that may still be open must not stand beside another one for its note.
             let now = settle(ledger, &outcomes, &numbers).await;
             if now == Settled::Part {
@@ -119,6 +120,27 @@ impl Vault {
             spawn_blocking(hand_on).await.map_err(|_| ApplyError::Interrupted)?;
         }
         Ok(course.applied(&places))
+    }
+}
+
+impl Vault {
+    /// Looks again while another program is in the middle of saving a note.
+    async fn once_saved(
+        &self,
+        mut outcomes: Outcomes,
+        mut again: Again,
+    ) -> Result<(Outcomes, Again), ApplyError> {
+        for _ in 0..rebase::LOOKS {
+            let Some(pause) = again.pause else { break };
+            tokio::time::sleep(pause).await;
+            let vault = self.clone();
+            let look = move || {
+                let again = rebase::again(&vault, &outcomes);
+                (outcomes, again)
+            };
+            (outcomes, again) = spawn_blocking(look).await.map_err(|_| ApplyError::Interrupted)?;
+        }
+        Ok((outcomes, again))
     }
 }
 

@@ -1,19 +1,26 @@
 //! An edit whose note changed elsewhere is made on what is there now.
 
 use std::collections::HashMap;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use protocol::{Act, Change, EffectId, Intent};
+use protocol::{Act, Change, EffectId, Intent, NotePath};
 use uuid::Uuid;
 
 use crate::apply::temp_name;
 use crate::merge::merge;
 use crate::swap::Refusal;
 use crate::unit::{self, Group, Outcomes};
-use crate::{Vault, VaultError};
+use crate::{Vault, VaultError, read};
 
 /// How often an edit is made anew when the note changes again meanwhile. An editor that saves
 /// every two seconds needs one; a program that never stops writing shall not hold up the others.
 pub(crate) const TRIES: usize = 6;
+
+/// A save is over so long after its last write.
+const SETTLING: Duration = Duration::from_millis(20);
+
+/// How often to look again at a note that is being saved.
+pub(crate) const LOOKS: usize = 10;
 
 /// What can be tried again of an order.
 #[derive(Debug, Default)]
@@ -27,6 +34,9 @@ pub(crate) struct Again {
     pub(crate) instead_of: Vec<EffectId>,
     /// Stale ones whose change is in the note already.
     pub(crate) there_already: Vec<EffectId>,
+    /// For how long to wait before looking again: another program may be in the middle of saving
+    /// a note that the others cannot be made on.
+    pub(crate) pause: Option<Duration>,
 }
 
 /// Finds stale edits whose own lines are as they were, and plans them on the notes as they are.
@@ -58,7 +68,10 @@ impl Again {
         let effects = || group.iter().map(|intent| intent.effect.clone());
         let mut planned = Vec::with_capacity(group.len());
         for intent in group {
-            let Some(change) = on_what_is_there(vault, &intent.change) else { return };
+            let Some(change) = on_what_is_there(vault, &intent.change) else {
+                self.pause = self.pause.max(unsettled(vault, &intent.change.path));
+                return;
+            };
             planned.push(change);
         }
         let is_idle =
@@ -81,6 +94,16 @@ impl Again {
             self.intents.push(Intent { effect, temp_name, change, ..intent.clone() });
         }
     }
+}
+
+/// For how long the note cannot be trusted to be whole: programs empty a file first and write it a
+/// moment later.
+fn unsettled(vault: &Vault, path: &NotePath) -> Option<Duration> {
+    let stat = vault.root().stat(path.as_str()).ok()?;
+    let written = u64::try_from(read::modified(&stat).0).ok()?;
+    let age = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
+    let age = age.checked_sub(Duration::from_millis(written))?;
+    SETTLING.checked_sub(age).filter(|pause| !pause.is_zero())
 }
 
 /// The same change of the note as it is now; `None` where the lines it is about are not as they

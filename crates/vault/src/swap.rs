@@ -198,10 +198,7 @@ pub(crate) fn take_back(place: &Place, after: &[u8]) -> Refusal {
 fn replace(place: &Place, before: &[u8], after: &[u8]) -> Result<(), Refusal> {
     let ours = place.staged(after).map_err(Refusal::failed)?;
     match place.exchange() {
-        Ok(Exchange::Done) if !place.holds(ours) => {
-            place.exchange().map_err(|error| Refusal::open(place.failed(error)))?;
-            return Err(disturbed(place));
-        }
+        Ok(Exchange::Done) if !place.holds(ours) => return Err(displaced(place, before)),
         Ok(Exchange::Done) => {}
         Ok(Exchange::Unsupported) => return replace_unexchanged(place, before),
         Err(error) => {
@@ -215,6 +212,27 @@ fn replace(place: &Place, before: &[u8], after: &[u8]) -> Result<(), Refusal> {
             Ok(())
         }
         _ => Err(take_back(place, after)),
+    }
+}
+
+/// What has the note's name is not what was staged. A file there is a newer save of another
+/// program, which took the place of ours in that moment, and stays. Anything else had taken the
+/// temporary name before, and goes back there.
+fn displaced(place: &Place, before: &[u8]) -> Refusal {
+    if !matches!(place.note(), Ok(Found::File(_))) {
+        return match place.exchange() {
+            Ok(_) => disturbed(place),
+            Err(error) => Refusal::open(place.failed(error)),
+        };
+    }
+    match place.temp() {
+        Ok(Found::File(bytes)) if bytes == before => place.discard_temp(),
+        // It was saved twice in that moment. Both are kept.
+        _ => return Refusal::parked(place),
+    }
+    match place.sync() {
+        Ok(()) => stale(place),
+        Err(error) => Refusal::open(error),
     }
 }
 

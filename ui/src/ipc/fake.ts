@@ -179,7 +179,7 @@ export class FakeHost implements Host {
   }
 
   async selectInNote(selected: string, heading: string | null): Promise<void> {
-    await this.#called('selectInNote', selected, heading);
+    await this.#called('selectInNote', { selected, heading });
   }
 
   async saveSettings(settings: Settings): Promise<void> {

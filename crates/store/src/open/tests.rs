@@ -76,7 +76,7 @@ async fn a_commit_is_on_the_disk_before_it_returns_and_keys_are_checked() {
     let mut lent = store.writer.lend().await.expect("lent");
     pragmas.push(promises(lent.durable().await.expect("a connection")).await);
     pragmas.push(promises(lent.settling().await.expect("a connection")).await);
-    pragmas.push(promises(&mut *store.readers.acquire().await.expect("a connection")).await);
+    pragmas.push(promises(&mut store.readers.acquire().await.expect("a connection")).await);
     let wal = "wal".to_owned();
     assert_eq!(
         pragmas,
