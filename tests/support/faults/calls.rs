@@ -73,7 +73,7 @@ pub(super) fn errors(prepared: &Prepared, extent: Extent, tally: &Tally) {
     let mut runs = Vec::new();
     for group in groups_of_errors(prepared, extent) {
         let total = group.count(prepared);
-        let wanted = if extent == Extent::Quick { &ERRORS[..2] } else { &ERRORS[..] };
+        let wanted = if extent == Extent::Quick { &ERRORS[..1] } else { &ERRORS[..] };
         for error in wanted {
             runs.extend(
                 extent.of(total).into_iter().map(|at| (group.clone(), *error, at, Failing::Once)),

@@ -121,8 +121,9 @@ pub(super) fn scenes() -> Vec<Scene> {
             before: notes(),
         },
     ];
+    scenes.extend(tools_on_folders());
     scenes.extend(acts());
-    scenes.extend([sixty(), many_links()]);
+    scenes.extend([sixty(), sixty_taken_back(), many_links()]);
     scenes
 }
 
@@ -153,6 +154,18 @@ fn called(name: &'static str, tool: &'static str, mut arguments: Value) -> Scene
     Scene { name, work: Work::Call(tool, arguments), before: notes() }
 }
 
+fn tools_on_folders() -> Vec<Scene> {
+    let call =
+        |name, tool, arguments| Scene { name, work: Work::Call(tool, arguments), before: notes() };
+    vec![
+        call("make folder", "create_folder", json!({"path": "A/B/C"})),
+        call("delete note", "delete_file", json!({"path": "Old/Gone.md"})),
+        call("delete folder", "delete_file", json!({"path": "Old"})),
+        call("move note", "move_file", json!({"source": NOTE, "destination": "Far/Away/Moved.md"})),
+        call("move folder", "move_file", json!({"source": "Deep", "destination": "Top/Shallow"})),
+    ]
+}
+
 fn acts() -> Vec<Scene> {
     let folder = |at: &str, act: Act| Change { path: path(at), act };
     let link = |at: &str, from: &str, to: &str| {
@@ -162,23 +175,12 @@ fn acts() -> Vec<Scene> {
     };
     let set = |name, changes| Scene { name, work: Work::Set(changes), before: notes() };
     vec![
-        set("make folder", vec![folder("A/B/C", Act::MakeFolder)]),
-        set("delete note", vec![Change::trash(path("Old/Gone.md"), "gone\n")]),
-        set("delete folder", vec![folder("Old", Act::TrashFolder)]),
         set(
             "restore folder",
             vec![folder("Shelf", Act::RestoreFolder { trashed: "Shelf".into() })],
         ),
         set(
-            "move note",
-            vec![
-                link("Notes/Link.md", "[[Note]]", "[[Moved]]"),
-                link("Deep/Far.md", "[[Note]]", "[[Moved]]"),
-                Change::rename(path(NOTE), path("Far/Away/Moved.md")),
-            ],
-        ),
-        set(
-            "move folder",
+            "several moves",
             vec![
                 link("Notes/Link.md", "Deep/Far", "Shallow/Far"),
                 link("Deep/er/Last.md", "[[Note]]", "[[Note|same]]"),
@@ -216,6 +218,20 @@ fn sixty() -> Scene {
         }
     }
     Scene { name: "sixty notes", work: Work::Set(changes), before }
+}
+
+/// What undo plans to take back all of [`sixty`].
+fn sixty_taken_back() -> Scene {
+    let Scene { before, work, .. } = sixty();
+    let Work::Set(changes) = work else { panic!("sixty notes are no call") };
+    let back = |Change { path, act }: &Change| match act {
+        Act::Replace { before, after } => Change::replace(path.clone(), &after[..], &before[..]),
+        Act::Create { after } => Change::trash(path.clone(), &after[..]),
+        Act::Trash { before } => Change::create(path.clone(), &before[..]),
+        other => panic!("sixty notes have no {other:?}"),
+    };
+    let work = Work::Set(changes.iter().rev().map(back).collect());
+    Scene { name: "sixty taken back", work, before: before.after(&changes) }
 }
 
 /// A note moves, and two hundred others link to it.

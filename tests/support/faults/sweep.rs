@@ -35,7 +35,7 @@ pub(super) fn kills_of_recovery(prepared: &Prepared, extent: Extent, tally: &Tal
             tally.kill(&format!("recover:{}", second.error));
             let run = format!("{} killed at {at}, then at {again}", prepared.scene.name);
             tally.found(&run, &settled(prepared, stage.path()));
-            if extent == Extent::Quick && again >= 4 {
+            if extent == Extent::Quick && again >= 3 {
                 break;
             }
         }
