@@ -127,7 +127,8 @@ fn on_disks(prepared: &[Prepared], extent: Extent, tally: &Tally) {
                 disks::read_only(prepared, extent, tally);
             }
         });
-        for kind in power::DISKS {
+        let kinds = if extent == Extent::Quick { &power::DISKS[..1] } else { &power::DISKS[..] };
+        for kind in kinds {
             class(&format!("power cuts on {kind}"), tally, || {
                 for prepared in [named("several moves"), sixty] {
                     if let Err(why) = powerless(prepared, kind, extent, tally) {

@@ -5,11 +5,13 @@
 
 use std::path::Path;
 
+use protocol::Change;
+
 use super::stage::Prepared;
 use super::sweep::settled;
 use super::tally::Tally;
 use super::tree::Tree;
-use super::verdict::{Finding, Wrong};
+use super::verdict::{Case, Finding, Wrong};
 use super::{Extent, each};
 
 /// Calls that are counted together.
@@ -102,7 +104,13 @@ pub(super) fn errors(prepared: &Prepared, extent: Extent, tally: &Tally) {
         };
         let ledger = prepared.recovered(stage.path());
         let found = Tree::at(&stage.path().join("vault"));
-        let mut findings = prepared.case().after_errors(&found, &said, &ledger);
+        // A folder that could not be read while the tool planned is not part of the plan.
+        let is_planned = |change: &&Change| {
+            ledger.is_empty() || ledger.iter().any(|(path, _)| path == change.path.as_str())
+        };
+        let planned: Vec<Change> = prepared.changes.iter().filter(is_planned).cloned().collect();
+        let case = Case { changes: &planned, ..prepared.case() };
+        let mut findings = case.after_errors(&found, &said, &ledger);
         if calls.lines().any(|line| line.contains("unlinkat") && line.contains("INJECTED")) {
             findings.retain(|finding| !is_kept_temp(finding));
         }

@@ -215,8 +215,9 @@ mod tests {
             Change::rename(path("b.md"), path("c.md")),
         ];
         let case = Case { before: &before, changes: &changes, unit: true };
-        let pairs = ["a.md", "b.md", "b.md"].iter().zip(states);
-        let ledger: Vec<_> = pairs.map(|(p, s)| (p.to_string(), s.to_string())).collect();
+        let rows = ["a.md", "b.md", "b.md"].iter().zip(states);
+        let ledger: Vec<_> =
+            rows.map(|(path, state)| ((*path).to_owned(), (*state).to_owned())).collect();
         let mut found: Vec<_> =
             case.after_kill(&tree(files), &ledger).into_iter().map(|(wrong, _)| wrong).collect();
         found.sort();
