@@ -1,12 +1,18 @@
 /// Every command that the window may call. The build makes a permission of each; the capability
 /// file grants them to the window `main`; a test compares this list with the handler and the UI.
-pub(crate) const COMMANDS: [&str; 16] = [
+pub(crate) const COMMANDS: [&str; 22] = [
     "subscribe",
     "open_conversation",
     "send_message",
     "stop",
     "continue_turn",
     "decide_review",
+    "list_applied",
+    "applied_hunks",
+    "undo",
+    "redo",
+    "reapply",
+    "settle_conflict",
     "show_note",
     "close_note",
     "select_in_note",

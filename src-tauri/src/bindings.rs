@@ -3,7 +3,7 @@
 use tauri::Runtime;
 use tauri::ipc::Invoke;
 
-use crate::commands::{chat, hub, notes, settings, vault};
+use crate::commands::{changes, chat, hub, notes, settings, vault};
 
 /// The invoke handler.
 pub(crate) fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync + 'static {
@@ -14,6 +14,12 @@ pub(crate) fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync 
         chat::stop,
         chat::continue_turn,
         chat::decide_review,
+        changes::list_applied,
+        changes::applied_hunks,
+        changes::undo,
+        changes::redo,
+        changes::reapply,
+        changes::settle_conflict,
         notes::show_note,
         notes::close_note,
         notes::select_in_note,

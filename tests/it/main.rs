@@ -22,4 +22,5 @@ mod question;
 mod review;
 mod seams;
 mod stage;
+mod undo;
 mod watch;

@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use llm::host::TurnEvent;
 use protocol::conversation::Item;
 use protocol::{
-    AppEvent, CallId, CallResult, ConversationId, Ending, Message, OpenTurn, Part, Question,
-    TurnId, TurnStatus, UserError,
+    AppEvent, CallId, CallResult, ChangeSetId, ConversationId, Ending, Message, OpenTurn, Part,
+    Question, TurnId, TurnStatus, UserError,
 };
 use store::Store;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::applied;
 use crate::feed::Feed;
 use crate::review;
 use crate::trouble::user_error;
@@ -26,6 +27,8 @@ pub(crate) enum News {
     Planned(ConversationId),
     /// The user has decided about waiting changes.
     Decided(ConversationId),
+    /// Sets were applied, or stand differently now.
+    Applied(Vec<ChangeSetId>),
     /// Somebody wants to know when all news until here is in the feed.
     CaughtUp(oneshot::Sender<()>),
 }
@@ -56,6 +59,7 @@ impl Announcer {
                 News::Sent { turn, question } => self.sent(&turn, question).await,
                 News::Planned(conversation) => self.planned(&conversation).await,
                 News::Decided(conversation) => self.decided(&conversation).await,
+                News::Applied(sets) => applied::tell(&self.store, &self.feed, sets).await,
                 News::CaughtUp(asked) => {
                     // Whoever asked may have stopped waiting.
                     let _ = asked.send(());

@@ -261,6 +261,7 @@ impl App {
         }
         let decided = review::decide(&open.vault, &open.store, &conversation, request).await?;
         open.announce(News::Decided(conversation));
+        open.announce(News::Applied(vec![request.review.clone()]));
         review::problem_of(&decided).map_or(Ok(()), Err)
     }
 

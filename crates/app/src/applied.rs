@@ -14,7 +14,7 @@ use vault::undo::{Counts, Done, Hunks, Standings};
 use crate::App;
 use crate::aside::aside;
 use crate::diff::single_hunks;
-use crate::open_vault::OpenVault;
+use crate::feed::Feed;
 use crate::trouble::user_error;
 
 /// How many sets a page has.
@@ -48,21 +48,20 @@ impl App {
     }
 }
 
-impl OpenVault {
-    /// Tells the window how these sets stand now.
-    pub(crate) async fn tell_applied(
-        &self,
-        sets: impl IntoIterator<Item = ChangeSetId>,
-    ) -> Result<(), UserError> {
-        let known = Known::of(&self.store).await?;
-        for change_set in sets.into_iter().collect::<HashSet<_>>() {
-            let effects = self.store.effects_in(&UndoScope::ChangeSet { change_set }).await;
-            if let Some(set) = known.show(&self.store, effects.map_err(user_error)?).await? {
-                self.feed.tell(AppEvent::AppliedChanged { set });
-            }
+/// Tells the window how these sets stand now.
+pub(crate) async fn tell(
+    store: &Store,
+    feed: &Feed,
+    sets: Vec<ChangeSetId>,
+) -> Result<(), UserError> {
+    let known = Known::of(store).await?;
+    for change_set in sets.into_iter().collect::<HashSet<_>>() {
+        let effects = store.effects_in(&UndoScope::ChangeSet { change_set }).await;
+        if let Some(set) = known.show(store, effects.map_err(user_error)?).await? {
+            feed.tell(AppEvent::AppliedChanged { set });
         }
-        Ok(())
     }
+    Ok(())
 }
 
 /// An effect that happened.

@@ -20,6 +20,7 @@ mod lock;
 mod log;
 mod open_vault;
 mod outbox;
+mod overwritten;
 mod policy;
 mod ports;
 mod privacy;

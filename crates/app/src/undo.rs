@@ -14,6 +14,7 @@ use vault::undo::{
 use vault::{Applied, Order, Planned, VaultError};
 
 use crate::App;
+use crate::announce::News;
 use crate::applied::{standings, the_effect, versions};
 use crate::aside::aside;
 use crate::clock::{fresh, now};
@@ -63,7 +64,8 @@ impl App {
         let undone = open.take_back(&wanted, AppliedBy::Reapply).await?;
         if undone.conflicts.is_empty() {
             open.store.clear_overwritten(effect).await.map_err(user_error)?;
-            open.tell_applied([the_effect(&open.store, effect).await?.change_set]).await?;
+            let set = the_effect(&open.store, effect).await?.change_set;
+            open.announce(News::Applied(vec![set]));
         }
         Ok(undone)
     }
@@ -89,7 +91,7 @@ impl App {
         if let Some((_, error)) = applied.problems.first() {
             return Err(of_note(error));
         }
-        open.tell_applied([set.clone(), effect.change_set]).await?;
+        open.announce(News::Applied(vec![set.clone(), effect.change_set]));
         Ok(Undone { change_set: Some(set), changed: applied.done, conflicts: Vec::new() })
     }
 }
@@ -163,7 +165,7 @@ impl OpenVault {
             undone.change_set = Some(set.clone());
             touched.insert(set);
         }
-        self.tell_applied(touched).await?;
+        self.announce(News::Applied(touched.into_iter().collect()));
         Ok(undone)
     }
 

@@ -78,6 +78,7 @@ impl OpenVault {
                     if files.iter().any(protocol::NotePath::is_markdown) {
                         recount.notify_one();
                     }
+                    self.look_for_overwritten(&files).await;
                 }
                 Changed::Everything => {
                     self.look_at_shown(|_| true).await;

@@ -1,5 +1,6 @@
 //! What the window may call. A second line in a command belongs in `app`.
 
+pub(crate) mod changes;
 pub(crate) mod chat;
 pub(crate) mod hub;
 pub(crate) mod notes;

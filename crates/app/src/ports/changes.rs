@@ -136,11 +136,16 @@ impl VaultChanges {
             unit: unit.clone(),
         });
         let order = Order { change_set: fresh(), changes: changes.collect() };
+        let set = order.change_set.clone();
         let applied = self
             .vault
             .apply(order, &StoreLedger(self.store.clone()))
             .await
             .map_err(|error| not_applied(&error))?;
+        if !applied.done.is_empty() {
+            // Nobody listens once the vault is being closed.
+            let _ = self.news.send(News::Applied(vec![set]));
+        }
         let done = plan.change_set.filter(|change| applied.done.contains(&change.path));
         let as_made = |change: &Change| {
             let made = applied.rebased.iter().find(|made| made.path == change.path);

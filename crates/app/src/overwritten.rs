@@ -1,0 +1,84 @@
+//! Another program wrote a note as if our change had never been: a pane that was open, a sync.
+
+use std::collections::BTreeSet;
+
+use protocol::{ChangeSetId, Effect, NotePath, Timestamp, UserError};
+use vault::merge::{hunks, merge};
+use vault::undo::{Counts, Standings};
+
+use crate::announce::News;
+use crate::applied::{standings, versions};
+use crate::aside::aside;
+use crate::clock::now;
+use crate::open_vault::OpenVault;
+use crate::trouble::user_error;
+
+/// So long after a change it is noticed that it went away again, in milliseconds. Later, it is the
+/// user who took it out.
+const NOTICED: i64 = 10 * 60 * 1000;
+
+impl OpenVault {
+    /// Looks whether the files that were touched still hold what was changed in them lately.
+    pub(crate) async fn look_for_overwritten(&self, files: &[NotePath]) {
+        let mut sets = BTreeSet::new();
+        for path in files.iter().filter(|path| path.is_markdown()) {
+            match self.overwritten_at(path).await {
+                Ok(found) => sets.extend(found),
+                Err(error) => tracing::warn!(%error, "it is not known whether a change stands"),
+            }
+        }
+        if !sets.is_empty() {
+            self.announce(News::Applied(sets.into_iter().collect()));
+        }
+    }
+
+    /// The sets of which a change stands differently now.
+    async fn overwritten_at(&self, path: &NotePath) -> Result<Vec<ChangeSetId>, UserError> {
+        let since = Timestamp(now().0 - NOTICED);
+        let lately = self.store.edits_at(path, since).await.map_err(user_error)?;
+        if lately.is_empty() {
+            return Ok(Vec::new());
+        }
+        // Not while one of our own changes is under way: it is stored before it is written.
+        let _alone = self.deciding.lock().await;
+        let known = self.store.overwritten().await.map_err(user_error)?;
+        let standings = standings(&self.store).await?;
+        let mut sets = Vec::new();
+        for effect in lately {
+            let gone = self.is_gone(path, &effect, &standings).await?;
+            match (gone, known.contains(&effect.id)) {
+                (true, false) => {
+                    self.store.mark_overwritten(&effect.id, now()).await.map_err(user_error)?;
+                }
+                (false, true) => {
+                    self.store.clear_overwritten(&effect.id).await.map_err(user_error)?;
+                }
+                _ => continue,
+            }
+            sets.push(effect.change_set);
+        }
+        Ok(sets)
+    }
+
+    /// Whether each hunk of an effect that counts is gone from the note, and could be put in
+    /// again.
+    async fn is_gone(
+        &self,
+        path: &NotePath,
+        effect: &Effect,
+        standings: &Standings,
+    ) -> Result<bool, UserError> {
+        if standings.counts(&effect.id) != Counts::Whole {
+            return Ok(false);
+        }
+        let (before, after) = versions(&self.store, effect).await?;
+        let (vault, path) = (self.vault.clone(), path.clone());
+        aside(move || {
+            let Ok(note) = vault.bytes(&path) else { return false };
+            let all = hunks(&before, &after).len();
+            let again = merge(&before, &note, &after).clean();
+            all > 0 && again.is_some_and(|again| hunks(&note, &again).len() == all)
+        })
+        .await
+    }
+}

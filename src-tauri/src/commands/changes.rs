@@ -1,0 +1,45 @@
+//! What was applied: the list, and the way back.
+
+use app::App;
+use protocol::applied::{AppliedHunks, AppliedPage, ListApplied, UndoConflict, UndoScope, Undone};
+use protocol::{EffectId, UserError};
+use tauri::State;
+
+#[tauri::command]
+pub(crate) async fn list_applied(
+    app: State<'_, App>,
+    request: ListApplied,
+) -> Result<AppliedPage, UserError> {
+    app.list_applied(&request).await
+}
+
+#[tauri::command]
+pub(crate) async fn applied_hunks(
+    app: State<'_, App>,
+    effect: EffectId,
+) -> Result<AppliedHunks, UserError> {
+    app.applied_hunks(&effect).await
+}
+
+#[tauri::command]
+pub(crate) async fn undo(app: State<'_, App>, scope: UndoScope) -> Result<Undone, UserError> {
+    app.undo(&scope).await
+}
+
+#[tauri::command]
+pub(crate) async fn redo(app: State<'_, App>, scope: UndoScope) -> Result<Undone, UserError> {
+    app.redo(&scope).await
+}
+
+#[tauri::command]
+pub(crate) async fn reapply(app: State<'_, App>, effect: EffectId) -> Result<Undone, UserError> {
+    app.reapply(&effect).await
+}
+
+#[tauri::command]
+pub(crate) async fn settle_conflict(
+    app: State<'_, App>,
+    conflict: UndoConflict,
+) -> Result<Undone, UserError> {
+    app.settle_conflict(&conflict).await
+}

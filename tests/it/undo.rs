@@ -1,0 +1,103 @@
+//! What was applied is listed, taken back beside the user's own later edits, put back, and put in
+//! again where another program overwrote it.
+
+use protocol::AppEvent;
+use protocol::applied::{AppliedBy, AppliedSet, ListApplied, Standing, UndoScope};
+use testkit::ScriptedModel;
+use testkit::story::{self, EDITED, NOTES};
+
+use crate::stage::{Home, Running, asking, keyed};
+
+const ALL: [&str; 3] = ["Alpha.md", "Beta.md", "Deep/Gamma.md"];
+
+/// The application after three notes were changed together.
+async fn changed() -> (Home, ScriptedModel, Running) {
+    let (home, model) = (keyed(&NOTES), ScriptedModel::responder(story::model).await);
+    let running = home.open(asking(&model)).await;
+    let conversation = running.say(None, "play review").await;
+    running.decide(&conversation, &ALL, &[]).await.expect("applied");
+    for (path, text) in EDITED {
+        assert_eq!(home.notes.read(path), text);
+    }
+    (home, model, running)
+}
+
+async fn listed(running: &Running) -> Vec<AppliedSet> {
+    let all = ListApplied { conversation: None, before: None };
+    running.app.list_applied(&all).await.expect("a list").sets
+}
+
+fn whole(set: &AppliedSet) -> UndoScope {
+    UndoScope::ChangeSet { change_set: set.id.clone() }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_set_is_taken_back_beside_later_edits_and_put_back_after_a_restart() {
+    let (home, model, running) = changed().await;
+    let later = format!("{}By hand.\n", home.notes.read("Alpha.md"));
+    home.notes.write("Alpha.md", &later);
+    let set = listed(&running).await.remove(0);
+    assert_eq!((set.by, set.notes.len(), set.request.as_str()), (AppliedBy::Assistant, 3, "play review"));
+    assert_eq!((set.notes[0].added, set.notes[0].removed), (1, 1));
+    let undone = running.app.undo(&whole(&set)).await.expect("taken back");
+    assert_eq!((undone.conflicts.len(), undone.changed.len()), (0, 3));
+    let original = |path: &str| NOTES.iter().find(|(name, _)| *name == path).expect("a note").1;
+    assert_eq!(home.notes.read("Alpha.md"), format!("{}By hand.\n", original("Alpha.md")));
+    assert_eq!(home.notes.read("Beta.md"), original("Beta.md"));
+    let stands = |set: &AppliedSet| set.notes.iter().map(|note| note.standing).collect::<Vec<_>>();
+    let sets = listed(&running).await;
+    assert_eq!((sets[0].by, stands(&sets[1])), (AppliedBy::Undo, vec![Standing::Undone; 3]));
+    let again = running.app.undo(&whole(&set)).await.expect_err("nothing is left");
+    assert_eq!(again.message, "This is taken back already, or nothing was changed.");
+    running.quit().await;
+
+    let running = home.open(asking(&model)).await;
+    running.app.redo(&whole(&set)).await.expect("put back");
+    assert_eq!(home.notes.read("Alpha.md"), later);
+    assert_eq!(home.notes.read("Beta.md"), EDITED[1].1);
+    let sets = listed(&running).await;
+    assert_eq!((sets.len(), stands(&sets[2])), (3, vec![Standing::Stands; 3]));
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conflict_shows_both_versions_and_is_settled_by_the_user() {
+    let (home, _model, running) = changed().await;
+    let by_hand = "# Alpha\n\nThe first line, by hand.\nThe second line of alpha.\n";
+    home.notes.write("Alpha.md", by_hand);
+    let set = listed(&running).await.remove(0);
+    let undone = running.app.undo(&whole(&set)).await.expect("as far as it goes");
+    assert_eq!(home.notes.read("Alpha.md"), by_hand);
+    let [conflict] = undone.conflicts.as_slice() else { panic!("{undone:?}") };
+    let [place] = conflict.places.as_slice() else { panic!("{conflict:?}") };
+    assert_eq!((place.line, place.now.as_str()), (3, "The first line, by hand.\n"));
+    assert_eq!(place.back, "The first line of alpha.\n");
+    running.app.settle_conflict(conflict).await.expect("settled");
+    assert_eq!(home.notes.read("Alpha.md"), NOTES[0].1);
+    let moved_on = running.app.settle_conflict(conflict).await.expect_err("it is settled");
+    assert!(moved_on.message.contains("changed again"), "{moved_on:?}");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_that_another_program_overwrote_is_noticed_and_put_in_again() {
+    let (home, _model, running) = changed().await;
+    let stale = format!("{}Saved by an editor that had the old text.\n", NOTES[0].1);
+    home.notes.write("Alpha.md", &stale);
+    let effect = running
+        .hears("an overwritten change", |event| match event {
+            AppEvent::AppliedChanged { set } => {
+                let note = set.notes.iter().find(|n| n.standing == Standing::Overwritten)?;
+                assert_eq!(note.path.as_str(), "Alpha.md");
+                Some(note.effect.clone())
+            }
+            _ => None,
+        })
+        .await;
+    running.app.reapply(&effect).await.expect("put in again");
+    let both = format!("{}Saved by an editor that had the old text.\n", EDITED[0].1);
+    assert_eq!(home.notes.read("Alpha.md"), both);
+    let set = listed(&running).await.remove(1);
+    assert!(set.notes.iter().all(|note| note.standing == Standing::Stands), "{set:?}");
+    running.quit().await;
+}
