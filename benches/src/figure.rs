@@ -45,10 +45,7 @@ impl Figure {
         match self {
             Self::DurableEdit => changing::edits(1, 400).await,
             Self::ChangeSetOf60 => changing::edits(60, 30).await,
-            Self::ReadFile => {
-                reading::beside_the_calls(std::env::var("P").map_or(400, |p| p.parse().unwrap()))
-                    .await
-            }
+            Self::ReadFile => reading::beside_the_calls(400).await,
             Self::ReadFileBesideMcp => reading::beside_the_server(300).await,
         }
     }

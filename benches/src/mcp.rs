@@ -43,7 +43,8 @@ impl Server {
         let arguments = json!({ "path": file });
         let call = json!({ "name": "read_text_file", "arguments": arguments });
         let result = self.ask("tools/call", call)?;
-        if result["isError"] == true || result["content"].is_null() {
+        let failed = result.get("isError").is_some_and(|failed| *failed == true);
+        if failed || result.get("content").is_none() {
             return Err(format!("the server did not read {}: {result}", file.display()).into());
         }
         Ok(())
@@ -67,10 +68,10 @@ impl Server {
                 return Err("the server ended".into());
             }
             let mut answer: Value = serde_json::from_str(&line)?;
-            if answer["id"] == id {
-                return match answer["error"].take() {
-                    Value::Null => Ok(answer["result"].take()),
-                    error => Err(format!("the server refused {method}: {error}").into()),
+            if answer.get("id").is_some_and(|answered| *answered == id) {
+                return match (answer.get_mut("result").map(Value::take), answer.get("error")) {
+                    (Some(result), None) => Ok(result),
+                    _ => Err(format!("the server refused {method}: {answer}").into()),
                 };
             }
         }
