@@ -37,7 +37,10 @@ async fn a_set_is_taken_back_beside_later_edits_and_put_back_after_a_restart() {
     let later = format!("{}By hand.\n", home.notes.read("Alpha.md"));
     home.notes.write("Alpha.md", &later);
     let set = listed(&running).await.remove(0);
-    assert_eq!((set.by, set.notes.len(), set.request.as_str()), (AppliedBy::Assistant, 3, "play review"));
+    assert_eq!(
+        (set.by, set.notes.len(), set.request.as_str()),
+        (AppliedBy::Assistant, 3, "play review")
+    );
     assert_eq!((set.notes[0].added, set.notes[0].removed), (1, 1));
     let undone = running.app.undo(&whole(&set)).await.expect("taken back");
     assert_eq!((undone.conflicts.len(), undone.changed.len()), (0, 3));
