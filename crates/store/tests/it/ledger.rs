@@ -5,7 +5,7 @@ use store::StoreError;
 
 use crate::story::{Story, edit, path};
 
-fn intent(effect: &str, call: &str, change: Change) -> Intent {
+pub(crate) fn intent(effect: &str, call: &str, change: Change) -> Intent {
     Intent {
         effect: effect.into(),
         change_set: "s".into(),

@@ -8,4 +8,5 @@ mod hub;
 mod ledger;
 mod questions;
 mod story;
+mod taken_back;
 mod turns;

@@ -1,0 +1,56 @@
+//! What happened and what was taken back, as the ledger tells it.
+
+use protocol::applied::{AppliedBy, UndoScope};
+use protocol::{Ended, IntentState, Timestamp};
+use store::OwnSet;
+
+use crate::ledger::intent;
+use crate::story::{Story, edit, path};
+
+async fn happened(story: &Story, effect: &str, set: &str, at: i64) {
+    let mut made = intent(effect, "c1", edit("a.md", "one", effect));
+    made.change_set = set.into();
+    story.store.intend(&[made], Timestamp(at)).await.expect("stored");
+    let ended =
+        Ended { effect: effect.into(), state: IntentState::Done, inode: Some(at.cast_unsigned()) };
+    story.store.settle(&[ended]).await.expect("settled");
+}
+
+#[tokio::test]
+async fn a_scope_names_what_happened_and_not_what_the_user_did_to_it() {
+    let story = Story::begin().await;
+    happened(&story, "e1", "s1", 1).await;
+    happened(&story, "e2", "s2", 2).await;
+    let turn = story.store.effects_in(&UndoScope::ChangeSet { change_set: "s1".into() }).await;
+    let turn = turn.expect("read").remove(0).turn;
+    let undoings = [(path("a.md"), "e1".into(), None)];
+    let moved = [(path("a.md"), path("b.md"))];
+    let (id, by, at) = (&"s3".into(), AppliedBy::Undo, Timestamp(3));
+    let own = OwnSet { id, by, undoings: &undoings, moved: &moved, turn: &turn, at };
+    story.store.begin_own_set(&own).await.expect("stored");
+    assert_eq!(story.store.undoings().await.expect("read"), [], "it has not happened yet");
+    happened(&story, "e3", "s3", 4).await;
+
+    let [row] = story.store.undoings().await.expect("read").try_into().expect("one");
+    assert_eq!((row.by.as_str(), row.effect.as_str(), row.hunks), ("e3", "e1", None));
+    let found = story.store.effects_in(&UndoScope::Turn { turn }).await.expect("read");
+    let ids: Vec<_> = found.iter().map(|effect| effect.id.as_str()).collect();
+    assert_eq!((ids, found[1].inode), (vec!["e1", "e2"], Some(2)));
+    let past = story.store.past(&"e1".into()).await.expect("read");
+    assert_eq!(past.len(), 4, "the move by hand is part of the past");
+    let sets = story.store.applied_sets(None, None, 2).await.expect("read");
+    let sets: Vec<_> = sets.iter().map(|set| set[0].change_set.as_str()).collect();
+    assert_eq!(sets, ["s3", "s2"], "newest first, without the move by hand");
+    let older = story.store.applied_sets(None, Some(&"s2".into()), 2).await.expect("read");
+    assert_eq!((older.len(), older[0][0].id.as_str()), (1, "e1"));
+}
+
+#[tokio::test]
+async fn an_overwritten_change_is_noted_until_it_stands_again() {
+    let story = Story::begin().await;
+    story.store.mark_overwritten(&"e1".into(), Timestamp(1)).await.expect("noted");
+    story.store.mark_overwritten(&"e1".into(), Timestamp(2)).await.expect("noted again");
+    assert!(story.store.overwritten().await.expect("read").contains(&"e1".into()));
+    story.store.clear_overwritten(&"e1".into()).await.expect("cleared");
+    assert!(story.store.overwritten().await.expect("read").is_empty());
+}
