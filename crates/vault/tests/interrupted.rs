@@ -166,7 +166,7 @@ fn applied_while(point: &'static str, saves: &[&'static str]) -> (Folder, Memory
     let (folder, ledger) = (before(), MemoryLedger::default());
     let note = folder.root.join("notes/a.md");
     *SAVES.lock().unwrap() = Some((point, note, saves.to_vec()));
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let change = order([changes().remove(0)]);
     let applied = runtime.block_on(folder.vault().apply(change, &ledger)).unwrap();
     *SAVES.lock().unwrap() = None;
@@ -201,7 +201,7 @@ fn a_note_costs_one_file_sync_and_one_folder_sync() {
     let (folder, ledger) = (before(), MemoryLedger::default());
     folder.write("notes/b.md", "b");
     let changes = [changes().remove(0), replace("notes/b.md", "b", "c"), create("notes/c.md", "c")];
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     runtime.block_on(folder.vault().apply(order(changes), &ledger)).unwrap();
     let names = NAMES.lock().unwrap().clone();
     let count = |name: &str| names.iter().filter(|passed| **passed == name).count();
@@ -217,7 +217,7 @@ fn a_caller_that_goes_away_leaves_a_change_that_recovery_settles() {
     let _one = faults();
     let (folder, ledger) = (before(), MemoryLedger::default());
     let vault = folder.vault();
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     runtime.block_on(async {
         let mut applying = Box::pin(vault.apply(order(changes()), &ledger));
         // Polled once: the intents are stored and the work on the files has begun.
@@ -263,7 +263,7 @@ fn a_change_whose_end_was_not_stored_is_not_made_again_after_it_was_taken_back()
     let folder = before();
     let vault = folder.vault();
     let ledger = FullAfterwards { ledger: MemoryLedger::default(), refuses: true.into() };
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     runtime.block_on(async {
         vault.apply(order([replace("notes/a.md", "old", "new")]), &ledger).await.unwrap();
         assert_eq!(ledger.ledger.states(), [IntentState::Open]);

@@ -58,7 +58,8 @@ pub fn run_until(stop: usize, work: impl AsyncFnOnce() + Send) -> bool {
     LEFT.store(stop, Ordering::SeqCst);
     let ended = thread::scope(|scope| {
         let block = || {
-            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            let runtime =
+                tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
             runtime.block_on(work());
         };
         scope.spawn(block).join().is_ok()
@@ -68,6 +69,6 @@ pub fn run_until(stop: usize, work: impl AsyncFnOnce() + Send) -> bool {
 }
 
 pub fn recover(vault: &Vault, ledger: &MemoryLedger) -> Recovery {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     runtime.block_on(vault.recover(ledger)).unwrap()
 }
