@@ -18,5 +18,7 @@ export default defineConfig({
     globals: true,
     include: ['tests/**/*.test.ts'],
     setupFiles: ['tests/setup.ts'],
+    // A busy machine is slow, not wrong.
+    testTimeout: 60_000,
   },
 });

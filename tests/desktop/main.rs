@@ -14,6 +14,7 @@ mod first_run;
 mod hub;
 mod question;
 mod trouble;
+mod undo;
 
 use tokio::sync::{Mutex, MutexGuard};
 

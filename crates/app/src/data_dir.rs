@@ -131,10 +131,11 @@ pub(crate) fn trouble(verb: &str, path: &Path, error: &std::io::Error) -> UserEr
         }
         _ => "Check the disk, then try again.",
     };
-    UserError::new(
-        ErrorCode::Write,
-        format!("Could not {verb} {}: {error}. {what_to_do}", path.display()),
-    )
+    // The system's number for it is nothing for a person.
+    let words = error.to_string();
+    let words = words.split(" (os error").next().unwrap_or_default();
+    let path = path.display();
+    UserError::new(ErrorCode::Write, format!("Could not {verb} {path}: {words}. {what_to_do}"))
 }
 
 #[cfg(test)]

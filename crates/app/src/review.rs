@@ -32,7 +32,7 @@ fn shown(conversation: &ConversationId, set: &OpenChangeSet) -> Review {
     for diff in set.planned.iter().map(shown) {
         // A note that is rewritten and moved is one row.
         match notes.iter_mut().find(|note| note.path == diff.path) {
-            Some(note) => (note.kind, note.to) = (diff.kind, diff.to),
+            Some(note) => (note.kind, note.to, note.unit) = (diff.kind, diff.to, diff.unit),
             None => notes.push(diff),
         }
     }
