@@ -23,4 +23,5 @@ mod review;
 mod seams;
 mod stage;
 mod undo;
+mod undo_moves;
 mod watch;

@@ -27,6 +27,7 @@ mod privacy;
 mod provider;
 mod purpose;
 mod recover;
+mod relink;
 mod review;
 mod sample;
 mod secrets;

@@ -21,6 +21,7 @@ use crate::clock::{fresh, now};
 use crate::open_vault::OpenVault;
 use crate::ports::ledger::StoreLedger;
 use crate::ports::notes::VaultNotes;
+use crate::relink::with_links;
 use crate::trouble::{not_applied, of_note, user_error};
 
 /// How often it is planned anew when a note changes between the plan and the write.
@@ -182,8 +183,12 @@ impl OpenVault {
             past.know(hash, content);
         }
         let (notes, wanted) = (VaultNotes(self.vault.clone()), wanted.clone());
-        let taken = aside(move || take_back(&past, &wanted, &notes)).await?;
-        Ok((taken, sets))
+        let vault = self.vault.clone();
+        let taken = aside(move || {
+            let taken = take_back(&past, &wanted, &notes);
+            Taken { changes: with_links(&vault, taken.changes), ..taken }
+        });
+        Ok((taken.await?, sets))
     }
 
     /// The earliest of the wanted effects. Their ids sort by time.

@@ -1,0 +1,105 @@
+//! Moves and deletions are taken back with all links right, also those that were added since.
+
+use protocol::applied::{AppliedSet, ListApplied, UndoScope};
+use serde_json::{Value, json};
+use testkit::{Reply, ScriptedModel};
+
+use crate::stage::{Home, Running, asking, keyed};
+
+/// The application after the model made one call and the user accepted all of it.
+async fn after(notes: &[(&str, &str)], tool: &'static str, call: Value) -> (Home, Running) {
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![(tool, call)]),
+        Reply::text("It waits for you."),
+    ])
+    .await;
+    let home = keyed(notes);
+    let running = home.open(asking(&model)).await;
+    let conversation = running.say(None, "Please").await;
+    let review = running.view(&conversation).await.review.expect("it waits");
+    let paths: Vec<_> = review.notes.iter().map(|note| note.path.as_str()).collect();
+    running.decide(&conversation, &paths, &[]).await.expect("applied");
+    (home, running)
+}
+
+async fn newest(running: &Running) -> AppliedSet {
+    let all = ListApplied { conversation: None, before: None };
+    running.app.list_applied(&all).await.expect("a list").sets.remove(0)
+}
+
+fn whole(set: &AppliedSet) -> UndoScope {
+    UndoScope::ChangeSet { change_set: set.id.clone() }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_moved_note_comes_back_with_the_links_that_were_added_since() {
+    let notes = [("Plan.md", "# Plan\n"), ("Old.md", "see [[Plan]]\n"), ("New.md", "nothing\n")];
+    let call = json!({ "source": "Plan.md", "destination": "Work/The plan.md" });
+    let (home, running) = after(&notes, "move_file", call).await;
+    assert_eq!(home.notes.read("Old.md"), "see [[The plan]]\n");
+    home.notes.write("New.md", "now [[The plan#Plan|it]] too\n");
+    let set = newest(&running).await;
+
+    let undone = running.app.undo(&whole(&set)).await.expect("taken back");
+    assert!(undone.conflicts.is_empty(), "{undone:?}");
+    assert_eq!(home.notes.read("Plan.md"), "# Plan\n");
+    assert_eq!(home.notes.read("Old.md"), "see [[Plan]]\n");
+    assert_eq!(home.notes.read("New.md"), "now [[Plan#Plan|it]] too\n");
+
+    let redone = running.app.redo(&whole(&set)).await.expect("put back");
+    assert!(redone.conflicts.is_empty(), "{redone:?}");
+    assert_eq!(home.notes.read("Work/The plan.md"), "# Plan\n");
+    assert_eq!(home.notes.read("Old.md"), "see [[The plan]]\n");
+    assert_eq!(home.notes.read("New.md"), "now [[The plan#Plan|it]] too\n");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_moved_folder_comes_back_with_what_was_written_in_it_since() {
+    let notes =
+        [("A/One.md", "one [[A/Two]]\n"), ("A/Two.md", "two\n"), ("Top.md", "[x](A/One.md)\n")];
+    let call = json!({ "source": "A/", "destination": "Archive/B" });
+    let (home, running) = after(&notes, "move_file", call).await;
+    assert_eq!(home.notes.read("Top.md"), "[x](Archive/B/One.md)\n");
+    home.notes.write("Archive/B/Two.md", "two\nand more\n");
+    home.notes.write("Archive/B/Three.md", "three\n");
+    let set = newest(&running).await;
+
+    let undone = running.app.undo(&whole(&set)).await.expect("taken back");
+    assert!(undone.conflicts.is_empty(), "{undone:?}");
+    assert_eq!(home.notes.read("Top.md"), "[x](A/One.md)\n");
+    assert_eq!(home.notes.read("A/One.md"), "one [[A/Two]]\n");
+    assert_eq!(home.notes.read("A/Two.md"), "two\nand more\n");
+    assert_eq!(home.notes.read("A/Three.md"), "three\n");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deleted_folder_and_a_deleted_note_come_back_from_the_trash() {
+    for (path, call) in [("A/", json!({ "path": "A/" })), ("A/One.md", json!({ "path": "A/One" }))]
+    {
+        let notes = [("A/One.md", "one\n"), ("A/Two.md", "two\n"), ("Top.md", "[[One]]\n")];
+        let (home, running) = after(&notes, "delete_file", call).await;
+        assert_eq!(home.notes.try_read("A/One.md"), None, "{path}");
+        let set = newest(&running).await;
+        let undone = running.app.undo(&whole(&set)).await.expect("taken back");
+        assert!(undone.conflicts.is_empty(), "{path}: {undone:?}");
+        for (note, text) in notes {
+            assert_eq!(home.notes.read(note), text, "{path}");
+        }
+        running.app.redo(&whole(&set)).await.expect("put back");
+        assert_eq!(home.notes.try_read("A/One.md"), None, "{path}");
+        running.quit().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_that_was_made_goes_when_it_is_empty() {
+    let call = json!({ "path": "New/Deep" });
+    let (home, running) = after(&[("Top.md", "x\n")], "create_folder", call).await;
+    assert!(home.notes.root().join("New/Deep").is_dir());
+    let set = newest(&running).await;
+    running.app.undo(&whole(&set)).await.expect("taken back");
+    assert!(!home.notes.root().join("New/Deep").exists());
+    running.quit().await;
+}
