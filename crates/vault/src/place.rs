@@ -122,8 +122,12 @@ impl Place {
     }
 
     /// Whether the note's name stands for this file.
-    pub(crate) fn holds(&self, file: Inode) -> bool {
-        self.folder.stat(self.path.name()).is_ok_and(|stat| Inode::of(&stat) == file)
+    pub(crate) fn holds(&self, file: Inode) -> Result<bool, Errno> {
+        match self.folder.stat(self.path.name()) {
+            Ok(stat) => Ok(Inode::of(&stat) == file),
+            Err(Errno::NOENT | Errno::LOOP) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     /// Gives the temporary file the note's name, which nothing may have.

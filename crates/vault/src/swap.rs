@@ -103,7 +103,7 @@ pub(crate) fn commit_new(vault: &Vault, intent: &Intent, after: &[u8]) -> Result
             _ => Refusal::failed(place.failed(error)),
         }
     })?;
-    if !place.holds(ours) {
+    if !place.holds(ours).map_err(|error| Refusal::open(place.failed(error)))? {
         // What was planted goes back under the temporary name, where nobody looks for a note.
         place.take_out().map_err(|error| Refusal::open(place.failed(error)))?;
         return Err(disturbed(&place));
@@ -198,8 +198,12 @@ pub(crate) fn take_back(place: &Place, after: &[u8]) -> Refusal {
 fn replace(place: &Place, before: &[u8], after: &[u8]) -> Result<(), Refusal> {
     let ours = place.staged(after).map_err(Refusal::failed)?;
     match place.exchange() {
-        Ok(Exchange::Done) if !place.holds(ours) => return Err(displaced(place, before)),
-        Ok(Exchange::Done) => {}
+        Ok(Exchange::Done) => match place.holds(ours) {
+            Ok(true) => {}
+            Ok(false) => return Err(displaced(place, before)),
+            // It cannot be seen who has the name: the note goes back, unless it is newer than both.
+            Err(_) => return Err(take_back(place, after)),
+        },
         Ok(Exchange::Unsupported) => return replace_unexchanged(place, before),
         Err(error) => {
             place.discard_temp();
