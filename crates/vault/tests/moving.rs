@@ -74,7 +74,7 @@ fn is_untouched(folder: &Folder) -> bool {
 }
 
 fn apply(folder: &Folder, ledger: &MemoryLedger, order: Order) -> Applied {
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     runtime.block_on(folder.vault().apply(order, ledger)).unwrap()
 }
 
