@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use protocol::{ChangeSet, NotePath};
-use vault::{Entry, Vault, VaultError};
+use vault::{Entry, Listing, Vault, VaultError};
 
 /// Reads files where a reader finds them.
 pub(crate) struct Overlaid<'a> {
@@ -12,6 +12,7 @@ pub(crate) struct Overlaid<'a> {
     planned: BTreeMap<NotePath, &'a [u8]>,
     /// Where files are on disk that are seen elsewhere.
     moved: BTreeMap<NotePath, NotePath>,
+    unlisted: usize,
 }
 
 impl<'a> Overlaid<'a> {
@@ -22,7 +23,7 @@ impl<'a> Overlaid<'a> {
         overlay: &'a ChangeSet,
     ) -> Result<(Vec<Entry>, Self), VaultError> {
         let planned: BTreeMap<_, _> = overlay.written().into_iter().collect();
-        let mut entries = vault.list()?.entries;
+        let Listing { mut entries, problems } = vault.list()?;
         let mut moved = BTreeMap::new();
         if !overlay.is_empty() {
             let seen = |entry: Entry| {
@@ -35,7 +36,12 @@ impl<'a> Overlaid<'a> {
             let on_disk = entries.into_iter().filter_map(seen);
             entries = on_disk.filter(|entry| !planned.contains_key(&entry.path)).collect();
         }
-        Ok((entries, Self { vault, planned, moved }))
+        Ok((entries, Self { vault, planned, moved, unlisted: problems.len() }))
+    }
+
+    /// How many files and folders are there but could not be looked at.
+    pub(crate) const fn unlisted(&self) -> usize {
+        self.unlisted
     }
 
     /// The paths of what the plan makes or rewrites.

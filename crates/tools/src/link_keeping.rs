@@ -19,17 +19,27 @@ pub(crate) struct Kept {
     pub(crate) changes: Vec<Change>,
     /// How many links, in how many notes that may be spoken of.
     told: (usize, usize),
+    /// Places that could not be looked at.
+    unlisted: usize,
 }
 
 impl Kept {
-    /// The rest of a sentence about the plan; empty when no link had to change.
+    /// The rest of a sentence about the plan; empty when no link had to change and all were seen.
     pub(crate) fn words(&self) -> String {
-        let (links, notes) = self.told;
-        if links == 0 {
-            return String::new();
+        let mut words = String::new();
+        if let (links @ 1.., notes) = self.told {
+            let (links, notes) = (count(links, "link"), count(notes, "note"));
+            words = format!(
+                ", and rewrote {links} in {notes} so that they still lead to the same place"
+            );
         }
-        let (links, notes) = (count(links, "link"), count(notes, "note"));
-        format!(", and rewrote {links} in {notes} so that they still lead to the same place")
+        if self.unlisted > 0 {
+            let places = count(self.unlisted, "place");
+            words += &format!(
+                ". Links in {places} of the vault that cannot be read stay as they are: tell the user"
+            );
+        }
+        words
     }
 
     /// The plan that makes a note. Rewriting other notes for it is an edit, and waits like one.
@@ -116,7 +126,7 @@ impl Notes {
             let told = told.fold((0, 0), |(links, notes), file| (links + file.links, notes + 1));
             let files = rewriting.files.into_iter();
             let changes = files.map(|file| Change::replace(file.path, file.before, file.after));
-            Ok(Kept { changes: changes.collect(), told })
+            Ok(Kept { changes: changes.collect(), told, unlisted: graph.unlisted() })
         })
         .await?
     }

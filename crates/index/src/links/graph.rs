@@ -21,6 +21,7 @@ pub struct Graph<'a> {
     pub(super) resolver: Resolver,
     read: Read<'a>,
     pub(super) format: Option<LinkFormat>,
+    unlisted: usize,
 }
 
 /// A link that leaves a note.
@@ -51,7 +52,8 @@ impl<'a> Graph<'a> {
         let mut files: Vec<NotePath> = on_disk.map(|entry| entry.path).collect();
         files.extend(overlaid.planned().cloned());
         let format = vault.obsidian(Setting::App).and_then(|settings| LinkFormat::of(&settings));
-        Ok(Self::new(files, move |path| overlaid.bytes(path), format))
+        let unlisted = overlaid.unlisted();
+        Ok(Self { unlisted, ..Self::new(files, move |path| overlaid.bytes(path), format) })
     }
 
     /// Over `files`, which are all files that a link may lead to; `read` gives their bytes.
@@ -62,13 +64,19 @@ impl<'a> Graph<'a> {
         format: Option<LinkFormat>,
     ) -> Self {
         let resolver = files.iter().cloned().collect();
-        Self { files, resolver, read: Box::new(read), format }
+        Self { files, resolver, read: Box::new(read), format, unlisted: 0 }
     }
 
     /// All files, those that hold no links too.
     #[must_use]
     pub fn files(&self) -> &[NotePath] {
         &self.files
+    }
+
+    /// How many files and folders are there but could not be looked at: links in them are unknown.
+    #[must_use]
+    pub const fn unlisted(&self) -> usize {
+        self.unlisted
     }
 
     /// The links of one file in order, those that stay in it left out; empty when it holds no text.

@@ -159,3 +159,16 @@ async fn links_in_private_notes_are_kept_and_not_spoken_of() {
     assert_eq!(bench.text("Secret/x.md"), "[[Plot]] [[Plot]]");
     assert_eq!(bench.text("y.md"), "#secret [[Plot]]");
 }
+
+#[tokio::test]
+async fn a_move_says_that_links_in_what_cannot_be_read_stay_as_they_are() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let mut bench = bench();
+    let odd = bench.file("Garden.md").with_file_name(OsStr::from_bytes(b"\xff.md"));
+    std::fs::write(odd, "[[Garden]]").unwrap();
+    let call = json!({ "source": "Garden", "destination": "Areas/Plot" });
+    let answer = bench.works("move_file", call).await;
+    assert!(answer.text.contains("1 place of the vault that cannot be read"), "{}", answer.text);
+}
