@@ -63,11 +63,11 @@ pub(crate) fn delivered(question: &QuestionId) -> String {
 
 pub(crate) fn no_such_tool(name: &str, known: &[&str]) -> String {
     let mut near: Vec<(f64, &str)> =
-        known.iter().map(|known| (strsim::jaro_winkler(name, known), *known)).collect();
+        known.iter().map(|known| (likeness(name, known), *known)).collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0));
     let near: Vec<String> = near
         .iter()
-        .filter(|(likeness, _)| *likeness > 0.7)
+        .filter(|(likeness, _)| *likeness > 0.6)
         .take(3)
         .map(|(_, known)| format!("`{known}`"))
         .collect();
@@ -78,6 +78,12 @@ pub(crate) fn no_such_tool(name: &str, known: &[&str]) -> String {
     }
 }
 
+/// By letters in order, and by pairs of letters wherever they stand: `make_folder` is more like
+/// `create_folder` than like `move_file`.
+fn likeness(name: &str, known: &str) -> f64 {
+    f64::midpoint(strsim::jaro_winkler(name, known), strsim::sorensen_dice(name, known))
+}
+
 pub(crate) fn bad_arguments(spec: &ToolSpec, field: &str, problem: &str) -> String {
     let place = if field == "." { String::new() } else { format!(" at `{field}`") };
     let fields = fields(&spec.input_schema);
@@ -85,6 +91,7 @@ pub(crate) fn bad_arguments(spec: &ToolSpec, field: &str, problem: &str) -> Stri
 }
 
 /// The fields of an object schema in one line: "`query` (string, required), `limit` (integer)".
+/// Those that are required come first, in the order in which a person would give them.
 fn fields(schema: &Value) -> String {
     let required: Vec<&str> = schema
         .get("required")
@@ -94,11 +101,13 @@ fn fields(schema: &Value) -> String {
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
         return "no arguments".to_owned();
     };
-    let fields = properties.iter().map(|(name, schema)| {
-        let must = if required.contains(&name.as_str()) { ", required" } else { "" };
-        format!("`{name}` ({}{must})", kind(schema))
+    let first = required.iter().filter_map(|name| {
+        let schema = properties.get(*name)?;
+        Some(format!("`{name}` ({}, required)", kind(schema)))
     });
-    fields.collect::<Vec<_>>().join(", ")
+    let others = properties.iter().filter(|(name, _)| !required.contains(&name.as_str()));
+    let others = others.map(|(name, schema)| format!("`{name}` ({})", kind(schema)));
+    first.chain(others).collect::<Vec<_>>().join(", ")
 }
 
 fn kind(schema: &Value) -> String {
@@ -108,5 +117,44 @@ fn kind(schema: &Value) -> String {
             kinds.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" or ")
         }
         _ => "value".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tool_that_is_not_there_is_taken_for_the_one_with_the_most_of_its_name() {
+        let known =
+            ["read_file", "find_notes", "move_file", "create_folder", "list_files", "get_links"];
+        for (name, meant) in [
+            ("make_folder", "create_folder"),
+            ("create_directory", "create_folder"),
+            ("read_note", "read_file"),
+            ("readFile", "read_file"),
+            ("list_notes", "list_files"),
+            ("get_backlinks", "get_links"),
+        ] {
+            let words = no_such_tool(name, &known);
+            let first = format!("There is no tool `{name}`. Did you mean `{meant}`");
+            assert!(words.starts_with(&first), "{words}");
+        }
+    }
+
+    #[test]
+    fn required_fields_come_first_in_their_own_order() {
+        let schema = serde_json::json!({
+            "properties": {
+                "count": { "type": "integer" },
+                "destination": { "type": "string" },
+                "source": { "type": "string" },
+            },
+            "required": ["source", "destination"],
+        });
+        assert_eq!(
+            fields(&schema),
+            "`source` (string, required), `destination` (string, required), `count` (integer)"
+        );
     }
 }
