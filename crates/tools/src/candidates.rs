@@ -2,6 +2,8 @@
 
 use protocol::NotePath;
 
+use crate::closest;
+
 /// What a name that cannot be used as it is leaves to choose from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Candidates {
@@ -10,6 +12,11 @@ pub(crate) enum Candidates {
     /// No note has it; these are near.
     Near(Vec<String>),
 }
+
+/// Folders offered at most.
+const OFFERED: usize = 3;
+/// From this likeness on (0 to 1) a folder is offered as the one that was meant.
+const ALIKE: f64 = 0.4;
 
 const SEVERAL: &str = "Several notes are called ";
 const NONE: &str = "There is no note ";
@@ -34,6 +41,28 @@ pub(crate) fn none(asked: &str, nearest: &[NotePath]) -> String {
         "{NONE}“{asked}”. The nearest names are below; if it is none of them, look for it with \
          find_notes.\n{}",
         list(nearest)
+    )
+}
+
+/// The failure for a name that nothing has, with the folders that have one like it; empty when
+/// none has.
+pub(crate) fn near_folders(asked: &str, folders: Vec<NotePath>) -> String {
+    let asked = asked.trim().trim_end_matches('/');
+    let likeness = |folder: &NotePath| {
+        closest::likeness(folder.as_str(), asked).max(closest::likeness(folder.name(), asked))
+    };
+    let mut near: Vec<_> = folders.into_iter().map(|folder| (likeness(&folder), folder)).collect();
+    near.retain(|(likeness, _)| *likeness >= ALIKE);
+    near.sort_by(|(a, at), (b, bt)| b.total_cmp(a).then_with(|| at.cmp(bt)));
+    if near.is_empty() {
+        return String::new();
+    }
+    let lines: Vec<_> =
+        near.iter().take(OFFERED).map(|(_, folder)| format!("- `{folder}/`")).collect();
+    format!(
+        "There is no folder “{asked}”. The nearest names are below; if it is none of them, look \
+         for it with list_files.\n{}",
+        lines.join("\n")
     )
 }
 

@@ -80,7 +80,7 @@ impl ListFiles {
             )));
         }
         let (vault, overlay) = (self.notes.vault(), context.overlay.clone());
-        let (pattern, base) = (input.pattern.clone(), input.folder().map(str::to_owned));
+        let (pattern, base) = (input.pattern().to_owned(), input.folder().map(str::to_owned));
         let limit = input.max_results.clamp(1, MOST);
         off_thread(move || index::glob(&vault, &overlay, &pattern, base.as_deref(), limit))
             .await?
@@ -171,10 +171,15 @@ impl ListFilesInput {
         self.path.as_deref().map(|path| path.trim().trim_end_matches('/'))
     }
 
+    /// The pattern from the top folder, also where it is written like a path of the system.
+    fn pattern(&self) -> &str {
+        self.pattern.trim_start_matches("./").trim_start_matches('/')
+    }
+
     fn place(&self) -> String {
         match self.folder() {
-            Some(folder) => format!("{folder}/{}", self.pattern),
-            None => self.pattern.clone(),
+            Some(folder) => format!("{folder}/{}", self.pattern()),
+            None => self.pattern().to_owned(),
         }
     }
 }

@@ -36,14 +36,21 @@ impl ChangingTool for MoveFile {
         let thing = self.0.thing(&input.source, context).await?;
         let (Thing::File(from) | Thing::Folder(from)) = &thing;
         self.0.may_move(&thing, context).await?;
+        if is_top(&input.destination) {
+            return Err(ToolFailure(format!(
+                "`{}` names no folder.\nTo move `{from}` into the top folder give destination \
+                 `{}`.",
+                input.destination,
+                from.name()
+            )));
+        }
         // A blank at an end is refused, not removed: the name made is the name that was written.
         let asked = destination(from, &input.destination);
         let to = self.0.free_path(&asked, Some(&thing), context).await?;
         if to.is_in(from) && to != *from {
-            return Err(ToolFailure(format!(
-                "`{from}` cannot be moved into itself. Choose a place outside it."
-            )));
+            return Err(into_itself(from, &to));
         }
+        self.0.refuse_folder(&thing, &asked, &to, context).await?;
         if to.as_str() == from.as_str() {
             return Err(ToolFailure(format!("`{from}` is there already. Nothing is to be done.")));
         }
@@ -61,9 +68,22 @@ impl ChangingTool for MoveFile {
 /// A destination that is a folder takes the name along.
 fn destination(from: &NotePath, asked: &str) -> String {
     match asked.strip_suffix('/') {
-        // `/`, `./` and `../` name no folder in the vault.
-        Some(folder) if folder.trim_matches(['/', '.']).is_empty() => asked.to_owned(),
         Some(folder) => format!("{folder}/{}", from.name()),
         None => asked.to_owned(),
     }
+}
+
+/// `/` and `./` name no folder in the vault.
+fn is_top(asked: &str) -> bool {
+    asked.contains('/') && asked.split('/').all(|part| matches!(part, "" | "."))
+}
+
+fn into_itself(from: &NotePath, to: &NotePath) -> ToolFailure {
+    let inside = to.parts().skip(from.parts().count());
+    let outside: Vec<_> = from.folder().into_iter().chain(inside).collect();
+    ToolFailure(format!(
+        "`{from}` cannot be moved into itself.\nChoose a place outside it: for example give \
+         destination `{}`.",
+        outside.join("/")
+    ))
 }

@@ -7,7 +7,7 @@ use llm::tool::{ToolContext, ToolFailure};
 use protocol::{Act, Change, ChangeKind, ChangeSet, ContentHash, NotePath, Seen, Unplannable};
 use vault::{EntryKind, Note, Setting, Vault, VaultError};
 
-use crate::candidates;
+use crate::candidates::{self, Candidates};
 use crate::daily::{self, DAILY};
 use crate::desk::{Desk, means_today};
 
@@ -110,7 +110,7 @@ impl Notes {
         match (self.path_of(asked, context).await, folder) {
             (Ok(path), _) => Ok(Thing::File(path)),
             (Err(_), Some(folder)) => Ok(Thing::Folder(folder)),
-            (Err(missing), None) => Err(missing),
+            (Err(missing), None) => Err(self.or_folders(asked, missing, context).await?),
         }
     }
 
@@ -139,8 +139,8 @@ impl Notes {
         from: Option<&Thing>,
         context: &ToolContext,
     ) -> Result<NotePath, ToolFailure> {
-        let (vault, text, from) = (self.vault.clone(), asked.to_owned(), from.cloned());
-        let judged = off_thread(move || match &from {
+        let (vault, text, thing) = (self.vault.clone(), asked.to_owned(), from.cloned());
+        let judged = off_thread(move || match &thing {
             Some(Thing::File(from)) => vault.new_path_of(from, &text),
             Some(Thing::Folder(_)) | None => vault.new_folder(&text),
         });
@@ -149,12 +149,17 @@ impl Notes {
             Err(VaultError::Exists { path }) if context.overlay.seen_from(&path).is_none() => {
                 return Err(gone(&path));
             }
+            Err(VaultError::Exists { path }) => {
+                return Err(self.taken(asked, &path, from, context).await?);
+            }
             Err(error) => return Err(failure(&error)),
         };
         match context.overlay.seen_at(&path) {
             Seen::OnDisk(before) if before == path => Ok(path),
             Seen::Gone => Err(gone(&path)),
-            Seen::OnDisk(_) | Seen::Planned(_) => Err(failure(&VaultError::Exists { path })),
+            Seen::OnDisk(_) | Seen::Planned(_) => {
+                Err(self.taken(asked, &path, from, context).await?)
+            }
         }
     }
 
@@ -191,7 +196,7 @@ impl Notes {
         match self.named(&asked, context).await {
             Ok(current) => Ok(Place::Taken(current)),
             Err(missing) => match candidates::read(&missing.0) {
-                Some(candidates::Candidates::Near(_)) => self.place(&asked, context).await,
+                Some(Candidates::Near(_)) => self.place(&asked, context).await,
                 _ => Err(missing),
             },
         }
@@ -228,22 +233,42 @@ impl Notes {
     }
 
     /// The folder that `asked` means, in any case, where a reader sees it.
-    async fn folder_called(
+    pub(crate) async fn folder_called(
         &self,
         asked: &str,
         context: &ToolContext,
     ) -> Result<Option<NotePath>, ToolFailure> {
         let Ok(asked) = NotePath::parse(&asked.trim().to_lowercase()) else { return Ok(None) };
+        Ok(self.folders(context).await?.into_iter().find(|path| {
+            NotePath::parse(&path.as_str().to_lowercase()).is_ok_and(|path| path == asked)
+        }))
+    }
+
+    /// What to say when nothing is called `asked`: with folders of such names, where no note has
+    /// one.
+    async fn or_folders(
+        &self,
+        asked: &str,
+        missing: ToolFailure,
+        context: &ToolContext,
+    ) -> Result<ToolFailure, ToolFailure> {
+        let is_folder = asked.trim().ends_with('/');
+        if !is_folder && candidates::read(&missing.0) != Some(Candidates::Near(Vec::new())) {
+            return Ok(missing);
+        }
+        let near = candidates::near_folders(asked, self.folders(context).await?);
+        Ok(if near.is_empty() { missing } else { ToolFailure(near) })
+    }
+
+    /// All folders, where a reader sees them.
+    async fn folders(&self, context: &ToolContext) -> Result<Vec<NotePath>, ToolFailure> {
         let vault = self.vault.clone();
         let listing = off_thread(move || vault.list()).await?;
         let entries = listing.map(|listing| listing.entries).unwrap_or_default();
         let folders = entries.into_iter().filter(|entry| entry.kind == EntryKind::Folder);
         let seen = folders.filter_map(|entry| context.overlay.seen_from(&entry.path));
         let made = context.overlay.changes().filter(|change| change.act == Act::MakeFolder);
-        let mut all = seen.chain(made.map(|change| change.path.clone()));
-        Ok(all.find(|path| {
-            NotePath::parse(&path.as_str().to_lowercase()).is_ok_and(|path| path == asked)
-        }))
+        Ok(seen.chain(made.map(|change| change.path.clone())).collect())
     }
 
     async fn resolve(&self, asked: &str) -> Result<Result<NotePath, VaultError>, ToolFailure> {

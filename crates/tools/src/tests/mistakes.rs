@@ -1,6 +1,8 @@
 //! Errors teach: plausible mistakes of a weak model, each repaired from the words of its failure
 //! alone, by rules that know neither the notes nor the tools.
 
+mod places;
+
 use serde_json::{Value, json};
 
 use super::bench::{Answer, Bench};
@@ -201,7 +203,8 @@ fn lines_and_properties() -> Vec<Mistake> {
     ]
 }
 
-async fn make(mistake: &Mistake) -> Result<usize, String> {
+/// After how many repairs a mistake works, when the reader gets each failure as `heard` has it.
+async fn make(mistake: &Mistake, heard: fn(&str) -> &str) -> Result<usize, String> {
     let mut bench = Bench::with(NOTES);
     for path in READ {
         bench.works("read_file", json!({ "path": path })).await;
@@ -217,7 +220,7 @@ async fn make(mistake: &Mistake) -> Result<usize, String> {
         if !answer.is_error {
             break;
         }
-        let repaired = repair(&call, &answer.text);
+        let repaired = repair(&call, heard(&answer.text));
         for look in repaired.first {
             bench.call(&look.tool, look.arguments).await;
         }
@@ -226,15 +229,19 @@ async fn make(mistake: &Mistake) -> Result<usize, String> {
     Err(told.join("\n"))
 }
 
+fn all() -> Vec<Mistake> {
+    [names_and_paths(), shapes(), texts(), headings(), lines_and_properties(), places::places()]
+        .concat()
+}
+
 #[tokio::test]
 async fn every_plausible_mistake_is_repaired_from_its_failure_alone() {
-    let mistakes: Vec<Mistake> =
-        [names_and_paths(), shapes(), texts(), headings(), lines_and_properties()].concat();
+    let mistakes = all();
     let total = mistakes.len();
     let mut failures = Vec::new();
     let mut forgiven = 0;
     for mistake in &mistakes {
-        match make(mistake).await {
+        match make(mistake, |failure| failure).await {
             Ok(0) => forgiven += 1,
             Ok(_) => {}
             Err(told) => failures.push(told),
@@ -242,12 +249,13 @@ async fn every_plausible_mistake_is_repaired_from_its_failure_alone() {
     }
     println!("repaired={}/{total} ({forgiven} needed no repair)", total - failures.len());
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
-    assert!(total - forgiven >= 40, "only {} mistakes are mistakes", total - forgiven);
+    assert!(total - forgiven >= 120, "only {} mistakes are mistakes", total - forgiven);
 }
 
 #[tokio::test]
-async fn a_failure_that_teaches_nothing_leaves_the_call_as_it_was() {
-    let call = Call { tool: "read_file".to_owned(), arguments: json!({ "path": "Grocery" }) };
-    let repaired = repair(&call, "Error: invalid argument.");
-    assert_eq!((repaired.first, repaired.then), (vec![], call));
+async fn no_mistake_is_repaired_from_a_failure_that_teaches_nothing() {
+    for mistake in &all() {
+        let repairs = make(mistake, |_| "Error: invalid argument.").await;
+        assert!(matches!(repairs, Ok(0) | Err(_)), "{:?}", mistake.call);
+    }
 }

@@ -59,6 +59,31 @@ async fn a_move_says_what_is_in_its_way() {
 }
 
 #[tokio::test]
+async fn a_name_without_an_extension_is_not_taken_for_the_folder_that_has_it() {
+    let mut bench = bench();
+    let call = json!({ "source": "Garden", "destination": "Old" });
+    let words = bench.fails("move_file", call).await;
+    assert_eq!(
+        words,
+        "`Old` is a folder.\nTo move `Garden.md` into it give destination `Old/`.\nFor a new name \
+         beside it write `Old.md`."
+    );
+    let call = json!({ "source": "Garden", "destination": "Old.md" });
+    bench.works("move_file", call).await;
+    bench.works("move_file", json!({ "source": "Old.md", "destination": "Old/" })).await;
+    assert_eq!(bench.text("Old/Old.md"), "# Garden\n");
+}
+
+#[tokio::test]
+async fn a_name_that_is_offered_is_free() {
+    let mut bench = Bench::with(&[("A.md", b"a"), ("B.md", b"b"), ("b 2.md", b"c")]);
+    bench.policy = Policy::Wait;
+    bench.works("write_file", json!({ "path": "B 3.md", "content": "waits" })).await;
+    let words = bench.fails("move_file", json!({ "source": "A", "destination": "B" })).await;
+    assert!(words.ends_with("give destination `B 4.md`."), "{words}");
+}
+
+#[tokio::test]
 async fn what_is_deleted_is_in_the_trash() {
     let mut bench = bench();
     let answer = bench.works("delete_file", json!({ "path": "garden" })).await;
@@ -79,8 +104,12 @@ async fn a_folder_is_made_once() {
     assert_eq!(answer.effect, Some(Effect::Folder));
     assert!(bench.file("New/Deep").is_dir());
     let again = bench.fails("create_folder", json!({ "path": "new/deep" })).await;
-    assert!(again.contains("already exists"), "{again}");
-    assert!(bench.fails("create_folder", json!({ "path": "Garden.md" })).await.contains("exists"));
+    assert!(again.contains("`New/Deep` is there already"), "{again}");
+    let note = bench.fails("create_folder", json!({ "path": "Garden.md" })).await;
+    assert_eq!(
+        note,
+        "`Garden.md` already exists.\nChoose another name: for example give path `Garden`."
+    );
 }
 
 #[tokio::test]

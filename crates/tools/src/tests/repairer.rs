@@ -32,7 +32,7 @@ pub(super) fn repair(call: &Call, failure: &str) -> Repaired {
         return Repaired { first, then };
     }
     let rules: [fn(&mut Call, &str) -> Option<()>; 9] =
-        [tool, shape, field, text, numbers, heading, property, daily, path];
+        [tool, shape, field, text, numbers, heading, property, given, path];
     for rule in rules {
         let mut changed = call.clone();
         if rule(&mut changed, failure).is_some() && changed != *call {
@@ -46,7 +46,8 @@ fn tool(call: &mut Call, failure: &str) -> Option<()> {
     if failure.starts_with("There is no tool ") {
         call.tool = between(failure, "Did you mean `", "`")?.to_owned();
     } else {
-        call.tool = between(failure, "List it with ", " ")?.to_owned();
+        let rest = failure.split_once("List it with ")?.1;
+        call.tool = rest.split([' ', ',', '.']).next()?.to_owned();
     }
     Some(())
 }
@@ -77,7 +78,9 @@ fn shape(call: &mut Call, failure: &str) -> Option<()> {
     } else {
         match value {
             Value::Array(items) => items.into_iter().next()?,
-            Value::String(text) => serde_json::from_str(&text).ok()?,
+            Value::String(text) if serde_json::from_str::<Value>(&text).is_ok() => {
+                serde_json::from_str(&text).ok()?
+            }
             #[expect(clippy::cast_possible_truncation, reason = "a line number")]
             Value::Number(number) if number.is_f64() => json!(number.as_f64()? as i64),
             _ => {
@@ -144,7 +147,8 @@ fn text(call: &mut Call, failure: &str) -> Option<()> {
         return Some(());
     }
     if failure.contains("Write for example `*.md`") {
-        call.arguments["file_pattern"] = json!("**/*.md");
+        let field = about(call, failure)?;
+        call.arguments[field] = json!("**/*.md");
         return Some(());
     }
     if !failure.starts_with("old_text ") {
@@ -226,14 +230,23 @@ fn property(call: &mut Call, failure: &str) -> Option<()> {
     Some(())
 }
 
-fn daily(call: &mut Call, failure: &str) -> Option<()> {
-    let name = between(failure, "give path `", "`")?;
-    call.arguments["path"] = json!(name);
+/// "give path `daily`": any field, any text.
+fn given(call: &mut Call, failure: &str) -> Option<()> {
+    let (name, value) = failure.split("give ").skip(1).find_map(|rest| {
+        let (name, value) = rest.split_once(" `")?;
+        (!name.contains(' ')).then_some((name, value.split_once('`')?.0))
+    })?;
+    call.arguments[name] = json!(value);
     Some(())
 }
 
 fn path(call: &mut Call, failure: &str) -> Option<()> {
-    let asked = call.arguments.get("path")?.as_str()?.to_owned();
+    let field = about(call, failure)?;
+    let asked = call.arguments[&field].as_str()?.to_owned();
+    let part = between(failure, "`", "`").unwrap_or_default();
+    let (stem, extension) = part
+        .rsplit_once('.')
+        .map_or((part, ""), |(stem, _)| (stem, part.strip_prefix(stem).unwrap_or_default()));
     let path = if let Some(near) = paths(failure).next() {
         near.to_owned()
     } else if failure.contains("Write `/` between folders") {
@@ -244,11 +257,37 @@ fn path(call: &mut Call, failure: &str) -> Option<()> {
         asked.split("://").last()?.trim_start_matches('/').to_owned()
     } else if let Some(signs) = between(failure, "holds one of `", "`") {
         asked.replace(|sign| signs.contains(sign), "")
+    } else if failure.contains("Leave out the `/` at the end") {
+        asked.trim_end_matches('/').to_owned()
+    } else if failure.contains("a dot or space at its end. Remove it") {
+        let extension = extension.trim_end_matches(['.', ' ']);
+        asked.replace(part, &format!("{}{extension}", stem.trim_end_matches(['.', ' '])))
+    } else if let Some(extension) = between(failure, "Keep its extension `", "`")
+        .or_else(|| between(failure, "End the name in `", "`"))
+    {
+        format!("{}{extension}", asked.rsplit_once('.').map_or(asked.as_str(), |(stem, _)| stem))
+    } else if failure.contains("Use another name") {
+        asked.replace(part, &format!("{stem} 2{extension}"))
     } else {
         return None;
     };
-    call.arguments["path"] = json!(path);
+    call.arguments[field] = json!(path);
     Some(())
+}
+
+/// The field that a failure quotes, whole or else in part.
+fn about(call: &Call, failure: &str) -> Option<String> {
+    let texts = call.arguments.as_object()?.iter();
+    let texts: Vec<(&String, &str)> =
+        texts.filter_map(|(name, value)| Some((name, value.as_str()?))).collect();
+    let failure = failure.replace(['“', '”'], "`");
+    let is_whole = |said: &str, text: &str| text == said || text.escape_debug().eq(said.chars());
+    let whole =
+        quoted(&failure).find_map(|said| texts.iter().find(|(_, text)| is_whole(said, text)));
+    let first = quoted(&failure).next()?;
+    let part = || texts.iter().find(|(_, text)| text.contains(first));
+    let path = || texts.iter().find(|(name, _)| *name == "path");
+    whole.or_else(part).or_else(path).map(|(name, _)| (*name).clone())
 }
 
 fn fields(call: &mut Call) -> Option<&mut serde_json::Map<String, Value>> {
