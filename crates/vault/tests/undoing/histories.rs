@@ -1,10 +1,12 @@
 //! Ten thousand random histories of agent edits, user edits, renames and taking back.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 use protocol::{Change, ChangeKind, ChangeSet, Effect, EffectId, NotePath};
 use vault::undo::{Counts, Direction, Hunks, Taken, Wanted, Why, take_back};
 
+use crate::careless::{Caught, Inverse, image_before, old_line_numbers, taken_back};
 use crate::oracle::{edits, merged, without};
 use crate::world::{Line, Note, World, bytes};
 
@@ -18,11 +20,20 @@ struct Tally {
     by_hunk: usize,
     nothing_left: usize,
     lost: usize,
+    /// For each of [`CARELESS`].
+    careless: [Caught; CARELESS.len()],
 }
+
+const HISTORIES: u64 = 10_000;
+
+/// Controls, tried at every taking back of the same histories.
+const CARELESS: [Inverse; 2] = [image_before, old_line_numbers];
 
 impl Tally {
     fn and(self, other: Self) -> Self {
+        let pair = |at: usize| self.careless[at].and(other.careless[at]);
         Self {
+            careless: std::array::from_fn(pair),
             clean: self.clean + other.clean,
             conflicts: self.conflicts + other.conflicts,
             redone: self.redone + other.redone,
@@ -36,22 +47,40 @@ impl Tally {
 
 #[test]
 fn what_is_taken_back_is_as_if_it_had_never_been_and_conflicts_are_where_the_oracle_has_them() {
-    const HISTORIES: u64 = 10_000;
-    let threads = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
-    let share = |first: u64| {
-        let mut tally = Tally::default();
-        (first..HISTORIES).step_by(threads as usize).for_each(|seed| history(seed, &mut tally));
-        tally
-    };
-    let tally = std::thread::scope(|scope| {
-        let running: Vec<_> = (0..threads).map(|first| scope.spawn(move || share(first))).collect();
-        running.into_iter().map(|thread| thread.join().unwrap()).reduce(Tally::and).unwrap()
-    });
-    println!("histories={HISTORIES} {tally:?}");
+    let tally = told();
     let Tally { clean, conflicts, redone, renamed_by_hand, by_hunk, lost, .. } = tally;
-    assert!(lost * 50 < clean, "{tally:?}");
-    assert!(clean > 10_000 && conflicts > 1_000 && redone > 5_000, "{tally:?}");
-    assert!(renamed_by_hand > 1_000 && by_hunk > 1_000, "{tally:?}");
+    assert!(lost * 50 < *clean, "{tally:?}");
+    assert!(*clean > 10_000 && *conflicts > 1_000 && *redone > 5_000, "{tally:?}");
+    assert!(*renamed_by_hand > 1_000 && *by_hunk > 1_000, "{tally:?}");
+}
+
+#[test]
+fn careless_inverses_are_caught_in_the_same_histories() {
+    for caught in told().careless {
+        assert!(caught.wrong > 500 && caught.guessed > 1_000, "{caught:?}");
+        // The judge is not simply against everything.
+        assert!(caught.right > 1_000, "{caught:?}");
+    }
+}
+
+/// What all histories come to, told once.
+fn told() -> &'static Tally {
+    static TOLD: OnceLock<Tally> = OnceLock::new();
+    TOLD.get_or_init(|| {
+        let threads = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
+        let share = |first: u64| {
+            let mut tally = Tally::default();
+            (first..HISTORIES).step_by(threads as usize).for_each(|seed| history(seed, &mut tally));
+            tally
+        };
+        let tally = std::thread::scope(|scope| {
+            let running: Vec<_> =
+                (0..threads).map(|first| scope.spawn(move || share(first))).collect();
+            running.into_iter().map(|thread| thread.join().unwrap()).reduce(Tally::and).unwrap()
+        });
+        println!("histories={HISTORIES} {tally:?}");
+        tally
+    })
 }
 
 fn history(seed: u64, tally: &mut Tally) {
@@ -209,6 +238,7 @@ fn take_something_back(
         tally.lost += 1;
         return;
     }
+    try_carelessly(world, &wanted, &expected, tally);
     let before = world.texts();
     taken.moved.iter().for_each(|(from, to)| world.observe_move(from, to));
     if std::env::var_os("TELL").is_some() {
@@ -230,6 +260,19 @@ fn take_something_back(
     tally.nothing_left += usize::from(taken.changes.is_empty());
     redo(world, &set, &before, seed);
     tally.redone += 1;
+}
+
+/// What careless inverses come to in the same place.
+fn try_carelessly(world: &World, wanted: &Wanted, expected: &Expected, tally: &mut Tally) {
+    let chosen = chosen(world, wanted);
+    for (inverse, caught) in CARELESS.into_iter().zip(&mut tally.careless) {
+        match taken_back(world, wanted, &chosen, inverse) {
+            None => {}
+            Some(_) if !expected.is_clean => caught.guessed += 1,
+            Some(texts) if texts == expected.texts() => caught.right += 1,
+            Some(_) => caught.wrong += 1,
+        }
+    }
 }
 
 /// A note that was renamed by hand and then written anew cannot always be known again.

@@ -1,4 +1,5 @@
-//! Taking changes back: case by case, and over random histories against an oracle.
+//! Taking changes back: case by case, and over random histories against an oracle that
+//! careless ways do not get past.
 
 #![allow(
     clippy::expect_used,
@@ -8,6 +9,7 @@
     reason = "a test fails where it cannot go on"
 )]
 
+mod careless;
 mod cases;
 mod histories;
 mod oracle;

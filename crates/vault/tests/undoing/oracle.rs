@@ -27,7 +27,8 @@ impl Edit {
         self.touches.last().unwrap() + usize::from(!self.gone.is_empty())
     }
 
-    fn start(&self) -> usize {
+    /// The place before its first line.
+    pub(crate) fn start(&self) -> usize {
         self.touches.first().unwrap() - usize::from(!self.gone.is_empty())
     }
 }
