@@ -11,6 +11,7 @@ mod power;
 mod scene;
 mod stage;
 mod sweep;
+mod taking_back;
 mod tally;
 mod tree;
 mod verdict;
@@ -20,6 +21,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 pub use child::run as child;
+pub use taking_back::child as deed;
 
 use scene::scenes;
 use stage::Prepared;
@@ -58,6 +60,7 @@ impl Extent {
 #[must_use]
 pub fn run(extent: Extent, only: Option<&str>, program: &Path) -> bool {
     let tally = Tally::new(only);
+    class("kills of undo and redo", &tally, || taking_back::kills(program, extent, &tally));
     let prepared: Vec<_> =
         scenes().into_iter().map(|scene| Prepared::new(scene, program)).collect();
     class("kills at named points", &tally, || {

@@ -1,6 +1,7 @@
 //! Runs the fault classes: `faults [--quick | --only WORD]`. The last line is the sum; 0 says that all holds.
 //!
-//! `faults child act|careless|recover|look FOLDER SCENE` is a process of a run.
+//! `faults child act|careless|recover|look FOLDER SCENE` is a process of a run, and so is
+//! `faults deed prepare|act|careless|look|settle FOLDER DEED`.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -13,6 +14,10 @@ fn main() -> ExitCode {
     let holds = match words.as_slice() {
         [_, "child", what, folder, scene] => {
             faults::child(what, Path::new(folder), scene);
+            true
+        }
+        [_, "deed", what, folder, deed] => {
+            faults::deed(what, Path::new(folder), deed);
             true
         }
         [program] => faults::run(Extent::Full, None, Path::new(program)),

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use protocol::{Act, Change};
+use serde::de::DeserializeOwned;
 use tempfile::TempDir;
 use vault::Vault;
 
@@ -148,11 +149,22 @@ impl Ended {
     /// Reads what a process left.
     #[must_use]
     pub(super) fn of(output: &Output) -> Self {
-        let words = String::from_utf8_lossy(&output.stdout);
-        let said = words.lines().last().and_then(|line| serde_json::from_str(line).ok());
         let error = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        Self { killed: output.status.signal() == Some(9), said, error }
+        Self { killed: was_killed(output), said: last_line(output), error }
     }
+}
+
+/// Whether a process was killed.
+#[must_use]
+pub(super) fn was_killed(output: &Output) -> bool {
+    output.status.signal() == Some(9)
+}
+
+/// What a process said on its last line, if it came to that.
+#[must_use]
+pub(super) fn last_line<T: DeserializeOwned>(output: &Output) -> Option<T> {
+    let words = String::from_utf8_lossy(&output.stdout);
+    words.lines().last().and_then(|line| serde_json::from_str(line).ok())
 }
 
 /// A folder in memory where there is one: a kill does not ask for more.
@@ -163,7 +175,8 @@ pub(super) fn scratch() -> TempDir {
     made.expect("a temporary folder")
 }
 
-fn copy(from: &Path, to: &Path) {
+/// Copies everything below a folder into another one that is there.
+pub(super) fn copy(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).expect("a readable folder") {
         let entry = entry.expect("a readable entry");
         let there = to.join(entry.file_name());

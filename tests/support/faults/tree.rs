@@ -5,9 +5,10 @@ use std::fs;
 use std::path::Path;
 
 use protocol::{Act, Change};
+use serde::{Deserialize, Serialize};
 
 /// What stands under a path.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Node {
     /// A folder.
     Folder,
@@ -16,7 +17,7 @@ pub(super) enum Node {
 }
 
 /// Everything below a folder, hidden names too: path with `/` to what stands there.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct Tree(pub(super) BTreeMap<String, Node>);
 
 impl Tree {

@@ -1,0 +1,175 @@
+//! Kills while the user takes changes back and puts them back, through the application's own doors.
+//!
+//! A child process with the whole application undoes or redoes what a model did, and is killed at
+//! each of its points; the application starts again, does the same deed and then the opposite. The
+//! notes and what is listed as applied must agree after each of these.
+
+mod child;
+mod deed;
+mod judge;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+pub use child::run as child;
+
+use super::stage::{copy, last_line, scratch, was_killed};
+use super::tally::Tally;
+use super::tree::Tree;
+use super::{Extent, each};
+use child::{Moment, Said};
+use deed::{Deed, deeds};
+use judge::Case;
+
+/// Between them lies what is to be judged, so a model's vault stands under another name: a copy of
+/// a vault that is still there would get a database of its own.
+const KEPT: &str = "kept";
+
+/// A deed that is ready to be done many times.
+struct Prepared {
+    deed: Deed,
+    /// How many fault points the process passes undisturbed, its start included.
+    points: usize,
+    case: Case,
+    model: TempDir,
+    program: PathBuf,
+}
+
+/// Kills a process at every point of every deed.
+pub(super) fn kills(program: &Path, extent: Extent, tally: &Tally) {
+    let wanted = if extent == Extent::Quick { 2 } else { usize::MAX };
+    for deed in deeds().into_iter().take(wanted) {
+        let prepared = Prepared::new(deed, program);
+        each(&extent.of(prepared.points), |&at| {
+            let stage = prepared.stage();
+            if let Some(site) = prepared.killed(stage.path(), "act", at) {
+                tally.kill(&format!("{}:{site}", prepared.deed.way.name()));
+                let run = format!("{} killed at {at} {site}", prepared.deed.name);
+                let found = Tree::at(&stage.path().join("vault"));
+                let said = prepared.settled(stage.path());
+                tally.found(&run, &prepared.case.judge(&site, &found, &said));
+            }
+        });
+        println!("  {}: points={}", prepared.deed.name, prepared.points);
+    }
+    control(program, extent, tally);
+}
+
+/// What must be found wrong: that something is taken back is noted only after it has happened.
+fn control(program: &Path, extent: Extent, tally: &Tally) {
+    let deed = deeds().into_iter().next().expect("a deed");
+    let prepared = Prepared::new(deed, program);
+    let stage = prepared.stage();
+    let points = prepared.play(stage.path(), "careless").said.map_or(0, |said| said.points);
+    let tried = match extent {
+        Extent::Quick => (points.saturating_sub(8).max(1)..=points).step_by(3).collect(),
+        Extent::Full => (1..=points).collect::<Vec<_>>(),
+    };
+    let caught = tried.iter().filter(|&&at| {
+        let stage = prepared.stage();
+        let Some(site) = prepared.killed(stage.path(), "careless", at) else { return false };
+        let found = Tree::at(&stage.path().join("vault"));
+        !prepared.case.judge(&site, &found, &prepared.settled(stage.path())).is_empty()
+    });
+    let caught = caught.count();
+    let name =
+        format!("an undo noted after the fact, wrong after {caught} of {} kills", tried.len());
+    tally.control(&name, caught > 0);
+}
+
+impl Prepared {
+    /// Lets a model change the notes, and does the deed once, undisturbed; panics if that does not
+    /// bring back what was there.
+    fn new(deed: Deed, program: &Path) -> Self {
+        let model = scratch();
+        for folder in ["vault", "data"] {
+            fs::create_dir(model.path().join(folder)).expect("a folder");
+        }
+        deed.notes.plant(&model.path().join("vault"));
+        let case = Case::default();
+        let mut prepared = Self { deed, points: 0, case, model, program: program.to_owned() };
+        let _ = prepared.undisturbed(prepared.model.path(), "prepare");
+        let kept = prepared.model.path().join(KEPT);
+        fs::rename(prepared.model.path().join("vault"), kept).expect("renamed");
+
+        let untouched = prepared.stage();
+        let before = prepared.undisturbed(untouched.path(), "look");
+        let stage = prepared.stage();
+        let acted = prepared.undisturbed(stage.path(), "act");
+        let after = prepared.undisturbed(stage.path(), "look");
+        prepared.points = acted.points;
+        prepared.case = Case {
+            before: first(before),
+            after: first(after),
+            changed_back: prepared.deed.undone(),
+            way: prepared.deed.way,
+        };
+        let findings = prepared.case.judge_undisturbed();
+        assert!(findings.is_empty(), "{} undisturbed: {findings:?}", prepared.deed.name);
+        prepared
+    }
+
+    fn stage(&self) -> TempDir {
+        let stage = scratch();
+        for (from, to) in [(KEPT, "vault"), ("data", "data")] {
+            let to = stage.path().join(to);
+            fs::create_dir(&to).expect("a folder");
+            copy(&self.model.path().join(from), &to);
+        }
+        stage
+    }
+
+    /// Kills a process at its n-th point and names that; `None` when it does not come so far: what
+    /// goes on beside the deed may pass a point less.
+    fn killed(&self, folder: &Path, what: &str, at: usize) -> Option<String> {
+        let mut command = self.command(folder, what);
+        let output = command.env("KILL_AT", at.to_string()).output().expect("it starts");
+        let site = || String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        was_killed(&output).then(site)
+    }
+
+    /// What is there after the application has started again, the deed was done again, and then its
+    /// opposite.
+    fn settled(&self, folder: &Path) -> Said {
+        self.undisturbed(folder, "settle")
+    }
+
+    fn undisturbed(&self, folder: &Path, what: &str) -> Said {
+        let ended = self.play(folder, what);
+        ended.said.unwrap_or_else(|| panic!("{} {what}: {}", self.deed.name, ended.error))
+    }
+
+    fn play(&self, folder: &Path, what: &str) -> Ended {
+        let output = self.command(folder, what).output().expect("it starts");
+        let error = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        Ended { said: last_line(&output), error }
+    }
+
+    /// With nothing of the tester's own settings.
+    fn command(&self, folder: &Path, what: &str) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(["deed", what]).arg(folder).arg(self.deed.name).env("HOME", folder);
+        for name in [
+            "ANTHROPIC_API_KEY",
+            "ANTHROPIC_BASE_URL",
+            "VAULTMATE_HUB_URL",
+            "VAULTMATE_LOG",
+            "DBUS_SESSION_BUS_ADDRESS",
+        ] {
+            command.env_remove(name);
+        }
+        command
+    }
+}
+
+struct Ended {
+    said: Option<Said>,
+    error: String,
+}
+
+fn first(said: Said) -> Moment {
+    said.moments.into_iter().next().expect("one moment")
+}
