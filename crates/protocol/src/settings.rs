@@ -81,6 +81,16 @@ pub struct PrivateSettings {
     pub endpoint_is_local: bool,
 }
 
+/// A folder outside the vault that is seen as a top-level folder of it, and only read.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ExtraRoot {
+    /// Its path from the top of the file system.
+    pub folder: String,
+    /// What it is called in the vault; empty means the last part of `folder`.
+    pub name: String,
+}
+
 /// All settings, as in `config.toml`. Keys are never among them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase", default)]

@@ -10,6 +10,9 @@ use crate::{Vault, carrying, recover, trash};
 
 /// Makes the change ready and touches no note.
 pub(crate) fn stage(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
+    for path in std::iter::once(&intent.change.path).chain(intent.change.target()) {
+        vault.takes_changes(path).map_err(Refusal::failed)?;
+    }
     match &intent.change.act {
         Act::Create { after } => swap::stage_new(vault, intent, after),
         Act::Replace { before, after } => swap::stage(vault, intent, before, after),

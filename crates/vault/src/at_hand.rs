@@ -24,6 +24,9 @@ impl Vault {
         let root = self.root();
         for path in spellings(&asked).ok()? {
             self.screened_path(&path).ok()?;
+            if self.may_be_extra(&path) {
+                return None;
+            }
             match root.open_at_hand(path.as_str()) {
                 Ok(handle) => return self.whole_note(path, &handle),
                 Err(rustix::io::Errno::NOENT) => {}

@@ -1,7 +1,7 @@
 //! When a file was made and last written, as far as the file system tells.
 
 use protocol::{NotePath, Timestamp};
-use rustix::fs::{self, AtFlags, Mode, OFlags, StatxFlags, StatxTimestamp};
+use rustix::fs::{self, AtFlags, StatxFlags, StatxTimestamp};
 
 use crate::{Vault, VaultError};
 
@@ -21,8 +21,7 @@ impl Vault {
         let path = &self.followed(path)?;
         self.screened_path(path)?;
         let failed = |error| VaultError::system("read", path, error);
-        let flags = OFlags::RDONLY | OFlags::NONBLOCK;
-        let file = self.root().open(path.as_str(), flags, Mode::empty()).map_err(failed)?;
+        let file = self.open_to_read(path).map_err(failed)?;
         let wanted = StatxFlags::MTIME | StatxFlags::BTIME;
         let stat = fs::statx(&file, "", AtFlags::EMPTY_PATH, wanted).map_err(failed)?;
         let knows_birth = stat.stx_mask & StatxFlags::BTIME.bits() != 0;

@@ -136,6 +136,14 @@ pub enum VaultError {
         /// The name as it was asked for.
         path: NotePath,
     },
+    /// It is in a folder that the user added beside the vault.
+    #[error(
+        "`{path}` is in a folder beside the vault, which is only read. Make the note in the vault instead."
+    )]
+    InExtraRoot {
+        /// Where something was to change.
+        path: NotePath,
+    },
     /// It is there, but it is not an ordinary file of its own.
     #[error("`{path}` is {what}, which is not opened. Choose an ordinary note.")]
     NotANote {

@@ -1,6 +1,7 @@
 //! A handle on a folder inside the vault, and the only way from there to anything beneath it.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
 
 use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, Stat, StatxFlags};
 use rustix::io::Errno;
@@ -64,6 +65,21 @@ impl Folder {
     /// The entries, in the order the system gives them.
     pub(crate) fn entries(&self) -> Result<Dir, Errno> {
         Dir::read_from(self)
+    }
+
+    /// Whether anything is in it.
+    pub(crate) fn is_filled(&self) -> bool {
+        let is_entry = |name: &[u8]| !matches!(name, b"." | b"..");
+        self.entries().is_ok_and(|mut entries| {
+            entries.any(|entry| entry.is_ok_and(|entry| is_entry(entry.file_name().to_bytes())))
+        })
+    }
+
+    /// Whether it is what has this name on the system.
+    pub(crate) fn stands_at(&self, place: &Path) -> bool {
+        let (named, held) = (fs::stat(place), fs::fstat(self));
+        matches!((named, held), (Ok(named), Ok(held))
+            if (named.st_dev, named.st_ino) == (held.st_dev, held.st_ino))
     }
 
     /// Whether both are the same folder.

@@ -71,9 +71,11 @@ impl Vault {
         let mut found_all = Gathered::default();
         let top = self.root().folder_or_self(None).map_err(top_error)?;
         let mut folders = found_all.add("", &top).map_err(top_error)?;
+        folders.extend(found_all.add_extra_roots(self));
         while let Some(path) = folders.pop() {
             // Opened one at a time: a vault may have more folders than a process may hold open.
-            let found = self.root().folder(&path).and_then(|folder| found_all.add(&path, &folder));
+            let open = self.folder_to_read(Some(&path));
+            let found = open.and_then(|folder| found_all.add(&path, &folder));
             match found {
                 Ok(found) => folders.extend(found),
                 Err(Errno::NOENT) => {}
@@ -143,6 +145,26 @@ impl Gathered {
         Ok(found)
     }
 
+    /// Adds the extra roots and returns those that are there. A link of the name is stood for.
+    fn add_extra_roots(&mut self, vault: &Vault) -> Vec<String> {
+        self.problems.extend(vault.unnamed_roots());
+        let mut found = Vec::new();
+        for (name, standing) in vault.standing_roots() {
+            let folder = standing.and_then(|folder| fs::fstat(&*folder).map_err(unreadable));
+            match folder {
+                Ok(stat) => {
+                    self.entries.retain(|(entry, _)| entry.path.as_str() != name.as_str());
+                    found.push(name.as_str().to_owned());
+                    let (modified, kind) = (read::modified(&stat), EntryKind::Folder);
+                    let entry = Entry { path: name, size: 0, modified, kind };
+                    self.entries.push((entry, Stamp::of(&stat)));
+                }
+                Err(why) => self.problems.push(Unlisted::of(name.as_str(), why)),
+            }
+        }
+        found
+    }
+
     /// Adds one entry, unless its name is not one we take.
     fn look(&mut self, folder: &Folder, name: &str, path: &str) -> Result<EntryKind, Errno> {
         let stat = fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
@@ -172,6 +194,11 @@ impl Gathered {
 impl Unlisted {
     fn new(name: String, why: String) -> Self {
         Self { name, why }
+    }
+
+    /// The same for a name that may hold anything.
+    pub(crate) fn of(name: &str, why: String) -> Self {
+        Self::new(escaped(name.as_bytes()), why)
     }
 }
 

@@ -61,6 +61,7 @@ impl Place {
     /// The place of an intent; folders that are missing are made, each durable in its parent.
     pub(crate) fn make(vault: &Vault, intent: &Intent) -> Result<Self, VaultError> {
         let path = intent.change.path.clone();
+        vault.takes_changes(&path)?;
         let folder = make_folders(&vault.root(), path.folder()).map_err(|error| match error {
             Errno::NOTDIR => VaultError::NotANote { path: path.clone(), what: "inside a file" },
             other => VaultError::system("created", &path, other),

@@ -44,17 +44,18 @@ impl Vault {
         self.read_file(path).map(|(bytes, _)| bytes)
     }
 
-    /// The number that the file system has given to what is at `path`.
+    /// The number that the file system has given to what is at `path` in the vault itself.
     #[must_use]
     pub fn inode(&self, path: &NotePath) -> Option<u64> {
         let handle = self.root().open(path.as_str(), OFlags::PATH, Mode::empty()).ok()?;
         fs::fstat(&handle).ok().map(|stat| stat.st_ino)
     }
 
-    /// Refuses what stands at `path` if it is no regular file with one name, without opening it;
-    /// of any size.
+    /// Refuses to change what stands at `path` if it is no regular file with one name, or in an
+    /// extra root, without opening it; of any size.
     pub fn admits(&self, path: &NotePath) -> Result<(), VaultError> {
         self.screened_path(path)?;
+        self.takes_changes(path)?;
         let stat = self.root().stat(path.as_str());
         let stat = stat.map_err(|error| VaultError::system("read", path, error))?;
         match admit(path, &stat) {
@@ -75,7 +76,7 @@ impl Vault {
     fn not_downloaded(&self, path: &NotePath, error: VaultError) -> VaultError {
         let stands_in = |name: &String| {
             let folder = path.folder().map(|folder| format!("{folder}/")).unwrap_or_default();
-            self.root().stat(&format!("{folder}{name}")).is_ok()
+            self.stat_to_read(&format!("{folder}{name}")).is_ok()
         };
         match error {
             VaultError::NotFound { .. } if sync::stand_ins(path.name()).iter().any(stands_in) => {
@@ -86,10 +87,8 @@ impl Vault {
     }
 
     fn open_and_read(&self, path: &NotePath) -> Result<(Vec<u8>, Stat), VaultError> {
-        let handle = self
-            .root()
-            .open(path.as_str(), OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty())
-            .map_err(|error| VaultError::system("read", path, error))?;
+        let handle =
+            self.open_to_read(path).map_err(|error| VaultError::system("read", path, error))?;
         let stat = fs::fstat(&handle).map_err(|error| VaultError::system("read", path, error))?;
         admit(path, &stat)?;
         let bytes = contents(path, &File::from(handle), &stat)?;

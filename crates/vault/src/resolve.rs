@@ -39,7 +39,7 @@ impl Vault {
     /// was given, before `.md` was added.
     ///
     /// What is kept private is `Withheld`, whether it is there or not, by the name that was asked
-    /// for.
+    /// for; what would be in an extra root is `InExtraRoot`.
     pub fn new_path(&self, text: &str) -> Result<NewNotePath, VaultError> {
         self.new_place(&note_path(text)?, Naming::Note)
     }
@@ -71,6 +71,10 @@ impl Vault {
         if is_hidden(asked) {
             return Err(withheld());
         }
+        // A note without an extension may still have the name of a root: it gets another one.
+        if asked.folder().is_some() || matches!(naming, Naming::Folder) {
+            self.takes_changes(asked)?;
+        }
         match self.free_path(asked, naming) {
             Ok(new) if is_hidden(new.path()) => Err(withheld()),
             Err(
@@ -82,7 +86,8 @@ impl Vault {
             Err(VaultError::Ambiguous { candidates, .. }) if candidates.iter().any(is_hidden) => {
                 Err(withheld())
             }
-            judged => judged,
+            Ok(new) => self.takes_changes(new.path()).map(|()| new),
+            refused => refused,
         }
     }
 
@@ -168,7 +173,7 @@ impl Vault {
 
     /// Whether something other than a folder stands at exactly this spelling.
     fn is_there(&self, path: &NotePath) -> Result<bool, VaultError> {
-        match self.root().stat(path.as_str()) {
+        match self.stat_to_read(path.as_str()) {
             Ok(stat) => {
                 Ok(FileType::from_raw_mode(stat.st_mode) != FileType::Directory
                     || path.is_markdown())

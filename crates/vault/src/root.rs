@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use rustix::fs::{self, Access, AtFlags, Mode, OFlags, StatVfsMountFlags};
 use rustix::io::Errno;
 
+use crate::extra_root::ExtraRoots;
 use crate::folder::Folder;
 use crate::link::Links;
 use crate::{OpenError, Screen};
@@ -28,6 +29,7 @@ struct Inner {
     name: String,
     root: RwLock<Arc<Folder>>,
     links: RwLock<Links>,
+    extra: RwLock<Arc<ExtraRoots>>,
     card: Mutex<Option<String>>,
     changing: Arc<tokio::sync::Mutex<Changing>>,
 }
@@ -85,15 +87,22 @@ impl Vault {
         *self.inner.links.read().unwrap_or_else(PoisonError::into_inner)
     }
 
+    pub(crate) fn extra_roots(&self) -> Arc<ExtraRoots> {
+        Arc::clone(&self.inner.extra.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn replace_extra_roots(&self, extra: ExtraRoots) {
+        *self.inner.extra.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(extra);
+    }
+
+    /// The vault's own folder: where it changes, and where its own files are.
     pub(crate) fn root(&self) -> Arc<Folder> {
         Arc::clone(&self.inner.root.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Whether the folder still stands under its name.
     pub(crate) fn is_at_home(&self) -> bool {
-        let (named, held) = (fs::stat(&self.inner.folder), fs::fstat(self.root().handle()));
-        matches!((named, held), (Ok(named), Ok(held))
-            if named.st_ino == held.st_ino && named.st_dev == held.st_dev)
+        self.root().stands_at(&self.inner.folder)
     }
 
     /// Takes the folder that stands under the name now, and says whether there is one. Another
@@ -104,10 +113,7 @@ impl Vault {
         }
         let Ok(handle) = readable(&self.inner.folder) else { return false };
         let folder = Folder::root(handle);
-        let is_entry = |name: &[u8]| !matches!(name, b"." | b"..");
-        let filled = folder.entries().is_ok_and(|mut entries| {
-            entries.any(|entry| entry.is_ok_and(|entry| is_entry(entry.file_name().to_bytes())))
-        });
+        let filled = folder.is_filled();
         if filled {
             *self.inner.root.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(folder);
         }
@@ -127,6 +133,7 @@ impl Vault {
             name: named.to_string_lossy().into_owned(),
             root: RwLock::new(Arc::new(Folder::root(handle))),
             links: RwLock::default(),
+            extra: RwLock::default(),
             card: Mutex::default(),
             changing: Arc::default(),
         };
@@ -134,14 +141,16 @@ impl Vault {
     }
 }
 
-fn readable(folder: &Path) -> Result<OwnedFd, Errno> {
+/// Opens a folder for reading, by its name on the system.
+pub(crate) fn readable(folder: &Path) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let handle = fs::open(folder, flags, Mode::empty())?;
     fs::accessat(&handle, ".", Access::READ_OK | Access::EXEC_OK, AtFlags::EACCESS)?;
     Ok(handle)
 }
 
-fn open_error(folder: &Path, error: Errno) -> OpenError {
+/// Why a folder was not opened.
+pub(crate) fn open_error(folder: &Path, error: Errno) -> OpenError {
     let folder = folder.to_owned();
     match error {
         Errno::NOENT => OpenError::Missing { folder },

@@ -136,8 +136,10 @@ impl Vault {
         Ok(files.map(|entry| entry.path).filter(|path| !is_shown(path)).collect())
     }
 
-    /// Refuses a folder that holds something which the screen keeps back.
+    /// Refuses to move a folder that holds something which the screen keeps back, or that is in an
+    /// extra root.
     pub fn admits_folder(&self, folder: &NotePath) -> Result<(), VaultError> {
+        self.takes_changes(folder)?;
         let Some(showing) = self.showing() else { return Ok(()) };
         let hidden = self.hidden_beyond(showing.most)?;
         if hidden.iter().any(|path| path.is_in(folder)) {

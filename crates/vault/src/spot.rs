@@ -32,6 +32,7 @@ impl Spot {
 
     /// The spot at `path`; folders that are missing are made, each durable in its parent.
     pub(crate) fn make(vault: &Vault, path: &NotePath) -> Result<Self, VaultError> {
+        vault.takes_changes(path)?;
         let folder = make_folders(&vault.root(), path.folder()).map_err(|error| match error {
             Errno::NOTDIR => VaultError::NotANote { path: path.clone(), what: "inside a file" },
             other => VaultError::system("created", path, other),

@@ -1,5 +1,6 @@
 //! Being told when files in the vault change, whoever changes them.
 
+mod extra;
 mod inside;
 mod lookout;
 mod queue;

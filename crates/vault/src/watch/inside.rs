@@ -32,7 +32,7 @@ fn listed<T>(
     take: impl Fn(NotePath, FileType, &dyn Fn() -> Option<Stat>) -> T,
 ) -> Result<Vec<T>, Errno> {
     let at = folder.map(NotePath::as_str);
-    let open = vault.root().folder_or_self(at)?;
+    let open = vault.folder_to_read(at)?;
     let mut found = Vec::new();
     for entry in open.entries()? {
         let entry = entry?;

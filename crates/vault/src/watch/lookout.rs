@@ -12,6 +12,7 @@ use protocol::NotePath;
 use rustix::fs::FileType;
 
 use super::Changed;
+use super::extra::Extra;
 use super::inside::inside;
 use super::queue::Queue;
 use super::rounds::{News, Rounds};
@@ -72,8 +73,9 @@ pub(super) struct Lookout {
     watcher: Option<Box<dyn Watcher + Send>>,
     /// Folders with a watch, without the top one.
     folders: HashSet<NotePath>,
-    /// Folders without one.
+    /// Folders without one, those of extra roots among them.
     rounds: Rounds,
+    extra: Extra,
     files: BTreeSet<NotePath>,
     /// Whether anything may have changed.
     everything: bool,
@@ -90,6 +92,7 @@ impl Lookout {
             watcher: None,
             folders: HashSet::new(),
             rounds: Rounds::default(),
+            extra: Extra::default(),
             files: BTreeSet::new(),
             everything: false,
             is_gone: false,
@@ -117,8 +120,11 @@ impl Lookout {
             if self.bell.lost.swap(false, Ordering::AcqRel) {
                 self.start_over();
             }
-            if self.rounds.are_due() && !self.is_gone {
-                self.go_round();
+            if !self.is_gone {
+                self.look_at_extra_roots();
+                if self.rounds.are_due() {
+                    self.go_round();
+                }
             }
             self.tell();
         }
@@ -146,6 +152,7 @@ impl Lookout {
             Sighting::FolderRemoved(path) => {
                 self.folders.remove(&path);
                 self.rounds.leave(Some(&path));
+                self.extra.forget(&path);
             }
             // The top is looked at after every change.
             Sighting::Top => {}
@@ -164,6 +171,7 @@ impl Lookout {
 
     /// A folder takes along what was in it, and nobody says what that was.
     fn left(&mut self, path: NotePath) {
+        self.extra.forget(&path);
         if !self.folders.remove(&path) && !self.rounds.leave(Some(&path)) {
             self.files.insert(path);
             return;
@@ -210,7 +218,9 @@ impl Lookout {
     fn watch_all(&mut self) {
         self.folders.clear();
         self.rounds.clear();
+        self.extra = Extra::default();
         self.watch_from(None);
+        self.look_at_extra_roots();
         self.everything = true;
     }
 
@@ -244,6 +254,9 @@ impl Lookout {
     }
 
     fn watch_one(&mut self, path: Option<&NotePath>) -> Watching {
+        if path.is_some_and(|path| self.extra.has(path)) {
+            return Watching::InRounds;
+        }
         let top = self.vault.folder();
         let folder = path.map_or_else(|| top.to_owned(), |path| top.join(path.as_str()));
         let Some(watcher) = &mut self.watcher else { return Watching::InRounds };
@@ -256,6 +269,20 @@ impl Lookout {
             // It is gone again, or we may not look into it.
             Err(_) => Watching::Never,
         }
+    }
+
+    /// Takes the extra roots that came into the rounds, and those that went out of them. Where one
+    /// went because the vault has something under its name now, that is watched.
+    fn look_at_extra_roots(&mut self) {
+        let Some((gone, come)) = self.extra.renew(&self.vault) else { return };
+        for name in gone.iter().chain(&come) {
+            self.rounds.leave(Some(name));
+            self.rounds.leave_below(&format!("{name}/"));
+        }
+        for name in gone.into_iter().chain(come) {
+            self.watch_from(Some(name));
+        }
+        self.everything = true;
     }
 
     /// Looks at the folders without a watch. Those that the system watches by now leave the
@@ -285,7 +312,10 @@ impl Lookout {
     /// The folders of the rounds that have a watch now.
     fn watch_by_now(&mut self) -> Vec<Option<NotePath>> {
         let mut watched = Vec::new();
-        for folder in self.rounds.folders() {
+        let ours =
+            |folder: &Option<NotePath>| !folder.as_ref().is_some_and(|path| self.extra.has(path));
+        let folders: Vec<_> = self.rounds.folders().into_iter().filter(ours).collect();
+        for folder in folders {
             match self.watch_one(folder.as_ref()) {
                 Watching::Always => watched.push(folder),
                 Watching::Never => {}

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use async_trait::async_trait;
+use protocol::settings::ExtraRoot;
 use protocol::{CallId, Change, ChangeSetId, Ended, Intent, IntentState, NotePath, TurnId};
 use tempfile::TempDir;
 use vault::ledger::{Ledger, LedgerError};
@@ -45,6 +46,25 @@ impl Folder {
             folder.write(path, text);
         }
         folder
+    }
+
+    /// A folder beside the vault, with notes.
+    pub fn beside(&self, name: &str, notes: &[(&str, &str)]) -> PathBuf {
+        let folder = self.out.with_file_name(name);
+        fs::create_dir_all(&folder).unwrap();
+        for (path, text) in notes {
+            let file = folder.join(path);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, text).unwrap();
+        }
+        folder
+    }
+
+    /// The vault with these folders as extra roots.
+    pub fn vault_with(&self, roots: &[&Path]) -> Vault {
+        let vault = self.vault();
+        vault.set_extra_roots(&roots.iter().map(|root| extra(root)).collect::<Vec<_>>());
+        vault
     }
 
     pub fn vault(&self) -> Vault {
@@ -84,6 +104,11 @@ fn collect(root: &Path, at: &Path, names: &mut Vec<String>) {
             collect(root, &path, names);
         }
     }
+}
+
+/// An extra root under the last part of its folder.
+pub fn extra(folder: &Path) -> ExtraRoot {
+    ExtraRoot { folder: folder.to_str().unwrap().to_owned(), name: String::new() }
 }
 
 pub fn path(text: &str) -> NotePath {

@@ -1,0 +1,74 @@
+//! Changes in folders beside the vault are told too, in rounds.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::unwrap_used,
+    reason = "a test makes its own files and fails where it cannot go on"
+)]
+
+mod support;
+
+use std::fs;
+use std::time::Duration;
+
+use support::{Folder, path};
+use vault::{Changed, Watch};
+
+/// Nothing waited for takes so long, unless it never comes.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+async fn next(watch: &mut Watch) -> Changed {
+    let changed = tokio::time::timeout(PATIENCE, watch.next()).await;
+    changed.expect("a change is told").expect("the watch goes on")
+}
+
+fn notes(name: &str) -> Changed {
+    Changed::Notes(vec![path(name)])
+}
+
+#[tokio::test]
+async fn what_changes_in_a_root_is_told_under_its_path_in_the_vault() {
+    let folder = Folder::with(&[("a.md", "1")]);
+    let root = folder.beside("Recipes", &[("Bread.md", "flour"), ("sweet/Cake.md", "eggs")]);
+    let vault = folder.vault_with(&[&root]);
+    let mut watch = vault.watch().unwrap();
+    assert_eq!(next(&mut watch).await, Changed::Everything);
+    fs::write(root.join("sweet/Cake.md"), "more eggs").unwrap();
+    assert_eq!(next(&mut watch).await, notes("Recipes/sweet/Cake.md"));
+    fs::remove_file(root.join("Bread.md")).unwrap();
+    assert_eq!(next(&mut watch).await, notes("Recipes/Bread.md"));
+    fs::create_dir(root.join("new")).unwrap();
+    fs::write(root.join("new/Soup.md"), "leek").unwrap();
+    assert_eq!(next(&mut watch).await, notes("Recipes/new/Soup.md"));
+    // What changes in the vault itself does not wait for a round.
+    folder.write("a.md", "2");
+    assert_eq!(next(&mut watch).await, notes("a.md"));
+}
+
+#[tokio::test]
+async fn a_root_that_comes_goes_and_comes_back_is_told_and_looked_at() {
+    let folder = Folder::with(&[("a.md", "1")]);
+    let root = folder.beside("Recipes", &[("Bread.md", "flour")]);
+    let aside = root.with_file_name("aside");
+    let vault = folder.vault();
+    let mut watch = vault.watch().unwrap();
+    assert_eq!(next(&mut watch).await, Changed::Everything);
+    vault.set_extra_roots(&[support::extra(&root)]);
+    assert_eq!(next(&mut watch).await, Changed::Everything);
+    fs::rename(&root, &aside).unwrap();
+    assert_eq!(next(&mut watch).await, Changed::Everything);
+    fs::rename(&aside, &root).unwrap();
+    assert_eq!(next(&mut watch).await, Changed::Everything);
+    fs::write(root.join("Bread.md"), "more flour").unwrap();
+    assert_eq!(next(&mut watch).await, notes("Recipes/Bread.md"));
+    // What the vault itself has under the name is seen instead, and watched as ever.
+    folder.write("Recipes/Own.md", "own");
+    while next(&mut watch).await != Changed::Everything {}
+    folder.write("Recipes/Own.md", "changed");
+    assert_eq!(next(&mut watch).await, notes("Recipes/Own.md"));
+    fs::remove_dir_all(folder.root.join("Recipes")).unwrap();
+    while next(&mut watch).await != Changed::Everything {}
+    fs::write(root.join("Bread.md"), "much more flour").unwrap();
+    assert_eq!(next(&mut watch).await, notes("Recipes/Bread.md"));
+}
