@@ -28,12 +28,23 @@ pub struct Effect {
     pub target: Option<NotePath>,
     /// The name in the trash of what went there or came from there.
     pub trashed: Option<String>,
-    /// The bytes before.
+    /// The bytes before; `None` also when they are forgotten.
     pub before: Option<ContentHash>,
-    /// The bytes after.
+    /// The bytes after; `None` also when they are forgotten.
     pub after: Option<ContentHash>,
     /// The number that the file system gave the note when it was written.
     pub inode: Option<u64>,
     /// When; unknown for changes of the first version.
     pub at: Option<Timestamp>,
+    /// What is left of an effect that has lost its bytes, or one side of them.
+    pub forgotten: Option<LineCounts>,
+}
+
+/// How many lines a change of a note added and removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LineCounts {
+    /// Lines added.
+    pub added: u32,
+    /// Lines removed.
+    pub removed: u32,
 }

@@ -29,7 +29,7 @@ pub use change::{
     Unplannable,
 };
 pub use conversation::{Conversation, ConversationState};
-pub use effect::Effect;
+pub use effect::{Effect, LineCounts};
 pub use error::{ErrorCode, UserError};
 pub use event::{AppEvent, Numbered, Snapshot};
 pub use hash::ContentHash;

@@ -24,6 +24,12 @@ pub enum StoreError {
         /// The database.
         file: PathBuf,
     },
+    /// Another program reads the file, so that what was deleted cannot leave its log yet.
+    #[error("`{}` is being read by another program: end that, then try again", file.display())]
+    Read {
+        /// The database.
+        file: PathBuf,
+    },
     /// The disk took no more.
     #[error("the disk is full, cannot {doing}: free some space, then try again")]
     Full {

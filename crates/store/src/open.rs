@@ -22,6 +22,7 @@ fn migrations() -> Vec<Migration> {
         (1, "begin", include_str!("../migrations/0001_begin.sql")),
         (2, "changes", include_str!("../migrations/0002_changes.sql")),
         (3, "taken_back", include_str!("../migrations/0003_taken_back.sql")),
+        (4, "forgotten", include_str!("../migrations/0004_forgotten.sql")),
     ]
     .into_iter()
     .map(|(version, name, sql)| {
@@ -50,7 +51,8 @@ impl Store {
             file: Arc::from(file),
             writer: Arc::new(Writer::new(
                 writing.clone(),
-                writing.synchronous(SqliteSynchronous::Normal),
+                writing.clone().synchronous(SqliteSynchronous::Normal),
+                forgetting(writing),
             )),
             readers: readers().connect_lazy_with(base(file).read_only(true)),
         };
@@ -81,6 +83,12 @@ fn base(file: &Path) -> SqliteConnectOptions {
 
 fn writing(file: &Path) -> SqliteConnectOptions {
     base(file).journal_mode(SqliteJournalMode::Wal).synchronous(SqliteSynchronous::Full)
+}
+
+/// What is deleted here is overwritten with zeros. What the keys promise, the one commit that uses
+/// it keeps by itself: SQLite would look through both tables for each content that goes.
+fn forgetting(writing: SqliteConnectOptions) -> SqliteConnectOptions {
+    writing.foreign_keys(false).pragma("secure_delete", "ON")
 }
 
 async fn migrate(writer: &Writer) -> Result<(), Failure> {

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use protocol::applied::UndoScope;
 use protocol::{
-    ChangeKind, ChangeSetId, ContentHash, ConversationId, Effect, EffectId, NotePath, Timestamp,
-    TurnId,
+    ChangeKind, ChangeSetId, ContentHash, ConversationId, Effect, EffectId, LineCounts, NotePath,
+    Timestamp, TurnId,
 };
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
@@ -70,8 +70,9 @@ macro_rules! happened {
     ($condition:literal) => {
         concat!(
             "SELECT id, change_set, conversation, turn, call, unit, kind, path, target, temp_name,
-                 before, after, inode, at
-             FROM effect WHERE state = 'done' AND ",
+                 before, after, inode, at, added, removed
+             FROM effect LEFT JOIN forgotten ON forgotten.effect = effect.id
+             WHERE state = 'done' AND ",
             $condition
         )
     };
@@ -224,5 +225,12 @@ fn effect(row: &SqliteRow) -> Result<Effect, sqlx::Error> {
         after: row.maybe_hash("after")?,
         inode: inode.map(i64::cast_unsigned),
         at: at.map(Timestamp),
+        forgotten: forgotten(row)?,
     })
+}
+
+fn forgotten(row: &SqliteRow) -> Result<Option<LineCounts>, sqlx::Error> {
+    let (added, removed): (Option<u32>, Option<u32>) =
+        (row.try_get("added")?, row.try_get("removed")?);
+    Ok(added.zip(removed).map(|(added, removed)| LineCounts { added, removed }))
 }

@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use protocol::applied::AppliedBy;
 use protocol::{ChangeSetId, EffectId, NotePath, Timestamp, TurnId};
-use sqlx::SqliteConnection;
 use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection};
 
 use crate::column::{Columns, json, word};
 use crate::commit::{commit, read};
@@ -37,6 +37,8 @@ pub struct UndoingRow {
     pub effect: EffectId,
     /// Its hunks; all with `None`.
     pub hunks: Option<BTreeSet<usize>>,
+    /// Whether the one that did it has lost its contents.
+    pub is_forgotten: bool,
 }
 
 impl Store {
@@ -140,11 +142,13 @@ async fn insert_move(
 
 async fn all_undoings(db: &mut SqliteConnection) -> Result<Vec<UndoingRow>, sqlx::Error> {
     sqlx::query(
-        "SELECT by_effect.id AS by, undoing.effect, undoing.hunks
+        "SELECT by_effect.id AS by, undoing.effect, undoing.hunks,
+             forgotten.effect IS NOT NULL AS is_forgotten
          FROM undoing
              JOIN effect AS undone ON undone.id = undoing.effect
              JOIN effect AS by_effect
                  ON by_effect.change_set = undoing.change_set AND by_effect.path = undoing.path
+             LEFT JOIN forgotten ON forgotten.effect = by_effect.id
          WHERE by_effect.state = 'done'
              AND (by_effect.kind IN ('rename', 'rename_folder'))
                  = (undone.kind IN ('rename', 'rename_folder'))",
@@ -154,6 +158,7 @@ async fn all_undoings(db: &mut SqliteConnection) -> Result<Vec<UndoingRow>, sqlx
             by: row.text("by")?,
             effect: row.text("effect")?,
             hunks: row.maybe_json("hunks")?,
+            is_forgotten: row.try_get("is_forgotten")?,
         })
     })
     .fetch_all(db)

@@ -1,4 +1,4 @@
-//! The right to write: two connections, lent together to one at a time.
+//! The right to write: three connections, lent together to one at a time.
 
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection, SqliteConnection};
@@ -10,6 +10,7 @@ use tokio::sync::{Mutex, MutexGuard};
 pub(crate) struct Writer {
     durable: SqliteConnectOptions,
     settling: SqliteConnectOptions,
+    forgetting: SqliteConnectOptions,
     connections: Mutex<Connections>,
 }
 
@@ -17,21 +18,27 @@ pub(crate) struct Writer {
 struct Connections {
     durable: Option<SqliteConnection>,
     settling: Option<SqliteConnection>,
+    forgetting: Option<SqliteConnection>,
     /// Whether whoever had them last gave them back as they were.
     trusted: bool,
     closed: bool,
 }
 
-/// Both connections, as long as it is held.
+/// The connections, as long as it is held.
 pub(crate) struct Lent<'a> {
     writer: &'a Writer,
     connections: MutexGuard<'a, Connections>,
 }
 
 impl Writer {
-    /// Nothing is opened yet. `durable` waits for the disk at each commit, `settling` does not.
-    pub(crate) fn new(durable: SqliteConnectOptions, settling: SqliteConnectOptions) -> Self {
-        Self { durable, settling, connections: Mutex::default() }
+    /// Nothing is opened yet. `durable` waits for the disk at each commit, `settling` does not;
+    /// `forgetting` leaves nothing of what it deletes.
+    pub(crate) fn new(
+        durable: SqliteConnectOptions,
+        settling: SqliteConnectOptions,
+        forgetting: SqliteConnectOptions,
+    ) -> Self {
+        Self { durable, settling, forgetting, connections: Mutex::default() }
     }
 
     /// Waits until nobody else has them.
@@ -41,21 +48,24 @@ impl Writer {
             return Err(sqlx::Error::PoolClosed);
         }
         if !std::mem::take(&mut connections.trusted) {
-            let Connections { durable, settling, .. } = &mut *connections;
-            for connection in [durable, settling] {
+            let Connections { durable, settling, forgetting, .. } = &mut *connections;
+            for connection in [durable, settling, forgetting] {
                 drop_unsound(connection).await;
             }
         }
         Ok(Lent { writer: self, connections })
     }
 
-    /// Waits for what runs and closes both; nothing is lent after that.
+    /// Waits for what runs and closes them; nothing is lent after that.
     pub(crate) async fn close(&self) {
         let mut connections = self.connections.lock().await;
         connections.closed = true;
-        for connection in
-            [connections.settling.take(), connections.durable.take()].into_iter().flatten()
-        {
+        let open = [
+            connections.forgetting.take(),
+            connections.settling.take(),
+            connections.durable.take(),
+        ];
+        for connection in open.into_iter().flatten() {
             // What was committed is in the log; the next opening folds it into the file.
             let _ = connection.close().await;
         }
@@ -71,6 +81,11 @@ impl Lent<'_> {
     /// The one for what recovery can find out again.
     pub(crate) async fn settling(&mut self) -> Result<&mut SqliteConnection, sqlx::Error> {
         open(&mut self.connections.settling, &self.writer.settling).await
+    }
+
+    /// The one that overwrites what it deletes.
+    pub(crate) async fn forgetting(&mut self) -> Result<&mut SqliteConnection, sqlx::Error> {
+        open(&mut self.connections.forgetting, &self.writer.forgetting).await
     }
 
     /// Gives them back after all went well. Who drops it instead leaves them to be examined.

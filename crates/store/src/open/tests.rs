@@ -69,19 +69,29 @@ async fn promises(db: &mut SqliteConnection) -> (String, i64, i64, i64) {
 }
 
 #[tokio::test]
-async fn a_commit_is_on_the_disk_before_it_returns_and_keys_are_checked() {
+async fn a_commit_is_on_the_disk_before_it_returns_and_keys_are_checked_but_where_it_forgets() {
     let place = Place::new();
     let store = place.open().await;
     let mut pragmas = Vec::new();
     let mut lent = store.writer.lend().await.expect("lent");
     pragmas.push(promises(lent.durable().await.expect("a connection")).await);
     pragmas.push(promises(lent.settling().await.expect("a connection")).await);
+    pragmas.push(promises(lent.forgetting().await.expect("a connection")).await);
     pragmas.push(promises(&mut store.readers.acquire().await.expect("a connection")).await);
     let wal = "wal".to_owned();
     assert_eq!(
         pragmas,
-        [(wal.clone(), 2, 1, 5_000), (wal.clone(), 1, 1, 5_000), (wal, 2, 1, 5_000)]
+        [
+            (wal.clone(), 2, 1, 5_000),
+            (wal.clone(), 1, 1, 5_000),
+            (wal.clone(), 2, 0, 5_000),
+            (wal, 2, 1, 5_000)
+        ]
     );
+    let db = lent.forgetting().await.expect("a connection");
+    let overwrites: i64 =
+        sqlx::query_scalar("PRAGMA secure_delete").fetch_one(db).await.expect("secure");
+    assert_eq!(overwrites, 1);
 }
 
 #[tokio::test]
@@ -99,7 +109,7 @@ async fn every_table_of_ours_is_strict() {
     .expect("tables");
     let lax: Vec<&str> =
         tables.iter().filter(|(_, strict)| !strict).map(|(name, _)| name.as_str()).collect();
-    assert_eq!(tables.len(), 15);
+    assert_eq!(tables.len(), 16);
     assert_eq!(lax, Vec::<&str>::new());
 }
 

@@ -4,6 +4,7 @@
 
 mod changes;
 mod conversations;
+mod forgotten;
 mod hub;
 mod ledger;
 mod questions;

@@ -1,5 +1,7 @@
 //! A conversation in a store of its own, and short words for what happens in it.
 
+use std::path::PathBuf;
+
 use protocol::{
     CallResult, Change, ContentHash, ConversationId, Ending, Message, NewTurn, NotePath, Origin,
     Part, Question, QuestionId, Role, Step, Timestamp, TurnId, TurnStatus, Usage,
@@ -37,6 +39,23 @@ impl Story {
             .await
             .expect("a conversation");
         story
+    }
+
+    /// The database.
+    pub(crate) fn file(&self) -> PathBuf {
+        self.folder.path().join("vault.db")
+    }
+
+    /// The database and the files that SQLite has put beside it, by name.
+    #[expect(clippy::disallowed_methods, reason = "reads the files of a test's own folder")]
+    pub(crate) fn files(&self) -> Vec<(String, Vec<u8>)> {
+        let entries = std::fs::read_dir(self.folder.path()).expect("a listing");
+        let entries = entries.map(|entry| entry.expect("an entry"));
+        let read = |entry: std::fs::DirEntry| {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            (name, std::fs::read(entry.path()).expect("a file"))
+        };
+        entries.map(read).collect()
     }
 
     /// Closes the store and opens it again.

@@ -107,6 +107,7 @@ impl World {
             after: change.after_hash(),
             inode: Some(inode),
             at: None,
+            forgotten: None,
         };
         match &change.act {
             Act::Create { after } => {
