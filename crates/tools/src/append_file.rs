@@ -60,6 +60,7 @@ impl ChangingTool for AppendFile {
                 Ok(kept.create(path, content.into_bytes(), &summary))
             }
             Place::Taken(note) => {
+                self.0.may_change(&note).await?;
                 append(note, &input).map(|plan| (Effect::Create, plan)).map_err(ToolFailure)
             }
         }

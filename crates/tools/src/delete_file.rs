@@ -33,6 +33,7 @@ impl ChangingTool for DeleteFile {
         let (change, summary) = match self.0.thing(&input.path, context).await? {
             Thing::File(path) => {
                 let note = self.0.current(path, context).await?;
+                self.0.may_change(&note).await?;
                 let lost = self.0.links_to(&note.path, context).await?;
                 let summary = format!("Put `{}` into the trash{lost}", note.path);
                 (Change::trash(note.path, note.bytes), summary)

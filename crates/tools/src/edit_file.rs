@@ -74,6 +74,7 @@ impl ChangingTool for EditFile {
     ) -> Result<(Effect, Plan), ToolFailure> {
         let edit = Edit::of(&input).map_err(ToolFailure)?;
         let note = self.0.named(&input.path, context).await?;
+        self.0.may_change(&note).await?;
         let reading = Reading::of(&note, input.expect_hash.as_deref(), context);
         plan(note, &edit, reading).map(|plan| (Effect::Edit, plan)).map_err(ToolFailure)
     }

@@ -19,6 +19,9 @@ pub(crate) struct Kept {
     pub(crate) changes: Vec<Change>,
     /// How many links, in how many notes that may be spoken of.
     told: (usize, usize),
+    /// Links that stay as they are because they stand in folders beside the vault, where nothing
+    /// is changed, and in how many notes that may be spoken of.
+    left: (usize, usize),
     /// Places that could not be looked at.
     unlisted: usize,
 }
@@ -31,6 +34,13 @@ impl Kept {
             let (links, notes) = (count(links, "link"), count(notes, "note"));
             words = format!(
                 ", and rewrote {links} in {notes} so that they still lead to the same place"
+            );
+        }
+        if let (links @ 1.., notes) = self.left {
+            let (links, notes) = (count(links, "link"), count(notes, "note"));
+            words += &format!(
+                ". {links} in {notes} beside the vault will not lead where they led, because \
+                 nothing is changed there: tell the user"
             );
         }
         if self.unlisted > 0 {
@@ -122,14 +132,21 @@ impl Notes {
             if !rewriting.problems.is_empty() {
                 return Err(lost(&rewriting.problems, is_shown));
             }
-            let told = rewriting.files.iter().filter(|file| is_shown(&file.path));
-            let told = told.fold((0, 0), |(links, notes), file| (links + file.links, notes + 1));
+            let files = rewriting.files.iter().map(|file| (&file.path, file.links));
+            let told = sum(files.filter(|(path, _)| is_shown(path)));
+            let left = rewriting.left.iter().map(|left| (&left.path, left.links));
+            let left = sum(left.filter(|(path, _)| is_shown(path)));
             let files = rewriting.files.into_iter();
             let changes = files.map(|file| Change::replace(file.path, file.before, file.after));
-            Ok(Kept { changes: changes.collect(), told, unlisted: graph.unlisted() })
+            Ok(Kept { changes: changes.collect(), told, left, unlisted: graph.unlisted() })
         })
         .await?
     }
+}
+
+/// All links, and in how many notes they are.
+fn sum<'a>(notes: impl Iterator<Item = (&'a NotePath, usize)>) -> (usize, usize) {
+    notes.fold((0, 0), |(links, notes), (_, more)| (links + more, notes + 1))
 }
 
 async fn over_links<T: Send + 'static>(

@@ -132,6 +132,13 @@ impl Notes {
         judged.await?.map_err(|error| failure(&error))
     }
 
+    /// Refuses to change what is in a folder beside the vault.
+    pub(crate) async fn may_change(&self, note: &Current) -> Result<(), ToolFailure> {
+        let (vault, path) = (self.vault.clone(), note.path.clone());
+        let judged = off_thread(move || vault.takes_changes(&path));
+        judged.await?.map_err(|error| failure(&error))
+    }
+
     /// A free path for a folder (no `from`) or for what `from` is to become.
     pub(crate) async fn free_path(
         &self,

@@ -22,6 +22,8 @@ pub struct Graph<'a> {
     read: Read<'a>,
     pub(super) format: Option<LinkFormat>,
     unlisted: usize,
+    /// Top-level folders whose files are only read.
+    pub(super) read_only: Vec<NotePath>,
 }
 
 /// A link that leaves a note.
@@ -52,8 +54,12 @@ impl<'a> Graph<'a> {
         let mut files: Vec<NotePath> = on_disk.map(|entry| entry.path).collect();
         files.extend(overlaid.planned().cloned());
         let format = vault.obsidian(Setting::App).and_then(|settings| LinkFormat::of(&settings));
-        let unlisted = overlaid.unlisted();
-        Ok(Self { unlisted, ..Self::new(files, move |path| overlaid.bytes(path), format) })
+        let (unlisted, read_only) = (overlaid.unlisted(), vault.extra_root_names());
+        Ok(Self {
+            unlisted,
+            read_only,
+            ..Self::new(files, move |path| overlaid.bytes(path), format)
+        })
     }
 
     /// Over `files`, which are all files that a link may lead to; `read` gives their bytes.
@@ -64,7 +70,7 @@ impl<'a> Graph<'a> {
         format: Option<LinkFormat>,
     ) -> Self {
         let resolver = files.iter().cloned().collect();
-        Self { files, resolver, read: Box::new(read), format, unlisted: 0 }
+        Self { files, resolver, read: Box::new(read), format, unlisted: 0, read_only: Vec::new() }
     }
 
     /// All files, those that hold no links too.

@@ -18,5 +18,5 @@ mod tests;
 pub use format::LinkFormat;
 pub use graph::{Backlink, Graph, Outgoing};
 pub use resolver::Resolver;
-pub use rewrite::{LinkProblem, Rewriting, Rewritten};
+pub use rewrite::{Left, LinkProblem, Rewriting, Rewritten};
 pub use spelled::Spelled;

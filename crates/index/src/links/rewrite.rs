@@ -18,6 +18,18 @@ pub struct Rewriting {
     pub files: Vec<Rewritten>,
     /// Links that would be lost. Nothing should be moved while there are any.
     pub problems: Vec<LinkProblem>,
+    /// Files in folders beside the vault, whose links will not lead where they led: nothing is
+    /// changed there.
+    pub left: Vec<Left>,
+}
+
+/// A file that should be rewritten and must not be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Left {
+    /// Where it is.
+    pub path: NotePath,
+    /// How many of its links should differ.
+    pub links: usize,
 }
 
 /// A file whose links were written anew; all its other bytes are the same.
@@ -90,7 +102,14 @@ impl Graph<'_> {
     fn rewritten(&self, plan: &Plan<'_>, mention: &Mention) -> Rewriting {
         let mut rewriting = Rewriting::default();
         for result in self.each(|source| self.look(source, plan, mention).transpose()) {
+            let is_left = |path: &NotePath| self.read_only.iter().any(|top| path.is_in(top));
             match result {
+                Ok(Rewritten { path, links, .. }) if is_left(&path) => {
+                    rewriting.left.push(Left { path, links });
+                }
+                Err(LinkProblem { path, .. }) if is_left(&path) => {
+                    rewriting.left.push(Left { path, links: 1 });
+                }
                 Ok(file) => rewriting.files.push(file),
                 Err(problem) => rewriting.problems.push(problem),
             }

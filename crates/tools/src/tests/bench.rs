@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use jiff::Zoned;
 use llm::registry::ToolRegistry;
 use llm::tool::{Called, Control, Effect, Plan, ToolContext};
-use protocol::settings::PrivateSettings;
+use protocol::settings::{ExtraRoot, PrivateSettings};
 use protocol::{
     CallId, ChangeSet, ChangeSetId, ContentHash, ConversationId, Intent, NotePath, Privacy,
     PrivateRules, Reaction, Role, Timestamp, TurnId,
@@ -88,6 +88,12 @@ impl Bench {
 
     pub(crate) fn text(&self, path: &str) -> String {
         String::from_utf8(std::fs::read(self.file(path)).unwrap()).unwrap()
+    }
+
+    /// The user adds a folder beside the vault.
+    pub(crate) fn add_root(&self, folder: &std::path::Path, name: &str) {
+        let folder = folder.to_str().unwrap().to_owned();
+        self.vault.set_extra_roots(&[ExtraRoot { folder, name: name.to_owned() }]);
     }
 
     /// Another program writes a note.

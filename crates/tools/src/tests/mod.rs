@@ -4,6 +4,7 @@ pub(crate) mod bench;
 mod catalog;
 mod changing;
 mod chat;
+mod extra_roots;
 mod linking;
 mod looking;
 mod mistakes;
