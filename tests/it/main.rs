@@ -13,6 +13,7 @@ mod bad_input;
 mod bare_hub;
 mod beside;
 mod corpus;
+mod extra_roots;
 mod faults;
 mod inbox;
 mod kill_sweep;

@@ -178,6 +178,11 @@ impl Running {
         self.app.conversation(conversation).await.expect("a view")
     }
 
+    /// The settings in force.
+    pub(crate) async fn settings(&self) -> Settings {
+        self.app.subscribe(Box::new(|_| true)).await.expect("a snapshot").settings
+    }
+
     /// The only conversation there is.
     pub(crate) async fn only_conversation(&self) -> ConversationId {
         let snapshot = self.app.subscribe(Box::new(|_| true)).await.expect("a snapshot");

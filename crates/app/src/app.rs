@@ -7,6 +7,7 @@ use futures_util::StreamExt as _;
 use llm::model::{Block, ModelEvent, ModelMessage, ModelRequest};
 use protocol::conversation::ConversationView;
 use protocol::request::{DecideReview, KeyPlace, NoteText, ProviderTest, SendMessage};
+use protocol::settings::ExtraRoot;
 use protocol::{
     AppEvent, ConversationId, ErrorCode, HubState, HubStatus, NotePath, PrivateRules, Role,
     Settings, Snapshot, UserError,
@@ -302,12 +303,14 @@ impl App {
         PrivateRules::parse(&settings.private)
             .map_err(|error| UserError::other(error.to_string()))?;
         let before = around.config.get();
+        let extra_roots = self.admitted(&settings.extra_roots, &before.extra_roots).await?;
+        let settings = Settings { extra_roots, ..settings };
         let (config, new) = (around.config.clone(), settings.clone());
         aside(move || config.save(new)).await??;
         self.problems().settings = None;
         if let Some(open) = self.inner.open.read().await.as_ref() {
             open.keeper.set_rules(around.config.private_rules());
-            open.vault.set_links(config::links(&settings));
+            config::let_read(&open.vault, &settings);
         }
         if before.hub != settings.hub
             && let Some(open) = self.inner.open.read().await.as_ref()
@@ -317,6 +320,21 @@ impl App {
         around.feed.tell(AppEvent::SettingsChanged { settings });
         self.choose_again().await;
         Ok(())
+    }
+
+    /// The folders beside the vault under the names that they get, if all new ones may be added.
+    async fn admitted(
+        &self,
+        wanted: &[ExtraRoot],
+        before: &[ExtraRoot],
+    ) -> Result<Vec<ExtraRoot>, UserError> {
+        if wanted == before {
+            return Ok(wanted.to_vec());
+        }
+        let vault = self.inner.open.read().await.as_ref().map(|open| open.vault.clone());
+        let (wanted, before) = (wanted.to_vec(), before.to_vec());
+        let judged = aside(move || vault::admit_extra_roots(&wanted, &before, vault.as_ref()));
+        judged.await?.map_err(|error| UserError::other(error.to_string()))
     }
 
     /// Stores a key, or with an empty one removes it.

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use protocol::{PrivateRules, Settings, UserError};
 use toml_edit::{DocumentMut, Item, Table};
-use vault::Links;
+use vault::{Links, Vault};
 
 use crate::data_dir::{DataDir, trouble, write_private};
 
@@ -82,9 +82,10 @@ impl Config {
     }
 }
 
-/// What the settings say about links.
-pub(crate) const fn links(settings: &Settings) -> Links {
-    if settings.follow_links { Links::Inside } else { Links::Refused }
+/// Lets a vault be read as the settings say: through which links, and with which folders beside it.
+pub(crate) fn let_read(vault: &Vault, settings: &Settings) {
+    vault.set_links(if settings.follow_links { Links::Inside } else { Links::Refused });
+    vault.set_extra_roots(&settings.extra_roots);
 }
 
 /// A file that speaks of private notes and cannot be understood keeps them all private.
@@ -140,6 +141,7 @@ fn merge(into: &mut Table, fresh: &Table) {
 mod tests {
     use super::*;
     use protocol::Mode;
+    use protocol::settings::ExtraRoot;
 
     fn data() -> (tempfile::TempDir, DataDir) {
         let dir = tempfile::tempdir().expect("a folder");
@@ -157,6 +159,22 @@ mod tests {
         let text = std::fs::read_to_string(data.config_file()).expect("there");
         assert!(text.starts_with("# mine\nmode = \"read_only\" # careful\n"), "{text}");
         assert_eq!(Config::load(&data).0.get(), config.get());
+    }
+
+    #[test]
+    fn folders_beside_the_vault_may_be_written_by_hand_and_are_saved() {
+        let (_dir, data) = data();
+        let by_hand = "[[extraRoots]]\nfolder = \"/srv/Recipes\"\n";
+        std::fs::write(data.config_file(), by_hand).expect("written");
+        let (config, problem) = Config::load(&data);
+        let root =
+            |folder: &str, name: &str| ExtraRoot { folder: folder.into(), name: name.into() };
+        assert_eq!((config.get().extra_roots, problem), (vec![root("/srv/Recipes", "")], None));
+        let extra_roots = vec![root("/srv/Recipes", "Recipes"), root("/srv/Work", "Work")];
+        config.save(Settings { extra_roots, ..config.get() }).expect("saved");
+        assert_eq!(Config::load(&data).0.get(), config.get());
+        config.save(Settings { extra_roots: Vec::new(), ..config.get() }).expect("saved");
+        assert_eq!(Config::load(&data).0.get().extra_roots, []);
     }
 
     #[test]

@@ -97,7 +97,7 @@ impl OpenVault {
         around: &Surroundings,
     ) -> Result<(Arc<Self>, Vec<UserError>), UserError> {
         let (vault, dir, lock) = entered(folder, &around.data).await?;
-        vault.set_links(config::links(&around.config.get()));
+        config::let_read(&vault, &around.config.get());
         let store = Store::open(&dir.join("vaultmate.db")).await.map_err(user_error)?;
         let mut problems = recover::recover(&vault, &store).await?;
         let link = match around.purpose {

@@ -111,6 +111,8 @@ pub struct Settings {
     pub private: PrivateSettings,
     /// Whether links to notes inside the vault are read through. They are never written through.
     pub follow_links: bool,
+    /// Folders beside the vault that are read as if they were in it.
+    pub extra_roots: Vec<ExtraRoot>,
 }
 
 impl Default for Settings {
@@ -124,6 +126,7 @@ impl Default for Settings {
             hub: HubSettings::default(),
             private: PrivateSettings::default(),
             follow_links: false,
+            extra_roots: Vec::new(),
         }
     }
 }

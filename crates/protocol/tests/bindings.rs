@@ -10,7 +10,7 @@ use protocol::conversation::{ConversationView, Item};
 use protocol::event::{ProviderStatus, VaultInfo};
 use protocol::request::{DecideReview, KeyPlace, NoteText, ProviderTest, SendMessage};
 use protocol::review::{DiffLine, Hunk, Sign, Words};
-use protocol::settings::{HubSettings, PrivateSettings, Theme};
+use protocol::settings::{ExtraRoot, HubSettings, PrivateSettings, Theme};
 use protocol::{
     AppEvent, CallId, ChangeKind, ChangeSetId, Conversation, ConversationId, ConversationState,
     EffectId, ErrorCode, HubState, HubStatus, MessageId, Mode, NoteDiff, NotePath, Numbered,
@@ -59,6 +59,7 @@ fn bindings() -> String {
         Theme,
         HubSettings,
         PrivateSettings,
+        ExtraRoot,
         Settings,
         HubState,
         HubStatus,

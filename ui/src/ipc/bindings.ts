@@ -130,6 +130,19 @@ local: Array<string>,
 endpointIsLocal: boolean, };
 
 /**
+ * A folder outside the vault that is seen as a top-level folder of it, and only read.
+ */
+export type ExtraRoot = { 
+/**
+ * Its path from the top of the file system.
+ */
+folder: string, 
+/**
+ * What it is called in the vault; empty means the last part of `folder`.
+ */
+name: string, };
+
+/**
  * All settings, as in `config.toml`. Keys are never among them.
  */
 export type Settings = { 
@@ -164,7 +177,11 @@ private: PrivateSettings,
 /**
  * Whether links to notes inside the vault are read through. They are never written through.
  */
-followLinks: boolean, };
+followLinks: boolean, 
+/**
+ * Folders beside the vault that are read as if they were in it.
+ */
+extraRoots: Array<ExtraRoot>, };
 
 /**
  * Where the link stands.

@@ -230,4 +230,5 @@ const unknownSettings: Settings = {
   hub: { enabled: false, address: '', name: '', description: '' },
   private: { never: [], local: [], endpointIsLocal: false },
   followLinks: false,
+  extraRoots: [],
 };

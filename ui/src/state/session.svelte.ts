@@ -238,6 +238,17 @@ export class Session {
     });
   }
 
+  /** Lets the user pick a folder beside the vault, to be read as if it were in it. */
+  async addExtraRoot(): Promise<void> {
+    await this.#ask(async () => {
+      const folder = await this.#host.pickFolder();
+      if (folder === null) return;
+      const { settings } = this.app;
+      const extraRoots = [...settings.extraRoots, { folder, name: '' }];
+      await this.#host.saveSettings({ ...settings, extraRoots });
+    });
+  }
+
   async openSample(): Promise<void> {
     await this.#ask(async () => {
       await this.#host.openSample();

@@ -284,6 +284,27 @@ describe('settings', () => {
     expect(host.asked('saveSettings')[2]).toMatchObject({ followLinks: true });
   });
 
+  it('add folders beside the vault, take them out and say why one is not added', async () => {
+    const { host, session, keys } = await open('chat');
+    session.openSettings('vault');
+    const roots = await screen.findByTestId('extra-roots');
+    expect(roots).toHaveTextContent('Recipes');
+    const add = screen.getByRole('button', { name: 'Add a folder' });
+    await keys.click(add);
+    const recipes = { folder: '/home/anna/Recipes', name: 'Recipes' };
+    const picked = { folder: 'Documents/Notebook', name: '' };
+    expect(host.asked('saveSettings')).toMatchObject([{ extraRoots: [recipes, picked] }]);
+    expect(roots).toHaveTextContent('Documents/Notebook');
+
+    host.refusals.set('saveSettings', { code: 'other', message: 'That is the vault itself.' });
+    await keys.click(add);
+    expect(await screen.findByTestId('problem')).toHaveTextContent('That is the vault itself.');
+    expect(session.app.settings.extraRoots).toEqual([recipes, picked]);
+
+    await keys.click(screen.getByRole('button', { name: 'Take Recipes out' }));
+    expect(session.app.settings.extraRoots).toEqual([picked]);
+  });
+
   it('test who answers and say what came back', async () => {
     const { session, keys } = await open('chat');
     session.openSettings('answering');

@@ -9,7 +9,8 @@ pub(crate) struct VaultNotes(pub(crate) Vault);
 
 impl Notes for VaultNotes {
     fn bytes(&self, path: &NotePath) -> Option<Vec<u8>> {
-        self.0.bytes(path).ok()
+        // What is in a folder beside the vault was never changed here.
+        self.0.takes_changes(path).and_then(|()| self.0.bytes(path)).ok()
     }
 
     fn is_there(&self, path: &NotePath) -> bool {

@@ -69,6 +69,7 @@ export function healthy(first: readonly Conversation[]): Snapshot {
       },
       private: { never: [], local: [], endpointIsLocal: false },
       followLinks: false,
+      extraRoots: [{ folder: '/home/anna/Recipes', name: 'Recipes' }],
     },
     provider: { hasModel: true, label: 'Haiku', keySource: 'keyring', trouble: null },
     hub: { state: 'off', trouble: null },

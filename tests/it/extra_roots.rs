@@ -1,0 +1,165 @@
+//! A folder beside the vault, from the settings to the model and back: read, and never changed.
+
+use std::path::Path;
+
+use protocol::settings::ExtraRoot;
+use protocol::{AppEvent, Mode, Settings};
+use serde_json::{Value, json};
+use testkit::scripted_model::results;
+use testkit::{Reply, ScriptedModel, TempVault};
+
+use crate::stage::{Home, Running, asking, in_mode, keyed, without_model};
+
+const BREAD: &str = "# Bread\n\nflour and water, with [[Garden]] herbs\n";
+const NOTES: [(&str, &str); 2] =
+    [("Garden.md", "# Garden\n\nsee [[Bread]]\n"), ("Plan.md", "[[Garden]]\n")];
+
+fn kitchen() -> TempVault {
+    TempVault::new(&[("Recipes/Bread.md", BREAD), ("Recipes/sweet/Cake.md", "eggs\n")])
+}
+
+fn root(folder: &Path) -> ExtraRoot {
+    let folder = folder.to_str().expect("a path in UTF-8").to_owned();
+    ExtraRoot { folder, name: String::new() }
+}
+
+fn with(roots: Vec<ExtraRoot>, settings: Settings) -> Settings {
+    Settings { extra_roots: roots, ..settings }
+}
+
+/// What the model is told when it makes these calls, on settings that ask it. Nothing waits for a
+/// review then, and every note of the vault is as it was.
+async fn told(
+    home: &Home,
+    running: &Running,
+    mode: Mode,
+    calls: Vec<(&str, Value)>,
+) -> Vec<String> {
+    let model = ScriptedModel::start(vec![Reply::calls(calls), Reply::text("So far.")]).await;
+    let extra_roots = running.settings().await.extra_roots;
+    let settings = with(extra_roots, in_mode(asking(&model), mode));
+    running.app.save_settings(settings).await.expect("saved");
+    let before = home.notes.snapshot();
+    // Auto edits at once what the message names.
+    let conversation = running.say(None, "Plan.md, Recipes/Bread.md and Recipes/New.md").await;
+    assert_eq!(running.waiting(&conversation).await, [""; 0], "nothing waits for a review");
+    assert_eq!(home.notes.snapshot(), before);
+    let told = results(&model.request(2).await).into_iter().map(|(_, words)| words).collect();
+    model.finish();
+    told
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_that_is_added_is_read_listed_and_searched_at_once_and_after_a_restart() {
+    let (home, kitchen) = (keyed(&NOTES), kitchen());
+    let looking = || {
+        vec![
+            ("read_file", json!({ "path": "Recipes/Bread.md" })),
+            ("list_files", json!({ "pattern": "**/*.md" })),
+            ("search_files", json!({ "pattern": "flour" })),
+            ("find_notes", json!({ "query": "eggs" })),
+            ("get_links", json!({ "path": "Garden", "direction": "out" })),
+        ]
+    };
+    let says = [
+        "flour and water",
+        "Recipes/sweet/Cake.md",
+        "Recipes/Bread.md",
+        "Cake",
+        "Recipes/Bread.md",
+    ];
+    let mut running = home.open(without_model()).await;
+    let added = with(vec![root(&kitchen.root().join("Recipes"))], without_model());
+    running.app.save_settings(added).await.expect("it is added");
+    // The window is told how many notes there are now.
+    let counted = |event: &AppEvent| match event {
+        AppEvent::VaultChanged { vault: Some(vault) } => (vault.notes == 4).then_some(()),
+        _ => None,
+    };
+    running.hears("the count of notes", counted).await;
+    for restarted in [false, true] {
+        if restarted {
+            running.quit().await;
+            running = home.start_as_it_is().await;
+            running.app.open_vault(home.notes.root()).await.expect("the vault opens");
+        }
+        for (words, says) in told(&home, &running, Mode::Review, looking()).await.iter().zip(says) {
+            assert!(words.contains(says), "restarted {restarted}: no “{says}” in {words}");
+        }
+        let shown = running.app.show_note("bread").await.expect("the user sees it too");
+        assert_eq!((shown.path.as_str(), shown.text.as_str()), ("Recipes/Bread.md", BREAD));
+    }
+    running.app.save_settings(without_model()).await.expect("it is taken out");
+    assert!(running.app.show_note("bread").await.is_err());
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_changes_in_a_folder_beside_the_vault_whatever_the_model_asks_for() {
+    let (home, kitchen) = (keyed(&NOTES), kitchen());
+    let added = with(vec![root(&kitchen.root().join("Recipes"))], without_model());
+    let running = home.open(added).await;
+    let before = kitchen.snapshot();
+    let changing = || {
+        vec![
+            ("write_file", json!({ "path": "Recipes/New.md", "content": "x" })),
+            (
+                "write_file",
+                json!({ "path": "Recipes/Bread.md", "content": "x", "overwrite": true }),
+            ),
+            ("append_file", json!({ "path": "Recipes/Bread.md", "content": "x" })),
+            (
+                "edit_file",
+                json!({ "path": "Recipes/Bread.md", "old_text": "flour", "new_text": "rye" }),
+            ),
+            ("move_file", json!({ "source": "Recipes/Bread.md", "destination": "Bread.md" })),
+            ("move_file", json!({ "source": "Plan.md", "destination": "Recipes/Plan.md" })),
+            ("delete_file", json!({ "path": "Recipes/Bread.md" })),
+            ("delete_file", json!({ "path": "Recipes/sweet/" })),
+            ("create_folder", json!({ "path": "Recipes/new" })),
+        ]
+    };
+    for mode in [Mode::Review, Mode::Auto] {
+        for words in told(&home, &running, mode, changing()).await {
+            let says = "is in a folder beside the vault, which is only read. Make the note in the \
+                        vault instead.";
+            assert!(words.contains(says), "{mode:?}: {words}");
+        }
+    }
+    assert_eq!(kitchen.snapshot(), before);
+    assert!(
+        !kitchen.root().join("Recipes/new").exists() && !home.notes.root().join("Recipes").exists()
+    );
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_that_cannot_be_added_is_refused_with_a_sentence_and_nothing_is_saved() {
+    let (home, kitchen) = (keyed(&NOTES), kitchen());
+    let running = home.open(without_model()).await;
+    for (folder, says) in [
+        (home.notes.root().to_owned(), "is the vault itself"),
+        (home.notes.root().parent().expect("a folder").to_owned(), "holds the vault"),
+        (kitchen.root().join("gone"), "There is no folder at"),
+    ] {
+        let wanted = with(vec![root(&folder)], without_model());
+        let refused = running.app.save_settings(wanted).await.expect_err("it is refused");
+        assert!(refused.message.contains(says), "{refused}");
+        assert_eq!(running.settings().await.extra_roots, []);
+    }
+    let wanted =
+        vec![root(&kitchen.root().join("Recipes")), root(&kitchen.root().join("Recipes/sweet"))];
+    let refused = running.app.save_settings(with(wanted, without_model())).await;
+    assert!(refused.expect_err("refused").message.contains("lie within each other"));
+    running
+        .app
+        .save_settings(with(vec![root(&kitchen.root().join("Recipes"))], without_model()))
+        .await
+        .expect("added");
+    assert_eq!(running.settings().await.extra_roots.remove(0).name, "Recipes");
+    // One that is away does not keep the user from another setting.
+    drop(kitchen);
+    let settings = Settings { follow_links: true, ..running.settings().await };
+    running.app.save_settings(settings).await.expect("saved");
+    running.quit().await;
+}
