@@ -213,11 +213,7 @@ impl Group {
     fn count(&self, prepared: &Prepared) -> usize {
         let stage = prepared.stage();
         let (_, calls) = prepared.traced(stage.path(), "act", &self.inject(stage.path(), ""));
-        let mut threads = std::collections::BTreeMap::<&str, usize>::new();
-        for line in calls.lines().filter(|line| line.contains('(') && !line.contains("resumed")) {
-            *threads.entry(line.split(' ').next().unwrap_or_default()).or_default() += 1;
-        }
-        threads.into_values().max().unwrap_or_default().min(ENOUGH)
+        busiest(&calls).min(ENOUGH)
     }
 
     /// The last call that was begun, and what it was about.
@@ -233,6 +229,15 @@ impl Group {
         };
         format!("call:{about}{}", called.unwrap_or_default())
     }
+}
+
+/// How many calls the thread made that made most, by what strace wrote.
+pub(super) fn busiest(calls: &str) -> usize {
+    let mut threads = std::collections::BTreeMap::<&str, usize>::new();
+    for line in calls.lines().filter(|line| line.contains('(') && !line.contains("resumed")) {
+        *threads.entry(line.split(' ').next().unwrap_or_default()).or_default() += 1;
+    }
+    threads.into_values().max().unwrap_or_default()
 }
 
 /// A temporary file whose removal was refused stays: it is hidden, and nothing reads it.

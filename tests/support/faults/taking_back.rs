@@ -10,12 +10,13 @@ mod judge;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
 pub use child::run as child;
 
+use super::calls;
 use super::stage::{copy, last_line, scratch, was_killed};
 use super::tally::Tally;
 use super::tree::Tree;
@@ -38,7 +39,8 @@ struct Prepared {
     program: PathBuf,
 }
 
-/// Kills a process at every point of every deed.
+/// Kills a process at every point of every deed; then also the start after it; then the process
+/// before every write of its database.
 pub(super) fn kills(program: &Path, extent: Extent, tally: &Tally) {
     let wanted = if extent == Extent::Quick { 2 } else { usize::MAX };
     for deed in deeds().into_iter().take(wanted) {
@@ -46,14 +48,19 @@ pub(super) fn kills(program: &Path, extent: Extent, tally: &Tally) {
         each(&extent.of(prepared.points), |&at| {
             let stage = prepared.stage();
             if let Some(site) = prepared.killed(stage.path(), "act", at) {
-                tally.kill(&format!("{}:{site}", prepared.deed.way.name()));
-                let run = format!("{} killed at {at} {site}", prepared.deed.name);
-                let found = Tree::at(&stage.path().join("vault"));
-                let said = prepared.settled(stage.path());
-                tally.found(&run, &prepared.case.judge(&site, &found, &said));
+                prepared.judge(stage.path(), &site, &format!("at {at}"), tally);
             }
         });
+        // While the intents are open, and when some of them have happened.
+        let spots = [prepared.points / 3, prepared.points * 2 / 3];
+        each(&spots, |&at| prepared.kill_starts(at, extent, tally));
+        if calls::unavailable().is_none() {
+            prepared.kill_writes(extent, tally);
+        }
         println!("  {}: points={}", prepared.deed.name, prepared.points);
+    }
+    if let Some(why) = calls::unavailable() {
+        tally.skip("kills of undo and redo at writes of the database", &why);
     }
     control(program, extent, tally);
 }
@@ -129,6 +136,66 @@ impl Prepared {
         let output = command.env("KILL_AT", at.to_string()).output().expect("it starts");
         let site = || String::from_utf8_lossy(&output.stderr).trim().to_owned();
         was_killed(&output).then(site)
+    }
+
+    /// Kills the process at its n-th point, and the start after that at each of its own.
+    fn kill_starts(&self, at: usize, extent: Extent, tally: &Tally) {
+        for again in 1.. {
+            let stage = self.stage();
+            let first = self.killed(stage.path(), "act", at);
+            let (Some(first), Some(second)) = (first, self.killed(stage.path(), "look", again))
+            else {
+                break;
+            };
+            let site = format!("{first}, then start:{second}");
+            self.judge(stage.path(), &site, &format!("at {at}, then at {again}"), tally);
+            if extent == Extent::Quick && again >= 3 {
+                break;
+            }
+        }
+    }
+
+    /// Kills the process before each write and sync of the database's log.
+    fn kill_writes(&self, extent: Extent, tally: &Tally) {
+        let stage = self.stage();
+        let _ = self.traced(stage.path(), "trace=pwrite64,fsync");
+        let calls = fs::read_to_string(stage.path().join("calls")).expect("strace wrote");
+        let wanted = match extent {
+            Extent::Quick => extent.few(calls::busiest(&calls)),
+            Extent::Full => extent.of(calls::busiest(&calls)),
+        };
+        each(&wanted, |&at| {
+            let stage = self.stage();
+            let inject = format!("inject=pwrite64,fsync:signal=KILL:when={at}");
+            if was_killed(&self.traced(stage.path(), &inject)) {
+                self.judge(stage.path(), "write of the log", &format!("at write {at}"), tally);
+            }
+        });
+    }
+
+    /// Does the deed under strace, which looks at the database's log alone.
+    fn traced(&self, folder: &Path, what: &str) -> Output {
+        let log = child::database(folder).with_extension("db-wal");
+        let mut command = Command::new("strace");
+        command.args(["-f", "-qq", "-e", what, "-o"]).arg(folder.join("calls")).arg("-P").arg(log);
+        let plain = self.command(folder, "act");
+        command.arg(plain.get_program()).args(plain.get_args());
+        for (name, value) in plain.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        command.output().expect("strace starts")
+    }
+
+    /// What is wrong after the application has started again.
+    fn judge(&self, folder: &Path, site: &str, run: &str, tally: &Tally) {
+        let last = site.rsplit(", then ").next().unwrap_or(site);
+        tally.kill(&format!("{}:{last}", self.deed.way.name()));
+        let run = format!("{} killed {run} {site}", self.deed.name);
+        let found = Tree::at(&folder.join("vault"));
+        tally.found(&run, &self.case.judge(site, &found, &self.settled(folder)));
     }
 
     /// What is there after the application has started again, the deed was done again, and then its

@@ -1,7 +1,7 @@
 //! The process that takes back and is killed, and the one that looks afterwards: both are the whole
 //! application over real files and its real database.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use app::{App, DataDir, StoreLedger};
 use protocol::applied::{AppliedBy, AppliedSet, ListApplied, Standing, Undone};
@@ -147,14 +147,19 @@ async fn moment(app: &App, folder: &Path, refused: Option<String>) -> Moment {
     Moment { refused, tree: Tree::at(&folder.join("vault")), listed }
 }
 
+/// Where the application keeps what it knows of the vault.
+pub(super) fn database(folder: &Path) -> PathBuf {
+    let homes = std::fs::read_dir(folder.join("data/vaults")).expect("a folder of vaults");
+    let home = homes.map(|home| home.expect("an entry").path()).next().expect("a vault");
+    home.join("vaultmate.db")
+}
+
 /// The control: what is taken back is noted only after it has happened.
 async fn careless(folder: &Path, deed: &Deed) {
     let app = opened(folder).await;
     let scope = deed.scope(&applied(&app).await);
     app.shutdown().await;
-    let homes = std::fs::read_dir(folder.join("data/vaults")).expect("a folder of vaults");
-    let home = homes.map(|home| home.expect("an entry").path()).next().expect("a vault");
-    let store = Store::open(&home.join("vaultmate.db")).await.expect("a database");
+    let store = Store::open(&database(folder)).await.expect("a database");
     let notes = Here(Vault::open(&folder.join("vault")).expect("a vault"));
     let effects = store.effects_in(&scope).await.expect("effects");
     let first = effects.first().expect("an effect").clone();
