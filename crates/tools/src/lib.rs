@@ -33,6 +33,7 @@ mod address;
 mod candidates;
 mod closest;
 mod daily;
+mod folders;
 mod in_the_way;
 mod link_keeping;
 mod note_text;

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use llm::tool::{ToolContext, ToolFailure};
-use protocol::{Act, Change, ChangeKind, ChangeSet, ContentHash, NotePath, Seen, Unplannable};
-use vault::{EntryKind, Note, Setting, Vault, VaultError};
+use protocol::{Change, ChangeKind, ChangeSet, ContentHash, NotePath, Seen, Unplannable};
+use vault::{Note, Setting, Vault, VaultError};
 
 use crate::candidates::{self, Candidates};
 use crate::daily::{self, DAILY};
@@ -237,45 +237,6 @@ impl Notes {
             return Ok(format!("{words}\nFor today's daily note give path `{DAILY}`."));
         }
         Ok(words)
-    }
-
-    /// The folder that `asked` means, in any case, where a reader sees it.
-    pub(crate) async fn folder_called(
-        &self,
-        asked: &str,
-        context: &ToolContext,
-    ) -> Result<Option<NotePath>, ToolFailure> {
-        let Ok(asked) = NotePath::parse(&asked.trim().to_lowercase()) else { return Ok(None) };
-        Ok(self.folders(context).await?.into_iter().find(|path| {
-            NotePath::parse(&path.as_str().to_lowercase()).is_ok_and(|path| path == asked)
-        }))
-    }
-
-    /// What to say when nothing is called `asked`: with folders of such names, where no note has
-    /// one.
-    async fn or_folders(
-        &self,
-        asked: &str,
-        missing: ToolFailure,
-        context: &ToolContext,
-    ) -> Result<ToolFailure, ToolFailure> {
-        let is_folder = asked.trim().ends_with('/');
-        if !is_folder && candidates::read(&missing.0) != Some(Candidates::Near(Vec::new())) {
-            return Ok(missing);
-        }
-        let near = candidates::near_folders(asked, self.folders(context).await?);
-        Ok(if near.is_empty() { missing } else { ToolFailure(near) })
-    }
-
-    /// All folders, where a reader sees them.
-    async fn folders(&self, context: &ToolContext) -> Result<Vec<NotePath>, ToolFailure> {
-        let vault = self.vault.clone();
-        let listing = off_thread(move || vault.list()).await?;
-        let entries = listing.map(|listing| listing.entries).unwrap_or_default();
-        let folders = entries.into_iter().filter(|entry| entry.kind == EntryKind::Folder);
-        let seen = folders.filter_map(|entry| context.overlay.seen_from(&entry.path));
-        let made = context.overlay.changes().filter(|change| change.act == Act::MakeFolder);
-        Ok(seen.chain(made.map(|change| change.path.clone())).collect())
     }
 
     async fn resolve(&self, asked: &str) -> Result<Result<NotePath, VaultError>, ToolFailure> {
