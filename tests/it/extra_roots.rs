@@ -1,7 +1,9 @@
 //! A folder beside the vault, from the settings to the model and back: read, and never changed.
 
+use std::fs;
 use std::path::Path;
 
+use protocol::applied::{AppliedSet, ListApplied, UndoScope};
 use protocol::settings::ExtraRoot;
 use protocol::{AppEvent, Mode, Settings};
 use serde_json::{Value, json};
@@ -162,4 +164,41 @@ async fn a_folder_that_cannot_be_added_is_refused_with_a_sentence_and_nothing_is
     let settings = Settings { follow_links: true, ..running.settings().await };
     running.app.save_settings(settings).await.expect("saved");
     running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_changed_before_its_folder_became_one_beside_the_vault_is_not_taken_back_there() {
+    let home = keyed(&[("Plan.md", "plan\n"), ("Recipes/Bread.md", "flour\nwater\n")]);
+    let running = home.open(without_model()).await;
+    for words in ["append salt to Recipes/Bread", "append Recipes/New: leek"] {
+        running.say(None, words).await;
+    }
+    assert!(home.notes.read("Recipes/Bread.md").contains("salt"));
+    // The user moves the folder out of the vault and adds it.
+    let beside = TempVault::new(&[]);
+    let moved = beside.root().join("Recipes");
+    fs::rename(home.notes.root().join("Recipes"), &moved).expect("moved");
+    running.app.save_settings(with(vec![root(&moved)], without_model())).await.expect("added");
+    let (before, sets) = (beside.snapshot(), listed(&running).await);
+    assert!(!sets.is_empty());
+    for set in sets {
+        let undone = running.app.undo(&UndoScope::ChangeSet { change_set: set.id }).await;
+        let changed = undone.map(|undone| undone.changed).unwrap_or_default();
+        assert!(changed.is_empty(), "{changed:?}");
+    }
+    assert_eq!(beside.snapshot(), before);
+    assert!(!home.notes.root().join("Recipes").exists());
+    // The control: back in the vault it is taken back.
+    running.app.save_settings(without_model()).await.expect("taken out");
+    fs::rename(&moved, home.notes.root().join("Recipes")).expect("moved back");
+    for set in listed(&running).await {
+        running.app.undo(&UndoScope::ChangeSet { change_set: set.id }).await.expect("taken back");
+    }
+    assert_eq!(home.notes.read("Recipes/Bread.md"), "flour\nwater\n");
+    running.quit().await;
+}
+
+async fn listed(running: &Running) -> Vec<AppliedSet> {
+    let all = ListApplied { conversation: None, before: None };
+    running.app.list_applied(&all).await.expect("a list").sets
 }
