@@ -1,8 +1,9 @@
-//! A vault on a disk that is taken away and comes back, the same one or another.
+//! A vault, or a folder beside it, on a disk that is taken away and comes back, the same one or another.
 
 #![allow(
     clippy::disallowed_methods,
     clippy::expect_used,
+    clippy::indexing_slicing,
     clippy::panic,
     clippy::unwrap_used,
     reason = "a test makes its own files and fails where it cannot go on"
@@ -16,7 +17,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use support::{Folder, path};
-use vault::{Changed, Watch};
+use vault::{Changed, Vault, VaultError, Watch, admit_extra_roots};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -103,4 +104,48 @@ async fn the_same_disk_that_comes_back_is_watched_again() {
     assert_eq!(vault.read(&path("deep/a.md")).unwrap().bytes, b"while it was away");
     folder.write("deep/a.md", "2");
     until(&mut watch, &Changed::Notes(vec![path("deep/a.md")])).await;
+}
+
+#[tokio::test]
+async fn a_folder_beside_the_vault_goes_with_its_disk_and_is_there_when_that_is_back() {
+    let folder = Folder::with(&[("a.md", "a")]);
+    let disk = folder.beside("out/disk", &[("Bread.md", "flour")]);
+    let root = folder.beside("Recipes", &[]);
+    let from = ["--bind", disk.to_str().unwrap()];
+    let Some(first) = Mounted::over(&root, &from) else { return };
+    let vault = folder.vault_with(&[&root]);
+    let bread = path("Recipes/Bread.md");
+    let mut watch = vault.watch().unwrap();
+    assert_eq!(next(&mut watch).await, Changed::Everything);
+    assert_eq!(vault.bytes(&bread).unwrap(), b"flour");
+    first.pull();
+    until(&mut watch, &Changed::Everything).await;
+    vault.bytes(&bread).unwrap_err();
+    let problems = vault.list().unwrap().problems;
+    assert!(problems[0].why.contains("this folder beside the vault is empty"), "{problems:?}");
+
+    fs::write(disk.join("Bread.md"), "while it was away").unwrap();
+    let Some(_again) = Mounted::over(&root, &from) else { return };
+    until(&mut watch, &Changed::Everything).await;
+    assert_eq!(vault.bytes(&bread).unwrap(), b"while it was away");
+    fs::write(root.join("Bread.md"), "rye").unwrap();
+    until(&mut watch, &Changed::Notes(vec![bread])).await;
+}
+
+#[test]
+fn no_disk_within_a_folder_beside_the_vault_is_entered_and_a_vault_on_one_is_noticed() {
+    let folder = Folder::with(&[("a.md", "a")]);
+    let root = folder.beside("Recipes", &[("Bread.md", "flour"), ("disk/inner.md", "under")]);
+    let inner = root.join("disk");
+    let from = ["--bind", folder.root.to_str().unwrap()];
+    let Some(_mounted) = Mounted::over(&inner, &from) else { return };
+    let vault = folder.vault_with(&[&root]);
+    let refused = vault.read(&path("Recipes/disk/a.md")).unwrap_err();
+    assert!(matches!(refused, VaultError::NotANote { .. }), "{refused}");
+    let problems = vault.list().unwrap().problems;
+    assert_eq!(problems.iter().map(|problem| &*problem.name).collect::<Vec<_>>(), ["Recipes/disk"]);
+    // A vault that is opened there lies in the folder, though on a disk of its own.
+    let held = Vault::open(&inner).unwrap();
+    let refused = admit_extra_roots(&[support::extra(&root)], &[], Some(&held)).unwrap_err();
+    assert!(refused.to_string().contains("holds the vault"), "{refused}");
 }
