@@ -5,7 +5,7 @@ use protocol::{Act, NotePath};
 use vault::EntryKind;
 
 use crate::candidates::{self, Candidates};
-use crate::notes::{Notes, off_thread};
+use crate::notes::{Notes, failure, off_thread};
 
 impl Notes {
     /// The folder that `asked` means, in any case, where a reader sees it.
@@ -39,9 +39,8 @@ impl Notes {
     /// All folders, where a reader sees them.
     async fn folders(&self, context: &ToolContext) -> Result<Vec<NotePath>, ToolFailure> {
         let vault = self.vault();
-        let listing = off_thread(move || vault.list()).await?;
-        let entries = listing.map(|listing| listing.entries).unwrap_or_default();
-        let folders = entries.into_iter().filter(|entry| entry.kind == EntryKind::Folder);
+        let listing = off_thread(move || vault.list()).await?.map_err(|error| failure(&error))?;
+        let folders = listing.entries.into_iter().filter(|entry| entry.kind == EntryKind::Folder);
         let seen = folders.filter_map(|entry| context.overlay.seen_from(&entry.path));
         let made = context.overlay.changes().filter(|change| change.act == Act::MakeFolder);
         Ok(seen.chain(made.map(|change| change.path.clone())).collect())

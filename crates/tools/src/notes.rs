@@ -103,14 +103,18 @@ impl Notes {
         asked: &str,
         context: &ToolContext,
     ) -> Result<Thing, ToolFailure> {
-        let folder = self.folder_called(asked, context).await?;
-        if let Some(folder) = folder.clone().filter(|_| asked.trim().ends_with('/')) {
+        let folder = self.folder_called(asked, context).await;
+        if asked.trim().ends_with('/')
+            && let Some(folder) = folder.clone()?
+        {
             return Ok(Thing::Folder(folder));
         }
         match (self.path_of(asked, context).await, folder) {
             (Ok(path), _) => Ok(Thing::File(path)),
-            (Err(_), Some(folder)) => Ok(Thing::Folder(folder)),
-            (Err(missing), None) => Err(self.or_folders(asked, missing, context).await?),
+            (Err(_), Ok(Some(folder))) => Ok(Thing::Folder(folder)),
+            (Err(missing), Ok(None)) => Err(self.or_folders(asked, missing, context).await?),
+            // Who could not look must not say that there is nothing.
+            (Err(_), Err(unlisted)) => Err(unlisted),
         }
     }
 
@@ -306,7 +310,7 @@ pub(crate) async fn off_thread<T: Send + 'static>(
 }
 
 /// The vault's errors already say what to do.
-fn failure(error: &VaultError) -> ToolFailure {
+pub(crate) fn failure(error: &VaultError) -> ToolFailure {
     ToolFailure(error.to_string())
 }
 
