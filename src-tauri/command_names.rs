@@ -1,6 +1,6 @@
 /// Every command that the window may call. The build makes a permission of each; the capability
 /// file grants them to the window `main`; a test compares this list with the handler and the UI.
-pub(crate) const COMMANDS: [&str; 22] = [
+pub(crate) const COMMANDS: [&str; 24] = [
     "subscribe",
     "open_conversation",
     "send_message",
@@ -13,6 +13,8 @@ pub(crate) const COMMANDS: [&str; 22] = [
     "redo",
     "reapply",
     "settle_conflict",
+    "history",
+    "forget_history",
     "show_note",
     "close_note",
     "select_in_note",

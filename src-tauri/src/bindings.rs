@@ -20,6 +20,8 @@ pub(crate) fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync 
         changes::redo,
         changes::reapply,
         changes::settle_conflict,
+        changes::history,
+        changes::forget_history,
         notes::show_note,
         notes::close_note,
         notes::select_in_note,

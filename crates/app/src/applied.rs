@@ -6,8 +6,10 @@ use protocol::applied::{
     AppliedBy, AppliedHunks, AppliedNote, AppliedPage, AppliedSet, ListApplied,
 };
 use protocol::applied::{Standing, UndoScope};
-use protocol::{AppEvent, ChangeSetId, ContentHash, Effect, EffectId, Timestamp, UserError};
-use store::Store;
+use protocol::{
+    AppEvent, ChangeSetId, ContentHash, Effect, EffectId, LineCounts, Timestamp, UserError,
+};
+use store::{Store, UndoingRow};
 use vault::merge::hunks;
 use vault::undo::{Counts, Done, Hunks, Standings};
 
@@ -42,6 +44,9 @@ impl App {
     pub async fn applied_hunks(&self, effect: &EffectId) -> Result<AppliedHunks, UserError> {
         let open = self.open().await?;
         let found = the_effect(&open.store, effect).await?;
+        if found.forgotten.is_some() {
+            return Ok(AppliedHunks { effect: effect.clone(), hunks: Vec::new() });
+        }
         let (before, after) = versions(&open.store, &found).await?;
         let hunks = aside(move || single_hunks(&before, &after)).await?;
         Ok(AppliedHunks { effect: effect.clone(), hunks })
@@ -88,28 +93,49 @@ pub(crate) async fn versions(
     Ok((before, take(effect.after.as_ref()).unwrap_or_default()))
 }
 
+/// The lines that a change of a note adds and removes.
+pub(crate) fn line_counts(before: &[u8], after: &[u8]) -> LineCounts {
+    let hunks = hunks(before, after);
+    let count = |lines: usize| u32::try_from(lines).unwrap_or(u32::MAX);
+    LineCounts {
+        added: count(hunks.iter().map(|hunk| hunk.after.len()).sum()),
+        removed: count(hunks.iter().map(|hunk| hunk.before.len()).sum()),
+    }
+}
+
 /// What was taken back of which effects.
 pub(crate) async fn standings(store: &Store) -> Result<Standings, UserError> {
-    let rows = store.undoings().await.map_err(user_error)?;
-    let done = rows.into_iter().map(|row| Done {
+    Ok(standings_of(store.undoings().await.map_err(user_error)?))
+}
+
+fn standings_of(rows: Vec<UndoingRow>) -> Standings {
+    Standings::of(rows.into_iter().map(|row| Done {
         by: row.by,
         effect: row.effect,
         hunks: row.hunks.map_or(Hunks::All, Hunks::Some),
-    });
-    Ok(Standings::of(done))
+    }))
 }
 
 /// What is known of all effects together.
 struct Known {
     standings: Standings,
+    /// Taken back by changes that have lost their texts: they cannot be put back.
+    stuck: HashSet<EffectId>,
     own_sets: HashMap<ChangeSetId, AppliedBy>,
     overwritten: HashSet<EffectId>,
 }
 
 impl Known {
     async fn of(store: &Store) -> Result<Self, UserError> {
+        let undoings = store.undoings().await.map_err(user_error)?;
+        let lost = undoings.iter().filter(|row| row.is_forgotten);
+        let lost: Vec<_> = lost.map(|row| (row.by.clone(), row.effect.clone())).collect();
+        let standings = standings_of(undoings);
+        let counts = |by: &EffectId| standings.counts(by) != Counts::Nothing;
+        let stuck = lost.into_iter().filter(|(by, _)| counts(by)).map(|(_, effect)| effect);
         Ok(Self {
-            standings: standings(store).await?,
+            stuck: stuck.collect(),
+            standings,
             own_sets: store.own_sets().await.map_err(user_error)?,
             overwritten: store.overwritten().await.map_err(user_error)?,
         })
@@ -127,9 +153,14 @@ impl Known {
             AppliedBy::Assistant => store.words_of(&first.turn).await.map_err(user_error)?,
             AppliedBy::Undo | AppliedBy::Reapply => String::new(),
         };
+        let lacking = effects.iter().filter(|effect| self.lacks_text(effect));
+        let lacking: HashSet<_> = lacking.filter_map(|effect| effect.unit.clone()).collect();
         let mut notes = Vec::with_capacity(effects.len());
         for effect in effects {
-            notes.push(self.show_note(store, effect).await?);
+            let mut note = self.show_note(store, effect).await?;
+            // What happened together is taken back together.
+            note.too_old |= note.unit.as_ref().is_some_and(|unit| lacking.contains(unit));
+            notes.push(note);
         }
         Ok(Some(AppliedSet {
             id: first.change_set,
@@ -143,15 +174,15 @@ impl Known {
     }
 
     async fn show_note(&self, store: &Store, effect: Effect) -> Result<AppliedNote, UserError> {
-        let (before, after) = versions(store, &effect).await?;
-        let counted = move || {
-            let hunks = hunks(&before, &after);
-            let count = |lines: usize| u32::try_from(lines).unwrap_or(u32::MAX);
-            let added = count(hunks.iter().map(|hunk| hunk.after.len()).sum());
-            (added, count(hunks.iter().map(|hunk| hunk.before.len()).sum()))
+        let LineCounts { added, removed } = match effect.forgotten {
+            Some(counts) => counts,
+            None => {
+                let (before, after) = versions(store, &effect).await?;
+                aside(move || line_counts(&before, &after)).await?
+            }
         };
-        let (added, removed) = aside(counted).await?;
         Ok(AppliedNote {
+            too_old: self.lacks_text(&effect),
             standing: self.standing(&effect.id),
             effect: effect.id,
             path: effect.path,
@@ -161,6 +192,15 @@ impl Known {
             added,
             removed,
         })
+    }
+
+    /// Whether the text is not kept that is needed for the next step: to take it back, or to put
+    /// it back.
+    fn lacks_text(&self, effect: &Effect) -> bool {
+        match self.standing(&effect.id) {
+            Standing::Undone => self.stuck.contains(&effect.id),
+            _ => effect.forgotten.is_some(),
+        }
     }
 
     fn standing(&self, effect: &EffectId) -> Standing {

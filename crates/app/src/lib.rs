@@ -13,6 +13,7 @@ mod context;
 mod data_dir;
 mod diff;
 mod feed;
+mod history;
 mod home;
 mod inbox;
 mod link;

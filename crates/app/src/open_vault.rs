@@ -33,7 +33,7 @@ use crate::purpose::Purpose;
 use crate::shown::Shown;
 use crate::trouble::{not_opened, sentence, user_error};
 use crate::watching::Noticed;
-use crate::{config, inbox, link, outbox, recover};
+use crate::{config, history, inbox, link, outbox, recover};
 
 /// How long closing waits for tasks to come home.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -64,6 +64,8 @@ pub(crate) struct OpenVault {
     pub(crate) news: mpsc::UnboundedSender<News>,
     /// Held while a plan or a verdict is carried out: neither sees the other half-way.
     pub(crate) deciding: Arc<tokio::sync::Mutex<()>>,
+    /// Held while earlier versions are being forgotten.
+    pub(crate) forgetting: tokio::sync::Mutex<()>,
     /// Held while the window is told about the note that it shows.
     pub(crate) shown: tokio::sync::Mutex<Option<Shown>>,
     /// What was noticed of the folder.
@@ -113,6 +115,7 @@ impl OpenVault {
             // Before anybody listens to the hub: what comes in now must not be begun twice.
             problems.extend(open.go_on().await.err());
             open.spawn(Arc::clone(&open).watch());
+            open.spawn(Arc::clone(&open).tend_history(history::KEPT));
         }
         open.listen(ears);
         Ok((open, problems))
@@ -125,8 +128,8 @@ impl OpenVault {
         link: Option<LinkConfig>,
         around: &Surroundings,
     ) -> Result<(Arc<Self>, Ears), UserError> {
-        let (tasks, cancel) = (TaskTracker::new(), CancellationToken::new());
-        let deciding = Arc::default();
+        let (tasks, cancel, deciding) =
+            (TaskTracker::new(), CancellationToken::new(), Arc::default());
         let (desk, bell) = (around.desk.clone(), Arc::new(Notify::new()));
         desk.clear();
         let keeper = Keeper::new(&vault, around.config.private_rules());
@@ -164,8 +167,8 @@ impl OpenVault {
             pace: llm::Pace::REAL,
         });
         let (hub, hub_events) = hub::start(&tasks, cancel.clone(), link);
-        let sample = vault.folder() == around.data.sample();
         let open = Self {
+            sample: vault.folder() == around.data.sample(),
             vault,
             keeper,
             store,
@@ -176,10 +179,10 @@ impl OpenVault {
             bell,
             news,
             deciding,
+            forgetting: tokio::sync::Mutex::default(),
             shown: tokio::sync::Mutex::default(),
             noticed: Noticed::default(),
             hub_status: Mutex::new(HubStatus { state: HubState::Off, trouble: None }),
-            sample,
             tasks,
             cancel,
             _lock: lock,
@@ -219,6 +222,11 @@ impl OpenVault {
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         let cancel = self.cancel.clone();
         self.tasks.spawn(async move { cancel.run_until_cancelled(task).await });
+    }
+
+    /// What `work` comes to; `None` if the vault is closed before.
+    pub(crate) async fn while_open<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        self.cancel.run_until_cancelled(work).await
     }
 
     async fn go_on(self: &Arc<Self>) -> Result<(), UserError> {

@@ -68,7 +68,7 @@ impl OpenVault {
         effect: &Effect,
         standings: &Standings,
     ) -> Result<bool, UserError> {
-        if standings.counts(&effect.id) != Counts::Whole {
+        if standings.counts(&effect.id) != Counts::Whole || effect.forgotten.is_some() {
             return Ok(false);
         }
         let (before, after) = versions(&self.store, effect).await?;

@@ -117,6 +117,8 @@ async fn still_counting(
         let left = match standings.counts(&effect.id) {
             Counts::Nothing => continue,
             Counts::Whole => asked,
+            // It cannot be taken back at all, and that is said.
+            Counts::Without(_) if effect.forgotten.is_some() => asked,
             Counts::Without(gone) => {
                 let (before, after) = versions(&open.store, effect).await?;
                 let all = 0..vault::merge::hunks(&before, &after).len();
@@ -274,7 +276,7 @@ fn told(conflict: &Conflict) -> UndoConflict {
         Why::Gone => "The note is not there any more. Bring it back, or take back its deletion.",
         Why::Taken => "Something else is in its place now. Move that away, then undo again.",
         Why::Moved => "It was moved again since. Take that move back first.",
-        Why::Forgotten => "The text of that time is not kept any more.",
+        Why::Forgotten => "It is too old: the text of that time is not kept any more.",
         Why::Entangled => "It does not go together with the rest. Undo it by itself.",
     };
     let shows = matches!(conflict.why, Why::Changed | Why::Gone);

@@ -60,6 +60,9 @@ pub struct AppliedNote {
     pub removed: u32,
     /// Whether it still stands.
     pub standing: Standing,
+    /// Whether the text of that time is not kept any more: what stands cannot be taken back, what
+    /// was taken back cannot be put back.
+    pub too_old: bool,
 }
 
 /// Which applied changes to list.
@@ -105,7 +108,7 @@ pub struct AppliedHunks {
     /// The change.
     pub effect: EffectId,
     /// Its hunks from top to bottom; [`UndoScope::Effect`] names them by their place here. None
-    /// for a rename or a folder.
+    /// for a rename or a folder, and none that are too old.
     pub hunks: Vec<Hunk>,
 }
 

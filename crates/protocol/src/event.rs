@@ -113,6 +113,12 @@ pub enum AppEvent {
         /// The set, whole.
         set: crate::applied::AppliedSet,
     },
+    /// Earlier versions are being forgotten, or some were: then what is listed of changes may stand
+    /// differently.
+    HistoryChanged {
+        /// How far it has come; `None` when it is over.
+        forgetting: Option<crate::history::Forgetting>,
+    },
     /// Another provider, model or trouble.
     ProviderChanged {
         /// How it stands.

@@ -11,6 +11,7 @@ pub mod error;
 pub mod event;
 pub mod fault;
 pub mod hash;
+pub mod history;
 pub mod hub;
 pub mod id;
 pub mod message;

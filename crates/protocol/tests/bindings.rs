@@ -8,6 +8,7 @@ use protocol::applied::{
 };
 use protocol::conversation::{ConversationView, Item};
 use protocol::event::{ProviderStatus, VaultInfo};
+use protocol::history::{Age, Forgetting, ForgottenHistory, KeptHistory, Older};
 use protocol::request::{DecideReview, KeyPlace, NoteText, ProviderTest, SendMessage};
 use protocol::review::{DiffLine, Hunk, Sign, Words};
 use protocol::settings::{ExtraRoot, HubSettings, PrivateSettings, Theme};
@@ -90,6 +91,11 @@ fn bindings() -> String {
         ConflictPlace,
         UndoConflict,
         Undone,
+        Age,
+        Older,
+        KeptHistory,
+        ForgottenHistory,
+        Forgetting,
         ConversationView,
         Snapshot,
         AppEvent,

@@ -1,7 +1,8 @@
-//! What was applied: the list, and the way back.
+//! What was applied: the list, the way back, and how long there is one.
 
 use app::App;
 use protocol::applied::{AppliedHunks, AppliedPage, ListApplied, UndoConflict, UndoScope, Undone};
+use protocol::history::{Age, ForgottenHistory, KeptHistory};
 use protocol::{EffectId, UserError};
 use tauri::State;
 
@@ -42,4 +43,17 @@ pub(crate) async fn settle_conflict(
     conflict: UndoConflict,
 ) -> Result<Undone, UserError> {
     app.settle_conflict(&conflict).await
+}
+
+#[tauri::command]
+pub(crate) async fn history(app: State<'_, App>) -> Result<KeptHistory, UserError> {
+    app.history().await
+}
+
+#[tauri::command]
+pub(crate) async fn forget_history(
+    app: State<'_, App>,
+    age: Age,
+) -> Result<ForgottenHistory, UserError> {
+    app.forget_history(age).await
 }

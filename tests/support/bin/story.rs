@@ -2,8 +2,9 @@
 //!
 //! `story DATA VAULT NAME` plays a story; `story DATA VAULT go-on` is the start after a crash.
 //! With `KILL_AT=n` the process kills itself at its n-th fault point, with `KILL_ON=name` at the
-//! first one of that name (see `plug`). At the end it prints how many it passed. `listen` opens the vault and waits to be killed. `naive` is the control: it
-//! edits in place, without a ledger.
+//! first one of that name (see `plug`). At the end it prints how many it passed. `listen` opens the
+//! vault and waits to be killed. `forget` forgets the history of what was played before. `naive` is
+//! the control: it edits in place, without a ledger.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -14,6 +15,7 @@
 use std::path::{Path, PathBuf};
 
 use app::{App, DataDir};
+use protocol::history::Age;
 use protocol::request::{DecideReview, SendMessage};
 use protocol::{ConversationId, Mode, QuestionId, Settings};
 use testkit::plug;
@@ -40,6 +42,8 @@ async fn play(data: PathBuf, vault: &Path, name: &str) {
     let last = conversations(&app).await.into_iter().next();
     if name == "listen" {
         std::future::pending::<()>().await;
+    } else if name == "forget" {
+        app.forget_history(Age::Any).await.expect("forgotten");
     } else if name == "go-on" {
         go_on(&app, last).await;
     } else {

@@ -718,7 +718,12 @@ removed: number,
 /**
  * Whether it still stands.
  */
-standing: Standing, };
+standing: Standing, 
+/**
+ * Whether the text of that time is not kept any more: what stands cannot be taken back, what
+ * was taken back cannot be put back.
+ */
+tooOld: boolean, };
 
 /**
  * Changes that were applied together.
@@ -793,7 +798,7 @@ export type AppliedHunks = {
 effect: EffectId, 
 /**
  * Its hunks from top to bottom; [`UndoScope::Effect`] names them by their place here. None
- * for a rename or a folder.
+ * for a rename or a folder, and none that are too old.
  */
 hunks: Array<Hunk>, };
 
@@ -876,6 +881,67 @@ changed: Array<NotePath>,
  * What could not be taken back without a guess: the notes are as they were in these places.
  */
 conflicts: Array<UndoConflict>, };
+
+/**
+ * Which changes to forget: those that are older than this.
+ */
+export type Age = "ninety_days" | "thirty_days" | "any";
+
+/**
+ * What would be lost if changes of an age were forgotten.
+ */
+export type Older = { 
+/**
+ * The age.
+ */
+age: Age, 
+/**
+ * How many changes could not be taken back any more.
+ */
+changes: number, };
+
+/**
+ * What is kept of earlier versions of the notes.
+ */
+export type KeptHistory = { 
+/**
+ * How much room it takes, packed.
+ */
+bytes: number, 
+/**
+ * When the oldest change was made that can be taken back; `None` if there is none.
+ */
+since: Timestamp | null, 
+/**
+ * What would be lost, by age, the longest first.
+ */
+older: Array<Older>, };
+
+/**
+ * What was forgotten.
+ */
+export type ForgottenHistory = { 
+/**
+ * How many changes cannot be taken back any more.
+ */
+changes: number, 
+/**
+ * How much room it took, packed.
+ */
+bytes: number, };
+
+/**
+ * How far forgetting has come.
+ */
+export type Forgetting = { 
+/**
+ * Changes that are forgotten.
+ */
+done: number, 
+/**
+ * Changes that were to be forgotten.
+ */
+all: number, };
 
 /**
  * Everything the chat shows of one conversation.
@@ -983,7 +1049,11 @@ review: Review | null, } | { "type": "applied_changed",
 /**
  * The set, whole.
  */
-set: AppliedSet, } | { "type": "provider_changed", 
+set: AppliedSet, } | { "type": "history_changed", 
+/**
+ * How far it has come; `None` when it is over.
+ */
+forgetting: Forgetting | null, } | { "type": "provider_changed", 
 /**
  * How it stands.
  */

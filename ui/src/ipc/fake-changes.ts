@@ -1,11 +1,14 @@
 /** What was applied in a story, and taking it back, for the application in memory. */
 import type {
+  Age,
   AppliedNote,
   AppliedPage,
   AppliedSet,
   ChangeSetId,
   EffectId,
+  ForgottenHistory,
   Hunk,
+  KeptHistory,
   ListApplied,
   Standing,
   UndoConflict,
@@ -25,6 +28,11 @@ export interface AppliedStory {
 export const nothingApplied: AppliedStory = { sets: [], hunks: {}, conflicts: {} };
 
 const pageLength = 20;
+
+/** Each change of a story takes as much. */
+const bytesEach = 20_500;
+
+const days: Readonly<Record<Age, number>> = { ninety_days: 90, thirty_days: 30, any: 0 };
 
 export class FakeChanges {
   #sets: readonly AppliedSet[];
@@ -79,6 +87,33 @@ export class FakeChanges {
   takeOld({ effect }: UndoConflict): Undone {
     this.#settled.add(effect);
     return this.#settle((note) => note.effect === effect, 'undone');
+  }
+
+  kept(): KeptHistory {
+    const kept = this.#older('any');
+    const older = (['ninety_days', 'thirty_days', 'any'] as const).map((age) => {
+      return { age, changes: this.#older(age).length };
+    });
+    const since = kept.length > 0 ? Math.min(...kept.map(({ at }) => at)) : null;
+    return { bytes: kept.length * bytesEach, since, older };
+  }
+
+  forget(age: Age): ForgottenHistory {
+    const changes = this.#older(age).length;
+    const from = Date.now() - days[age] * 86_400_000;
+    this.#sets = this.#sets.map((set) => {
+      if (set.at >= from) return set;
+      return { ...set, notes: set.notes.map((note) => ({ ...note, tooOld: true })) };
+    });
+    return { changes, bytes: changes * bytesEach };
+  }
+
+  #older(age: Age): { at: number }[] {
+    const from = Date.now() - days[age] * 86_400_000;
+    const sets = this.#sets.filter(({ at }) => at < from);
+    return sets.flatMap(({ at, notes }) =>
+      notes.filter(({ tooOld }) => !tooOld).map(() => ({ at })),
+    );
   }
 
   #notes(): AppliedNote[] {

@@ -1,5 +1,6 @@
 /** An application in memory: plays a story to the window, for tests and pictures. */
 import type {
+  Age,
   AppEvent,
   AppliedHunks,
   AppliedPage,
@@ -8,6 +9,8 @@ import type {
   ConversationView,
   DecideReview,
   EffectId,
+  ForgottenHistory,
+  KeptHistory,
   KeyPlace,
   ListApplied,
   NotePath,
@@ -165,6 +168,18 @@ export class FakeHost implements Host {
   async settleConflict(conflict: UndoConflict): Promise<Undone> {
     await this.#called('settleConflict', conflict);
     return this.#changes.takeOld(conflict);
+  }
+
+  async history(): Promise<KeptHistory> {
+    await this.#called('history');
+    return this.#changes.kept();
+  }
+
+  async forgetHistory(age: Age): Promise<ForgottenHistory> {
+    await this.#called('forgetHistory', age);
+    const forgotten = this.#changes.forget(age);
+    this.tell({ type: 'history_changed', forgetting: null });
+    return forgotten;
   }
 
   async showNote(path: NotePath): Promise<NoteText> {

@@ -1,8 +1,8 @@
 /** The one door between the window and the application. */
 import type {
-  AppliedHunks, AppliedPage, ConversationId, ConversationView, DecideReview, EffectId, KeyPlace,
-  ListApplied, NotePath, NoteText, Numbered, ProviderTest, SendMessage, Settings, Snapshot, Undone,
-  UndoConflict, UndoScope,
+  Age, AppliedHunks, AppliedPage, ConversationId, ConversationView, DecideReview, EffectId,
+  ForgottenHistory, KeptHistory, KeyPlace, ListApplied, NotePath, NoteText, Numbered, ProviderTest,
+  SendMessage, Settings, Snapshot, Undone, UndoConflict, UndoScope,
 } from './bindings';
 
 /** Each call may be refused with a `UserError`, thrown as it is. */
@@ -31,6 +31,10 @@ export interface Host {
   reapply(effect: EffectId): Promise<Undone>;
   /** Writes `back` in each place of the conflict where `now` still stands. */
   settleConflict(conflict: UndoConflict): Promise<Undone>;
+  /** What is kept of earlier versions, and what would be lost by age. */
+  history(): Promise<KeptHistory>;
+  /** Forgets the earlier versions of an age; resolves when nothing of them is left. */
+  forgetHistory(age: Age): Promise<ForgottenHistory>;
   /** Shows a note beside the chat; it is then the active note that a model may be told of. */
   showNote(path: NotePath): Promise<NoteText>;
   /** No note is shown any more. */

@@ -11,6 +11,11 @@ export function dayWords(at: number, now = new Date()): string {
   return new Intl.DateTimeFormat(undefined, { dateStyle: 'full' }).format(day);
 }
 
+/** The date alone. */
+export function dateWords(at: number): string {
+  return new Intl.DateTimeFormat(undefined, { dateStyle: 'long' }).format(at);
+}
+
 /** The day and the time. */
 export function timeWords(at: number): string {
   return new Intl.DateTimeFormat(undefined, { dateStyle: 'long', timeStyle: 'short' }).format(at);

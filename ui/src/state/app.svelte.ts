@@ -4,6 +4,7 @@ import type {
   Conversation,
   ConversationId,
   ConversationView,
+  Forgetting,
   HubStatus,
   NotePath,
   NoteText,
@@ -47,6 +48,8 @@ export class AppState {
   /** The note beside the chat. */
   note = $state.raw<ShownNote | null>(null);
   readonly changes = new Changes();
+  /** How far forgetting the history has come, while it is going on. */
+  forgetting = $state.raw<Forgetting | null>(null);
   /** What a screen reader is told, at boundaries only. */
   announcement = $state('');
 
@@ -69,6 +72,7 @@ export class AppState {
     this.hub = snapshot.hub;
     this.conversations = snapshot.conversations;
     this.changes.clear();
+    this.forgetting = null;
     this.problems = [];
     for (const error of snapshot.problems) this.report(error);
     this.ready = true;
@@ -96,6 +100,11 @@ export class AppState {
         return;
       case 'provider_changed':
         this.provider = event.provider;
+        return;
+      case 'history_changed':
+        this.forgetting = event.forgetting;
+        // What is known of changes may stand differently now.
+        if (!event.forgetting) this.changes.clear();
         return;
       case 'hub_changed':
         this.hub = event.hub;

@@ -3,12 +3,19 @@ import type { AppliedNote, AppliedSet } from '../ipc/bindings';
 import { together } from './decisions';
 import type { Done } from './effect-words';
 
-export function canUndo({ standing }: AppliedNote): boolean {
+export function canUndo({ standing, tooOld }: AppliedNote): boolean {
+  if (tooOld) return false;
   return standing === 'stands' || standing === 'partly_undone';
 }
 
-export function canRedo({ standing }: AppliedNote): boolean {
+export function canRedo({ standing, tooOld }: AppliedNote): boolean {
+  if (tooOld) return false;
   return standing === 'undone' || standing === 'partly_undone';
+}
+
+/** Whether another program overwrote it, and it can be put in again. */
+export function canReapply({ standing, tooOld }: AppliedNote): boolean {
+  return standing === 'overwritten' && !tooOld;
 }
 
 /** How much there is to take back; a move with its links counts once. */

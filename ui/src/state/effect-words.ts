@@ -1,5 +1,5 @@
 /** What happened to notes and folders, or shall happen, in one sentence. */
-import type { ChangeKind, NotePath } from '../ipc/bindings';
+import type { AppliedNote, ChangeKind, NotePath } from '../ipc/bindings';
 import { m } from '../messages/messages';
 import { around } from '../shared/around';
 import type { IconName } from '../shared/icons';
@@ -44,6 +44,11 @@ export function doneWords(done: readonly Done[]): Sentence {
   const count = paths.length;
   const notes = done.every(isContent);
   return sentence('pen', notes ? m.tool_changed_many({ count }) : m.changes_made({ count }));
+}
+
+/** Why a change can be neither taken back nor put back. */
+export function tooOldWords({ standing }: AppliedNote): string {
+  return standing === 'undone' ? m.standing_too_old_undone() : m.standing_too_old();
 }
 
 /** What was prepared for the user's verdict. */

@@ -2,6 +2,7 @@
 import { SvelteMap } from 'svelte/reactivity';
 
 import type {
+  AppEvent,
   ChangeSetId,
   ConversationId,
   ConversationView,
@@ -15,11 +16,12 @@ import type {
 } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
 import { AppState } from './app.svelte';
+import { History } from './history.svelte';
 import { linkedNote } from './note-path';
 import { Undoing } from './undoing.svelte';
 import { userError } from './user-error';
 
-export type SettingsSection = 'vault' | 'private' | 'answering' | 'hub' | 'appearance';
+export type SettingsSection = 'vault' | 'private' | 'history' | 'answering' | 'hub' | 'appearance';
 
 /** What fills the main column. */
 type Place =
@@ -48,6 +50,7 @@ export class Session {
   sending = $state(false);
 
   readonly undoing: Undoing;
+  readonly history: History;
   readonly #host: Host;
   readonly #drafts = new SvelteMap<ConversationId | null, string>();
   #feed = 0;
@@ -55,6 +58,7 @@ export class Session {
   constructor(host: Host) {
     this.#host = host;
     this.undoing = new Undoing(host, this.app);
+    this.history = new History(host, this.app);
   }
 
   /** Opens the feed and brings the window to where things stand; also after a vault was opened. */
@@ -78,6 +82,7 @@ export class Session {
       await this.#reopen();
       await this.#showAgain();
       if (this.place.name === 'changes') this.openChanges(this.place.conversation);
+      if (this.place.name === 'settings') void this.history.look();
     });
   }
 
@@ -105,6 +110,7 @@ export class Session {
   }
 
   openSettings(section: SettingsSection = 'vault'): void {
+    if (this.place.name !== 'settings') void this.history.look();
     this.place = { name: 'settings', section };
   }
 
@@ -290,10 +296,20 @@ export class Session {
   #receive(events: readonly Numbered[]): void {
     const before = this.app.vault;
     this.app.receive(events);
-    if (sameVault(before, this.app.vault)) return;
+    if (sameVault(before, this.app.vault)) {
+      if (events.some(({ event }) => hasForgotten(event))) this.#listAgain();
+      return;
+    }
     // It was a note of the vault before.
     this.app.closeNote();
     void this.start();
+  }
+
+  /** Changes stand differently now: those in front of the user are fetched again. */
+  #listAgain(): void {
+    if (this.place.name === 'changes') this.openChanges(this.place.conversation, this.place.at);
+    const chat = this.app.chat?.id ?? null;
+    if (chat !== null) void this.undoing.listOf(chat);
   }
 
   /** What happened to the shown note before the new snapshot was not told. */
@@ -330,6 +346,10 @@ export class Session {
       return false;
     }
   }
+}
+
+function hasForgotten(event: AppEvent): boolean {
+  return event.type === 'history_changed' && event.forgetting === null;
 }
 
 function sameVault(one: VaultInfo | null, other: VaultInfo | null): boolean {

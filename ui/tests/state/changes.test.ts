@@ -19,6 +19,7 @@ function set(id: string, at: number, change: Partial<AppliedSet> = {}): AppliedS
     added: 1,
     removed: 0,
     standing: 'stands',
+    tooOld: false,
   } as const;
   const from = { conversation: 'c', turn: `t-${id}`, by: 'assistant', request: '' } as const;
   return { id, at, notes: [note], ...from, ...change };

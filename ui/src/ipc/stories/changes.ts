@@ -12,8 +12,8 @@ function note(
   kind: ChangeKind,
   change: Partial<AppliedNote> = {},
 ): AppliedNote {
-  const none = { target: null, unit: null, added: 0, removed: 0, standing: 'stands' } as const;
-  return { effect, path, kind, ...none, ...change };
+  const none = { target: null, unit: null, added: 0, removed: 0, tooOld: false } as const;
+  return { effect, path, kind, standing: 'stands', ...none, ...change };
 }
 
 function set(

@@ -1,0 +1,106 @@
+//! The user forgets the history: nothing of it is left in the data folder, the changes stay listed,
+//! and a kill in the middle loses nothing else.
+
+use protocol::applied::{AppliedNote, ListApplied, UndoScope};
+use protocol::history::Age;
+use protocol::{AppEvent, ConversationId};
+use testkit::story::{self, EDITED, NOTES};
+use testkit::{ScriptedModel, TempVault};
+
+use crate::stage::{Home, Running, asking, keyed};
+
+const ALL: [&str; 3] = ["Alpha.md", "Beta.md", "Deep/Gamma.md"];
+
+/// In a note that is edited, and never in a conversation.
+const CANARY: &str = "heron wears a hat";
+/// Short, so that packing leaves its words as they are.
+const ALPHA: &str = "# Alpha\n\nThe first line of alpha.\nThe heron wears a hat.\n";
+
+/// The application after three notes were changed together, one of them by mistake.
+async fn changed() -> (Home, ScriptedModel, Running, ConversationId) {
+    let (home, model) = (keyed(&NOTES), ScriptedModel::responder(story::model).await);
+    home.notes.write("Alpha.md", ALPHA);
+    let running = home.open(asking(&model)).await;
+    let conversation = running.say(None, "play review").await;
+    running.decide(&conversation, &ALL, &[]).await.expect("applied");
+    (home, model, running, conversation)
+}
+
+async fn listed(running: &Running) -> Vec<AppliedNote> {
+    let all = ListApplied { conversation: None, before: None };
+    let sets = running.app.list_applied(&all).await.expect("a list").sets;
+    sets.into_iter().flat_map(|set| set.notes).collect()
+}
+
+/// The files of the data folder that hold some words.
+fn holding(data: &TempVault, words: &str) -> Vec<String> {
+    let holds = |bytes: &[u8]| bytes.windows(words.len()).any(|place| place == words.as_bytes());
+    let files = data.snapshot().into_iter();
+    files.filter(|(_, bytes)| holds(bytes)).map(|(path, _)| path).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_forgotten_is_in_no_file_and_its_changes_stay_listed() {
+    let (home, model, running, conversation) = changed().await;
+    assert!(!holding(&home.data, CANARY).is_empty(), "the control: it is kept before");
+    let before = running.app.history().await.expect("known");
+    assert!(before.bytes > 0 && before.since.is_some());
+    assert_eq!(before.older.iter().map(|older| older.changes).collect::<Vec<_>>(), [0, 0, 3]);
+
+    let none = running.app.forget_history(Age::ThirtyDays).await.expect("nothing is so old");
+    assert_eq!((none.changes, none.bytes), (0, 0));
+    let forgotten = running.app.forget_history(Age::Any).await.expect("forgotten");
+    assert_eq!((forgotten.changes, forgotten.bytes), (3, before.bytes));
+    assert_eq!(holding(&home.data, CANARY), Vec::<String>::new());
+    let progress = running.hears("how far it has come", |event| match event {
+        AppEvent::HistoryChanged { forgetting: Some(so_far) } if so_far.done > 0 => Some(*so_far),
+        _ => None,
+    });
+    assert_eq!(progress.await.all, 3);
+    let after = running.app.history().await.expect("known");
+    assert_eq!((after.bytes, after.since), (0, None));
+
+    let notes = listed(&running).await;
+    let told: Vec<_> = notes.iter().map(|n| (n.added, n.removed, n.too_old)).collect();
+    assert_eq!(told, [(1, 1, true); 3]);
+    let scope = UndoScope::Conversation { conversation: conversation.clone() };
+    let undone = running.app.undo(&scope).await.expect("an answer");
+    assert_eq!((undone.changed.len(), undone.conflicts.len()), (0, 3));
+    let items = running.view(&conversation).await.items;
+    assert!(items.len() > 3, "the conversation is whole: {items:?}");
+
+    // Life goes on, with a history of its own.
+    home.notes.write("Alpha.md", ALPHA);
+    running.say(Some(&conversation), "play review").await;
+    running.decide(&conversation, &["Alpha.md"], &[]).await.expect("applied");
+    running.quit().await;
+    let running = home.open(asking(&model)).await;
+    let last = listed(&running).await.remove(0);
+    assert!(!last.too_old);
+    let scope = UndoScope::Effect { effect: last.effect, hunks: Vec::new() };
+    assert_eq!(running.app.undo(&scope).await.expect("taken back").changed.len(), 1);
+    assert_eq!(home.notes.read("Alpha.md"), ALPHA);
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_kill_while_forgetting_loses_nothing_else_and_forgetting_again_ends_it() {
+    for (point, is_gone) in [("store.forget.before", false), ("store.forget.after", true)] {
+        let (home, model, running, conversation) = changed().await;
+        let items = running.view(&conversation).await.items;
+        running.quit().await;
+        home.killed_on(point, "forget", &[]).await;
+
+        let running = home.open(asking(&model)).await;
+        assert_eq!(running.view(&conversation).await.items, items, "{point}");
+        let notes = listed(&running).await;
+        assert_eq!(notes.iter().map(|n| n.too_old).collect::<Vec<_>>(), [is_gone; 3], "{point}");
+        for (path, text) in EDITED.iter().skip(1) {
+            assert_eq!(home.notes.read(path), *text, "{point}");
+        }
+        running.app.forget_history(Age::Any).await.expect("forgotten");
+        assert_eq!(holding(&home.data, CANARY), Vec::<String>::new(), "{point}");
+        assert_eq!(listed(&running).await.len(), 3, "{point}");
+        running.quit().await;
+    }
+}

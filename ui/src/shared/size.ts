@@ -1,0 +1,15 @@
+/** How much room something takes, as the user's language writes it. */
+
+const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;
+
+/** "0 byte", "12.3 MB". */
+export function sizeWords(bytes: number): string {
+  const steps = bytes < 1 ? 0 : Math.floor(Math.log10(bytes) / 3);
+  const step = Math.min(steps, units.length - 1);
+  const digits = step === 0 ? 0 : 1;
+  return new Intl.NumberFormat(undefined, {
+    style: 'unit',
+    unit: units[step] ?? 'byte',
+    maximumFractionDigits: digits,
+  }).format(bytes / 1000 ** step);
+}
