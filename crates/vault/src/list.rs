@@ -4,12 +4,12 @@ use std::io;
 use std::sync::Arc;
 
 use protocol::{NotePath, Timestamp};
-use rustix::fs::{self, AtFlags, FileType};
+use rustix::fs::{self, AtFlags, FileType, Stat};
 use rustix::io::Errno;
 
 use crate::folder::Folder;
-use crate::screen::{Showing, Stamp};
-use crate::{Vault, VaultError, read, sync};
+use crate::screen::Showing;
+use crate::{Stamp, Vault, VaultError, read, sync};
 
 /// Everything in the vault that is not protected.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -67,22 +67,26 @@ impl Vault {
         self.listed(self.showing())
     }
 
-    pub(crate) fn listed(&self, showing: Option<Arc<Showing>>) -> Result<Listing, VaultError> {
-        let mut found_all = Gathered::default();
-        let top = self.root().folder_or_self(None).map_err(top_error)?;
-        let mut folders = found_all.add("", &top).map_err(top_error)?;
-        folders.extend(found_all.add_extra_roots(self));
-        while let Some(path) = folders.pop() {
-            // Opened one at a time: a vault may have more folders than a process may hold open.
-            let open = self.folder_to_read(Some(&path));
-            let found = open.and_then(|folder| found_all.add(&path, &folder));
-            match found {
-                Ok(found) => folders.extend(found),
-                Err(Errno::NOENT) => {}
-                Err(error) => found_all.problems.push(Unlisted::new(path, unreadable(error))),
-            }
+    /// Everything in the vault with its stamp, whatever a screen keeps back, sorted by path. A
+    /// folder that cannot be read is passed over.
+    pub fn survey(&self) -> Result<Vec<(Entry, Stamp)>, VaultError> {
+        let mut entries = self.gathered()?.entries;
+        entries.sort_unstable_by(|(a, _), (b, _)| a.path.cmp(&b.path));
+        Ok(entries)
+    }
+
+    /// What stands at `path`, whatever a screen keeps back; `None` when nothing does. A file that
+    /// a sync program keeps elsewhere is seen by a [survey](Self::survey) only.
+    pub fn entry(&self, path: &NotePath) -> Result<Option<(Entry, Stamp)>, VaultError> {
+        match self.stat_to_read(path.as_str()) {
+            Ok(stat) => Ok(Some(entry(path.clone(), path.name(), &stat))),
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(None),
+            Err(error) => Err(VaultError::system("looked at", path, error)),
         }
-        let Gathered { entries, mut problems } = found_all;
+    }
+
+    pub(crate) fn listed(&self, showing: Option<Arc<Showing>>) -> Result<Listing, VaultError> {
+        let Gathered { entries, mut problems } = self.gathered()?;
         problems.retain(|problem| {
             let hides = |showing: &Arc<Showing>| {
                 NotePath::parse(&problem.name).is_ok_and(|path| showing.hides_path(&path))
@@ -104,6 +108,24 @@ impl Vault {
         });
         problems.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         Ok(Listing { entries, problems })
+    }
+
+    fn gathered(&self) -> Result<Gathered, VaultError> {
+        let mut found_all = Gathered::default();
+        let top = self.root().folder_or_self(None).map_err(top_error)?;
+        let mut folders = found_all.add("", &top).map_err(top_error)?;
+        folders.extend(found_all.add_extra_roots(self));
+        while let Some(path) = folders.pop() {
+            // Opened one at a time: a vault may have more folders than a process may hold open.
+            let open = self.folder_to_read(Some(&path));
+            let found = open.and_then(|folder| found_all.add(&path, &folder));
+            match found {
+                Ok(found) => folders.extend(found),
+                Err(Errno::NOENT) => {}
+                Err(error) => found_all.problems.push(Unlisted::new(path, unreadable(error))),
+            }
+        }
+        Ok(found_all)
     }
 }
 
@@ -175,20 +197,26 @@ impl Gathered {
                 return Ok(EntryKind::Link);
             }
         };
-        let kind = match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile if sync::stands_for(name).is_some() => EntryKind::Placeholder,
-            FileType::RegularFile if sync::is_conflict_copy(name) => EntryKind::Conflict,
-            FileType::RegularFile if path.is_markdown() => EntryKind::Note,
-            FileType::RegularFile => EntryKind::Attachment,
-            FileType::Directory => EntryKind::Folder,
-            _ => EntryKind::Link,
-        };
-        let is_file = !matches!(kind, EntryKind::Folder | EntryKind::Link | EntryKind::Placeholder);
-        let size = if is_file { read::size(&stat) } else { 0 };
-        let entry = Entry { path, size, modified: read::modified(&stat), kind };
-        self.entries.push((entry, Stamp::of(&stat)));
+        let (entry, stamp) = entry(path, name, &stat);
+        let kind = entry.kind;
+        self.entries.push((entry, stamp));
         Ok(kind)
     }
+}
+
+/// What a file at `path` is that is called `name` on disk.
+fn entry(path: NotePath, name: &str, stat: &Stat) -> (Entry, Stamp) {
+    let kind = match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile if sync::stands_for(name).is_some() => EntryKind::Placeholder,
+        FileType::RegularFile if sync::is_conflict_copy(name) => EntryKind::Conflict,
+        FileType::RegularFile if path.is_markdown() => EntryKind::Note,
+        FileType::RegularFile => EntryKind::Attachment,
+        FileType::Directory => EntryKind::Folder,
+        _ => EntryKind::Link,
+    };
+    let is_file = !matches!(kind, EntryKind::Folder | EntryKind::Link | EntryKind::Placeholder);
+    let size = if is_file { read::size(stat) } else { 0 };
+    (Entry { path, size, modified: read::modified(stat), kind }, Stamp::of(stat))
 }
 
 impl Unlisted {

@@ -6,7 +6,7 @@ use std::io::Read;
 use protocol::{ContentHash, NotePath, Timestamp};
 use rustix::fs::{self, FileType, Mode, OFlags, Stat};
 
-use crate::{Vault, VaultError, sync};
+use crate::{Stamp, Vault, VaultError, sync};
 
 /// The most a note may weigh, in bytes. A larger file is listed but never opened.
 pub const NOTE_LIMIT: u64 = 10 << 20;
@@ -42,6 +42,11 @@ impl Vault {
     /// scans over many notes.
     pub fn bytes(&self, path: &NotePath) -> Result<Vec<u8>, VaultError> {
         self.read_file(path).map(|(bytes, _)| bytes)
+    }
+
+    /// The same with the stamp of what was read.
+    pub fn stamped(&self, path: &NotePath) -> Result<(Vec<u8>, Stamp), VaultError> {
+        self.read_file(path).map(|(bytes, stat)| (bytes, Stamp::of(&stat)))
     }
 
     /// The number that the file system has given to what is at `path` in the vault itself.

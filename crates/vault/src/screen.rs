@@ -8,9 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use protocol::{NotePath, Privacy, PrivateRules};
-use rustix::fs::Stat;
 
-use crate::{Entry, EntryKind, NOTE_LIMIT, Vault, VaultError};
+use crate::{Entry, EntryKind, NOTE_LIMIT, Stamp, Vault, VaultError};
 
 /// How long a listing may look into notes whose tags and properties are not known yet. What is
 /// left is kept back, and known sooner the next time.
@@ -29,26 +28,6 @@ pub struct Screen {
 pub(crate) struct Showing {
     rules: PrivateRules,
     most: Privacy,
-}
-
-/// Tells whether a file was touched.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Stamp {
-    inode: u64,
-    size: i64,
-    written: (i64, u64),
-    changed: (i64, u64),
-}
-
-impl Stamp {
-    pub(crate) const fn of(stat: &Stat) -> Self {
-        Self {
-            inode: stat.st_ino,
-            size: stat.st_size,
-            written: (stat.st_mtime, stat.st_mtime_nsec),
-            changed: (stat.st_ctime, stat.st_ctime_nsec),
-        }
-    }
 }
 
 impl Screen {
@@ -121,6 +100,16 @@ impl Vault {
                 Err(VaultError::NotFound { .. }) => false,
                 Err(_) => true,
             }
+    }
+
+    /// Whether the screen, if there is one, shows a note with this path and this text. Asks no
+    /// disk: for who holds the text already.
+    #[must_use]
+    pub fn shows(&self, path: &NotePath, text: &[u8]) -> bool {
+        self.showing().is_none_or(|showing| {
+            let by_text = || showing.looks_into(path) && showing.rules.by_text(text) > showing.most;
+            !showing.hides_path(path) && !by_text()
+        })
     }
 
     /// Files that the screen's rules keep from who may see what is at most as private as `most`;

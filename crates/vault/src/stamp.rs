@@ -1,0 +1,54 @@
+//! Whether a file was touched since it was looked at, told without reading it.
+
+use rustix::fs::Stat;
+
+/// What the file system says of a file that changes with each write: the same stamp, the same
+/// bytes. Only a write within the grain of the file system's clock can escape it, so a stamp counts
+/// once it is [settled](Self::is_settled).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Stamp {
+    inode: u64,
+    size: i64,
+    written: (i64, u64),
+    changed: (i64, u64),
+}
+
+impl Stamp {
+    pub(crate) const fn of(stat: &Stat) -> Self {
+        Self {
+            inode: stat.st_ino,
+            size: stat.st_size,
+            written: (stat.st_mtime, stat.st_mtime_nsec),
+            changed: (stat.st_ctime, stat.st_ctime_nsec),
+        }
+    }
+
+    /// The stamp as numbers, for storing.
+    #[must_use]
+    pub const fn to_numbers(self) -> [u64; 6] {
+        let Self { inode, size, written, changed } = self;
+        let (size, written_s, changed_s) =
+            (size.cast_unsigned(), written.0.cast_unsigned(), changed.0.cast_unsigned());
+        [inode, size, written_s, written.1, changed_s, changed.1]
+    }
+
+    /// A stamp that was stored.
+    #[must_use]
+    pub const fn from_numbers(numbers: [u64; 6]) -> Self {
+        let [inode, size, written_s, written_ns, changed_s, changed_ns] = numbers;
+        Self {
+            inode,
+            size: size.cast_signed(),
+            written: (written_s.cast_signed(), written_ns),
+            changed: (changed_s.cast_signed(), changed_ns),
+        }
+    }
+
+    /// Whether a later write gets another stamp for sure: the last one was over two seconds before
+    /// `now`, in seconds since 1970, which is the coarsest clock of a file system.
+    #[must_use]
+    pub const fn is_settled(self, now: i64) -> bool {
+        let last = if self.written.0 > self.changed.0 { self.written.0 } else { self.changed.0 };
+        last.saturating_add(2) < now
+    }
+}
