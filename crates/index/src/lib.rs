@@ -4,9 +4,12 @@
 //! Everything blocks and stops at the deadline it is given, saying that it was cut.
 
 mod error;
+mod facts;
 mod find;
 mod glob;
+mod index;
 pub mod links;
+mod live;
 pub mod markdown;
 mod notes;
 mod overlaid;
@@ -15,9 +18,11 @@ mod passage;
 mod reading;
 mod score;
 mod search;
+mod snapshot;
 mod words;
 
 pub use error::{Cut, SearchError};
 pub use find::{Ranked, find};
 pub use glob::{Globbed, glob};
-pub use search::{Found, Hit, Query, search};
+pub use index::{Coverage, Index, IndexError};
+pub use search::{Found, Hit, Query};

@@ -25,11 +25,21 @@ pub(crate) fn look<I: Sync, T: Send>(
     deadline: Option<Instant>,
     look: impl Fn(&I) -> Option<T> + Sync,
 ) -> Looked<T> {
+    look_by(BATCH, things, deadline, look)
+}
+
+/// The same with `batch` things a time: one at a time when each is much work.
+pub(crate) fn look_by<I: Sync, T: Send>(
+    batch: usize,
+    things: &[I],
+    deadline: Option<Instant>,
+    look: impl Fn(&I) -> Option<T> + Sync,
+) -> Looked<T> {
     let (next, timed_out) = (AtomicUsize::new(0), AtomicBool::new(false));
     let work = || {
         let mut found = Vec::new();
         loop {
-            let start = next.fetch_add(BATCH, Ordering::Relaxed);
+            let start = next.fetch_add(batch, Ordering::Relaxed);
             let Some(rest) = things.get(start..) else { return found };
             if rest.is_empty() {
                 return found;
@@ -38,8 +48,8 @@ pub(crate) fn look<I: Sync, T: Send>(
                 timed_out.store(true, Ordering::Relaxed);
                 return found;
             }
-            let batch: Vec<T> = rest.iter().take(BATCH).filter_map(&look).collect();
-            found.push((start, batch));
+            let some: Vec<T> = rest.iter().take(batch).filter_map(&look).collect();
+            found.push((start, some));
         }
     };
     let mut batches: Vec<(usize, Vec<T>)> = thread::scope(|scope| {

@@ -115,8 +115,7 @@ pub(crate) fn admit(path: &NotePath, stat: &Stat) -> Result<(), VaultError> {
 
 /// When the file was last written, in milliseconds.
 pub(crate) fn modified(stat: &Stat) -> Timestamp {
-    let millis = i64::try_from(stat.st_mtime_nsec / 1_000_000).unwrap_or_default();
-    Timestamp(stat.st_mtime.saturating_mul(1000).saturating_add(millis))
+    Stamp::of(stat).modified()
 }
 
 /// The file's size in bytes.

@@ -1,5 +1,6 @@
 //! Whether a file was touched since it was looked at, told without reading it.
 
+use protocol::Timestamp;
 use rustix::fs::Stat;
 
 /// What the file system says of a file that changes with each write: the same stamp, the same
@@ -42,6 +43,19 @@ impl Stamp {
             written: (written_s.cast_signed(), written_ns),
             changed: (changed_s.cast_signed(), changed_ns),
         }
+    }
+
+    /// The file's size in bytes.
+    #[must_use]
+    pub fn size(self) -> u64 {
+        u64::try_from(self.size).unwrap_or_default()
+    }
+
+    /// When the file was last written.
+    #[must_use]
+    pub fn modified(self) -> Timestamp {
+        let millis = i64::try_from(self.written.1 / 1_000_000).unwrap_or_default();
+        Timestamp(self.written.0.saturating_mul(1000).saturating_add(millis))
     }
 
     /// Whether a later write gets another stamp for sure: the last one was over two seconds before

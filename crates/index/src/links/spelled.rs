@@ -3,12 +3,13 @@
 use std::ops::Range;
 
 use protocol::NotePath;
+use serde::{Deserialize, Serialize};
 
 use super::canvas;
 use crate::markdown::{Document, LinkForm, NotText};
 
 /// One link as it stands in a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spelled {
     /// The bytes of its target in the file.
     pub at: Range<usize>,
@@ -24,7 +25,7 @@ pub struct Spelled {
 }
 
 /// How a target is written, which decides how a path is read and spelled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Form {
     Note(LinkForm),
     /// The file of a canvas card: a path from the top of the vault.
@@ -51,6 +52,18 @@ impl Form {
     }
 }
 
+impl Spelled {
+    /// All links of the file `path`; none where it holds no text.
+    pub(crate) fn all(path: &NotePath, bytes: &[u8]) -> Vec<Self> {
+        if may_link(path) { links(path, bytes).unwrap_or_default() } else { Vec::new() }
+    }
+
+    /// All links of a note that was taken apart.
+    pub(crate) fn of_note(document: &Document<'_>) -> Vec<Self> {
+        with_lines(document.text, of_document(document, Form::Note))
+    }
+}
+
 /// Whether a file may hold links.
 pub(super) fn may_link(path: &NotePath) -> bool {
     path.is_markdown() || is_canvas(path)
@@ -67,7 +80,7 @@ pub(super) fn links(path: &NotePath, bytes: &[u8]) -> Result<Vec<Spelled>, NotTe
         return Ok(with_lines(text, canvas::links(text)));
     }
     let document = Document::decode(bytes)?;
-    Ok(with_lines(document.text, of_document(&document, Form::Note)))
+    Ok(Spelled::of_note(&document))
 }
 
 /// The links of a document, their lines not yet counted.

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::destination;
 
 /// A link inside the vault, with the bytes of each of its parts.
@@ -22,7 +24,7 @@ pub struct Link {
 }
 
 /// How a link is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum LinkForm {
     /// `[[target#subpath|alias]]`
     Wiki,
@@ -35,7 +37,7 @@ pub enum LinkForm {
 }
 
 /// How the YAML text around a link is quoted, which decides what must be escaped in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Quoting {
     /// Not at all.
     Plain,

@@ -1,0 +1,258 @@
+//! The index of one vault: what its notes hold, kept beside them and never behind for long.
+//!
+//! It can be deleted at any time and is built again. Until it stands, and where it cannot be
+//! written, searches read the notes themselves.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use protocol::{NotePath, PrivateRules};
+use thiserror::Error;
+use vault::{Entry, Stamp, Vault, VaultError};
+
+use crate::live::{Eye, View, fold, keep, kept};
+use crate::parallel;
+use crate::snapshot::Looked;
+
+/// Why an index could not be brought up to date. Searches go on without it.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum IndexError {
+    /// The vault could not be listed.
+    #[error(transparent)]
+    Vault(#[from] VaultError),
+    /// The folder of the index could not be written.
+    #[error(
+        "the search index in {folder} cannot be written: {source}. Searching is slower until there is room and a right to write there."
+    )]
+    Unwritable {
+        /// The folder.
+        folder: String,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// How much of the vault the index holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Coverage {
+    /// Files that were looked at.
+    pub done: usize,
+    /// Files there are, as far as is known.
+    pub all: usize,
+    /// Whether searches use it.
+    pub stands: bool,
+}
+
+/// Cheap to clone; all clones are the same index. Its methods block on the disk.
+#[derive(Debug, Clone)]
+pub struct Index {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    vault: Vault,
+    dir: PathBuf,
+    rules: RwLock<PrivateRules>,
+    view: RwLock<Option<Arc<View>>>,
+    /// What was refreshed since a survey began that is to become the view.
+    since: Mutex<Option<BTreeSet<NotePath>>>,
+    coverage: Mutex<Coverage>,
+    /// The view that is on disk.
+    kept: Mutex<Option<Arc<View>>>,
+    /// Held while files are looked at because they changed.
+    refreshing: Mutex<()>,
+    /// Held by who makes a new view.
+    catching_up: Mutex<()>,
+}
+
+impl Index {
+    /// Over all notes of `vault` but those that `rules` keep from every model; `dir` is its own. Nothing
+    /// is read yet.
+    #[must_use]
+    pub fn new(vault: &Vault, rules: PrivateRules, dir: &Path) -> Self {
+        let inner = Inner {
+            vault: vault.whole(),
+            dir: dir.to_owned(),
+            rules: RwLock::new(rules),
+            view: RwLock::default(),
+            since: Mutex::default(),
+            coverage: Mutex::default(),
+            kept: Mutex::default(),
+            refreshing: Mutex::default(),
+            catching_up: Mutex::default(),
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Brings the index to what the vault holds now: at the start, and when nobody knows what
+    /// changed. Reads the notes that are not as they were and no others. Returns early when `stop`
+    /// is set; the index then is as it was.
+    pub fn catch_up(&self, stop: &AtomicBool) -> Result<(), IndexError> {
+        let _alone = lock(&self.inner.catching_up);
+        *lock(&self.inner.since) = Some(BTreeSet::new());
+        let caught_up = self.renew(stop);
+        lock(&self.inner.since).take();
+        caught_up
+    }
+
+    /// Looks at files that were made, written, renamed or removed. Searches that begin afterwards
+    /// find what they hold.
+    pub fn refresh(&self, paths: &[NotePath]) {
+        let _alone = lock(&self.inner.refreshing);
+        if let Some(since) = lock(&self.inner.since).as_mut() {
+            since.extend(paths.iter().cloned());
+        }
+        if let Some(view) = self.view() {
+            let changes = self.changes(&view, paths);
+            if !changes.is_empty() {
+                self.show(view.with(changes));
+            }
+        }
+    }
+
+    /// Keeps on disk what has changed since it was kept last, so that the next start need not read
+    /// it again. Worth while a few seconds after the last change: younger files are looked at once
+    /// more.
+    pub fn tidy(&self, stop: &AtomicBool) -> Result<(), IndexError> {
+        let Some(view) = self.view() else { return Ok(()) };
+        self.refresh(&view.unsettled());
+        let Some(view) = self.view() else { return Ok(()) };
+        if view.is_heavy() {
+            return self.catch_up(stop);
+        }
+        let _alone = lock(&self.inner.catching_up);
+        let mut kept = lock(&self.inner.kept);
+        if kept.as_ref().is_some_and(|kept| Arc::ptr_eq(kept, &view)) {
+            return Ok(());
+        }
+        keep(&self.inner.dir, &view).map_err(|source| self.unwritable(source))?;
+        *kept = Some(view);
+        Ok(())
+    }
+
+    /// Other notes are private from now on. The index stands aside until it has
+    /// [caught up](Self::catch_up).
+    pub fn set_rules(&self, rules: PrivateRules) {
+        let _alone = lock(&self.inner.refreshing);
+        let mut current = self.inner.rules.write().unwrap_or_else(PoisonError::into_inner);
+        if *current != rules {
+            *current = rules;
+            *self.inner.view.write().unwrap_or_else(PoisonError::into_inner) = None;
+            *lock(&self.inner.coverage) = Coverage::default();
+        }
+    }
+
+    /// How much of the vault it holds.
+    #[must_use]
+    pub fn coverage(&self) -> Coverage {
+        *lock(&self.inner.coverage)
+    }
+
+    /// What the notes are now; `None` until it stands.
+    pub(crate) fn view(&self) -> Option<Arc<View>> {
+        self.inner.view.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn renew(&self, stop: &AtomicBool) -> Result<(), IndexError> {
+        let inner = &*self.inner;
+        let before = self.view().or_else(|| kept(&inner.dir).map(Arc::new));
+        let files = inner.vault.survey()?;
+        let rules = self.rules();
+        let eye = Eye::new(&inner.vault, &rules);
+        self.covered(0, files.len());
+        let view = match before.as_deref().and_then(|before| updated(before, &eye, &files)) {
+            Some(view) => view,
+            None => {
+                make_private(&inner.dir).map_err(|source| self.unwritable(source))?;
+                let told = |done| self.covered(done, files.len());
+                let snapshot = fold(&inner.dir, &eye, before.as_deref(), &files, stop, told)
+                    .map_err(|source| self.unwritable(source))?;
+                let Some(snapshot) = snapshot else { return Ok(()) };
+                View::new(Arc::new(snapshot))
+            }
+        };
+        // Nothing is refreshed while the view is exchanged: what was in between is looked at here.
+        let _alone = lock(&inner.refreshing);
+        if *self.inner.rules.read().unwrap_or_else(PoisonError::into_inner) != rules {
+            return Ok(());
+        }
+        let since: Vec<NotePath> =
+            lock(&inner.since).take().unwrap_or_default().into_iter().collect();
+        let changes = self.changes(&view, &since);
+        self.show(view.with(changes));
+        *lock(&inner.coverage) = Coverage { done: files.len(), all: files.len(), stands: true };
+        Ok(())
+    }
+
+    /// What the files at `paths` are now, where that is not what `view` holds.
+    fn changes(&self, view: &View, paths: &[NotePath]) -> Vec<(NotePath, Option<Looked>)> {
+        let rules = self.rules();
+        let eye = Eye::new(&self.inner.vault, &rules);
+        let looked = parallel::look(paths, None, |path| {
+            let Ok(found) = self.inner.vault.entry(path) else { return None };
+            let known = view.get(path);
+            match (found, known) {
+                (None, None) => None,
+                (None, Some(_)) => Some((path.clone(), None)),
+                (Some((_, stamp)), Some(known)) if known.stamp() == Some(stamp) => None,
+                (Some((entry, stamp)), _) => Some((path.clone(), eye.look(&entry, stamp))),
+            }
+        });
+        looked.found
+    }
+
+    fn rules(&self) -> PrivateRules {
+        self.inner.rules.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn show(&self, view: View) {
+        *self.inner.view.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(view));
+    }
+
+    fn covered(&self, done: usize, all: usize) {
+        let mut coverage = lock(&self.inner.coverage);
+        (coverage.done, coverage.all) = (done, all);
+    }
+
+    fn unwritable(&self, source: io::Error) -> IndexError {
+        IndexError::Unwritable { folder: self.inner.dir.display().to_string(), source }
+    }
+}
+
+/// A view of `files`, which are all there are, out of one of an earlier moment; `None` when so much
+/// has changed that a new snapshot is less work.
+fn updated(before: &View, eye: &Eye<'_>, files: &[(Entry, Stamp)]) -> Option<View> {
+    if before.snapshot().rules() != eye.rules_hash() {
+        return None;
+    }
+    let known = |path: &NotePath| before.get(path).and_then(|known| known.stamp());
+    let is_same = |(entry, stamp): &&(Entry, Stamp)| known(&entry.path) == Some(*stamp);
+    let changed: Vec<_> = files.iter().filter(|file| !is_same(file)).collect();
+    let is_there =
+        |path: &NotePath| files.binary_search_by(|(entry, _)| entry.path.cmp(path)).is_ok();
+    let gone = before.all().map(|held| held.path().clone()).filter(|path| !is_there(path));
+    let gone: Vec<_> = gone.map(|path| (path, None)).collect();
+    if before.is_heavy_with(changed.len() + gone.len()) {
+        return None;
+    }
+    let looked = parallel::look(&changed, None, |(entry, stamp)| {
+        Some((entry.path.clone(), eye.look(entry, *stamp)))
+    });
+    Some(before.with(looked.found.into_iter().chain(gone)))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A folder that only the user can look into: the notes' text will lie there.
+fn make_private(dir: &Path) -> io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
+}

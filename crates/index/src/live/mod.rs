@@ -1,0 +1,221 @@
+//! What the notes are now: a snapshot, and in memory what is no longer as in it.
+//!
+//! A view never changes: who searches one sees it to the end, and nobody waits for him.
+
+mod fold;
+mod later;
+mod look;
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use fixedbitset::FixedBitSet;
+use protocol::NotePath;
+use vault::{Entry, EntryKind, Stamp};
+
+pub(crate) use fold::fold;
+pub(crate) use later::{keep, kept};
+pub(crate) use look::Eye;
+
+use crate::facts::Facts;
+use crate::snapshot::{Looked, Row, Snapshot, is_odd};
+
+/// All files of a vault at one moment.
+#[derive(Debug, Clone)]
+pub(crate) struct View {
+    snapshot: Arc<Snapshot>,
+    /// Rows of the snapshot that do not count: the file is gone, or fresh.
+    dead: FixedBitSet,
+    fresh: BTreeMap<NotePath, Arc<Fresh>>,
+    /// How much text is fresh, in bytes.
+    weight: usize,
+}
+
+/// A file that is not as in the snapshot.
+#[derive(Debug)]
+pub(crate) struct Fresh {
+    pub(crate) looked: Looked,
+    pub(crate) facts: Facts,
+}
+
+/// A file of a view.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Held<'a> {
+    /// As in the snapshot.
+    Stored(&'a Snapshot, &'a Row),
+    /// Since then.
+    Fresh(&'a Fresh),
+}
+
+impl Held<'_> {
+    pub(crate) fn path(&self) -> &NotePath {
+        match self {
+            Self::Stored(_, row) => &row.path,
+            Self::Fresh(fresh) => &fresh.looked.entry.path,
+        }
+    }
+
+    pub(crate) fn kind(&self) -> EntryKind {
+        match self {
+            Self::Stored(_, row) => row.kind,
+            Self::Fresh(fresh) => fresh.looked.entry.kind,
+        }
+    }
+
+    pub(crate) fn entry(&self) -> Entry {
+        match self {
+            Self::Stored(_, row) => Entry {
+                path: row.path.clone(),
+                size: row.size,
+                modified: row.modified,
+                kind: row.kind,
+            },
+            Self::Fresh(fresh) => fresh.looked.entry.clone(),
+        }
+    }
+
+    pub(crate) fn stamp(&self) -> Option<Stamp> {
+        match self {
+            Self::Stored(_, row) => row.stamp,
+            Self::Fresh(fresh) => fresh.looked.stamp,
+        }
+    }
+
+    /// Its text without byte order mark; empty unless searches look into it.
+    pub(crate) fn text(&self) -> &[u8] {
+        match self {
+            Self::Stored(snapshot, row) => snapshot.text(row),
+            Self::Fresh(fresh) => &fresh.looked.text,
+        }
+    }
+
+    pub(crate) fn facts(&self) -> Facts {
+        match self {
+            Self::Stored(snapshot, row) => snapshot.facts(row),
+            Self::Fresh(fresh) => fresh.facts.clone(),
+        }
+    }
+
+    pub(crate) fn is_odd(&self) -> bool {
+        match self {
+            Self::Stored(_, row) => row.is_odd,
+            Self::Fresh(fresh) => is_odd(&fresh.looked.text),
+        }
+    }
+}
+
+impl View {
+    /// What a snapshot holds.
+    pub(crate) fn new(snapshot: Arc<Snapshot>) -> Self {
+        let dead = FixedBitSet::with_capacity(snapshot.rows().len());
+        Self { snapshot, dead, fresh: BTreeMap::new(), weight: 0 }
+    }
+
+    pub(crate) fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    /// The same after `changes`; `None` is a file that is gone.
+    pub(crate) fn with(
+        &self,
+        changes: impl IntoIterator<Item = (NotePath, Option<Looked>)>,
+    ) -> Self {
+        let mut view = self.clone();
+        for (path, looked) in changes {
+            if let Some(row) = view.snapshot.find(&path) {
+                view.dead.insert(row);
+            }
+            if let Some(before) = view.fresh.remove(&path) {
+                view.weight -= before.looked.text.len();
+            }
+            if let Some(looked) = looked {
+                view.weight += looked.text.len();
+                let facts = Facts::decode(&looked.facts);
+                view.fresh.insert(path, Arc::new(Fresh { looked, facts }));
+            }
+        }
+        view
+    }
+
+    /// The file at `path`.
+    pub(crate) fn get(&self, path: &NotePath) -> Option<Held<'_>> {
+        if let Some(fresh) = self.fresh.get(path) {
+            return Some(Held::Fresh(fresh));
+        }
+        let at = self.snapshot.find(path).filter(|row| !self.dead.contains(*row))?;
+        self.snapshot.rows().get(at).map(|row| Held::Stored(&self.snapshot, row))
+    }
+
+    /// All files; those as in the snapshot first, each part in the order of paths.
+    pub(crate) fn all(&self) -> impl Iterator<Item = Held<'_>> {
+        let stored = self.snapshot.rows().iter().enumerate();
+        let stored = stored.filter(|(at, _)| !self.dead.contains(*at));
+        stored
+            .map(|(_, row)| Held::Stored(&self.snapshot, row))
+            .chain(self.fresh.values().map(|fresh| Held::Fresh(fresh)))
+    }
+
+    /// Neighbouring rows that are plain text, in runs of about `size` bytes, of those notes whose
+    /// path is `wanted`.
+    pub(crate) fn runs(
+        &self,
+        size: usize,
+        wanted: impl Fn(&NotePath) -> bool,
+    ) -> Vec<Range<usize>> {
+        let mut runs = Vec::new();
+        let (mut start, mut length) = (0, 0);
+        let rows = self.snapshot.rows();
+        for (at, row) in rows.iter().enumerate() {
+            let empty = row.length() == 0;
+            let plain = row.is_searched() && !row.is_odd && !self.dead.contains(at);
+            let joins = empty || (plain && wanted(&row.path));
+            if !joins || length >= size {
+                if length > 0 {
+                    runs.push(start..at);
+                }
+                (start, length) = (if joins { at } else { at + 1 }, 0);
+            }
+            if joins {
+                length += row.length();
+            }
+        }
+        if length > 0 {
+            runs.push(start..rows.len());
+        }
+        runs
+    }
+
+    /// The notes that no run holds: fresh ones, and those whose text is odd.
+    pub(crate) fn singles(&self, wanted: impl Fn(&NotePath) -> bool) -> Vec<Held<'_>> {
+        let rows = self.snapshot.rows().iter().enumerate();
+        let odd = rows.filter(|(at, row)| row.is_odd && !self.dead.contains(*at));
+        let odd = odd.map(|(_, row)| Held::Stored(&self.snapshot, row));
+        let all = odd.chain(self.fresh.values().map(|fresh| Held::Fresh(fresh)));
+        all.filter(|held| held.kind() == EntryKind::Note && wanted(held.path())).collect()
+    }
+
+    /// The files that have to be looked at again before they can be known after a restart.
+    pub(crate) fn unsettled(&self) -> Vec<NotePath> {
+        let open = self.all().filter(|held| held.stamp().is_none());
+        open.map(|held| held.path().clone()).collect()
+    }
+
+    /// Whether so much is fresh that a new snapshot pays.
+    pub(crate) fn is_heavy(&self) -> bool {
+        self.is_heavy_with(0)
+    }
+
+    /// Whether it would be with so many more changes.
+    pub(crate) fn is_heavy_with(&self, more: usize) -> bool {
+        let most = FRESH_FILES.max(self.snapshot.rows().len() / 8);
+        let dead_or_fresh = self.dead.count_ones(..).max(self.fresh.len());
+        self.weight > FRESH_BYTES || dead_or_fresh + more > most
+    }
+}
+
+/// So much fresh text is held in memory.
+const FRESH_BYTES: usize = 8 << 20;
+
+/// So many fresh files cost little to search one by one.
+const FRESH_FILES: usize = 1_000;

@@ -1,0 +1,135 @@
+//! Matching line by line, as ripgrep does it.
+
+use std::io;
+use std::ops::Range;
+
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkMatch};
+use regex_syntax::hir::Look;
+
+use super::Query;
+use crate::SearchError;
+
+/// How many lines of one note are shown.
+pub(super) const LINES_A_NOTE: usize = 5;
+
+/// Finds lines that match a query.
+#[derive(Debug, Clone)]
+pub(super) struct Lines {
+    matcher: RegexMatcher,
+    /// Whether it asks for the start or the end of a whole note.
+    is_about_ends: bool,
+}
+
+/// A line that matched: the bytes it spans, line end included.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    /// 1-based.
+    pub(super) line: u64,
+    pub(super) span: Range<usize>,
+}
+
+/// The first matching lines of one note, and how many there are.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    pub(super) first: Vec<Place>,
+    pub(super) total: u32,
+}
+
+impl Lines {
+    /// Of the query's pattern, with ripgrep's meaning.
+    pub(super) fn of(query: &Query) -> Result<Self, SearchError> {
+        let matcher = RegexMatcherBuilder::new()
+            .case_insensitive(!query.case_sensitive)
+            .multi_line(true)
+            .line_terminator(Some(b'\n'))
+            .build(&query.pattern)
+            .map_err(|error| SearchError::BadPattern {
+                pattern: query.pattern.clone(),
+                why: last_line(&error.to_string()),
+                literal: regex::escape(&query.pattern),
+            })?;
+        let parsed = regex_syntax::ParserBuilder::new().utf8(false).build().parse(&query.pattern);
+        let is_about_ends = parsed.is_ok_and(|parsed| {
+            let looks = parsed.properties().look_set();
+            looks.contains(Look::Start) || looks.contains(Look::End)
+        });
+        Ok(Self { matcher, is_about_ends })
+    }
+
+    /// Whether notes may be searched several at a time.
+    pub(super) const fn spans_notes(&self) -> bool {
+        !self.is_about_ends
+    }
+
+    /// The places in a note of plain text.
+    pub(super) fn places(&self, text: &[u8]) -> Places {
+        let mut places = Places::default();
+        self.search(&mut searcher(true, BinaryDetection::none()), text, &mut places);
+        places
+    }
+
+    /// The places in a note that holds zero bytes, or text of another encoding: it is read piece by
+    /// piece to its first zero byte.
+    pub(super) fn places_in_odd(&self, bytes: &[u8]) -> Places {
+        let mut places = Places::default();
+        let mut searcher = searcher(true, BinaryDetection::quit(0));
+        if let Err(error) = searcher.search_reader(&self.matcher, bytes, &mut places) {
+            // Memory does not fail to be read.
+            tracing::error!(%error, "a note could not be searched to its end");
+        }
+        places
+    }
+
+    /// The lines of a long text that match, by their bytes; `found` hears of each, in order.
+    pub(super) fn scan(&self, text: &[u8], found: impl FnMut(Range<usize>)) {
+        self.search(&mut searcher(false, BinaryDetection::none()), text, Hear(found));
+    }
+
+    fn search<S: Sink<Error = io::Error>>(&self, searcher: &mut Searcher, text: &[u8], sink: S) {
+        if let Err(error) = searcher.search_slice(&self.matcher, text, sink) {
+            // Neither a slice nor the sink fails; what was found until then stands in any case.
+            tracing::error!(%error, "a note could not be searched to its end");
+        }
+    }
+}
+
+impl Sink for Places {
+    type Error = io::Error;
+
+    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
+        self.total = self.total.saturating_add(1);
+        if self.first.len() < LINES_A_NOTE {
+            let line = found.line_number().unwrap_or(1);
+            self.first.push(Place { line, span: span(found) });
+        }
+        Ok(true)
+    }
+}
+
+/// Tells somebody of each line.
+struct Hear<F>(F);
+
+impl<F: FnMut(Range<usize>)> Sink for Hear<F> {
+    type Error = io::Error;
+
+    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
+        (self.0)(span(found));
+        Ok(true)
+    }
+}
+
+fn span(found: &SinkMatch<'_>) -> Range<usize> {
+    let start = usize::try_from(found.absolute_byte_offset()).unwrap_or(usize::MAX);
+    start..start.saturating_add(found.bytes().len())
+}
+
+fn searcher(line_numbers: bool, binary: BinaryDetection) -> Searcher {
+    SearcherBuilder::new().line_number(line_numbers).binary_detection(binary).build()
+}
+
+/// The parser draws the place on several lines; what is wrong stands on the last.
+fn last_line(error: &str) -> String {
+    let last = error.lines().last().unwrap_or(error).trim();
+    last.strip_prefix("error: ").unwrap_or(last).to_owned()
+}

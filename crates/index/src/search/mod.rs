@@ -1,0 +1,144 @@
+//! Literal and regex search through all notes, with the lines around each hit.
+
+mod lines;
+mod sweep;
+mod walk;
+
+use std::time::{Duration, Instant};
+
+use protocol::{ChangeSet, NotePath};
+use vault::Vault;
+
+use self::lines::{Lines, Place};
+use crate::glob::path_filter;
+use crate::parallel::Looked;
+use crate::{Cut, Index, SearchError};
+
+/// What to look for and how much to show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Query {
+    /// A regular expression in ripgrep's syntax, matched line by line.
+    pub pattern: String,
+    /// Only notes whose path matches this glob, case aside. Without a `/` it is about names in
+    /// every folder, as in ripgrep: `*.md` is every note, `Projects/*.md` those of one folder.
+    pub file_pattern: Option<String>,
+    /// Lines to show before and after each hit.
+    pub context_lines: u8,
+    /// How many hits to return at most.
+    pub max_results: u16,
+    /// Whether `a` and `A` differ.
+    pub case_sensitive: bool,
+}
+
+/// Hits in the order of the notes' paths, then of their lines.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Found {
+    /// At most five a note, at most `max_results` in all.
+    pub hits: Vec<Hit>,
+    /// How many lines matched, shown or not, in the notes that were looked at.
+    pub total: u32,
+    /// How many notes they are in.
+    pub files: u32,
+    /// Why `hits` is not all.
+    pub cut: Option<Cut>,
+}
+
+/// One matching line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hit {
+    /// The note.
+    pub path: NotePath,
+    /// 1-based.
+    pub line: u32,
+    /// The line, without its line end and cut at 1,000 characters; bytes that are not UTF-8 are
+    /// replaced.
+    pub text: String,
+    /// The lines before it, nearest last.
+    pub before: Vec<String>,
+    /// The lines after it, nearest first.
+    pub after: Vec<String>,
+}
+
+impl Index {
+    /// Searches all notes that `vault` shows, until done or until `deadline` has passed. Hits are
+    /// those of ripgrep. Until the index stands the notes themselves are read, which takes longer
+    /// and finds the same.
+    pub fn search(
+        &self,
+        vault: &Vault,
+        overlay: &ChangeSet,
+        query: &Query,
+        deadline: Duration,
+    ) -> Result<Found, SearchError> {
+        let deadline = Instant::now() + deadline;
+        let lines = Lines::of(query)?;
+        let wanted = path_filter(query.file_pattern.as_deref())?;
+        let looked = match self.view() {
+            Some(view) => sweep::sweep(&view, vault, overlay, &wanted, &lines, deadline, query),
+            None => walk::walk(vault, overlay, &wanted, &lines, deadline, query)?,
+        };
+        Ok(collect(looked, usize::from(query.max_results)))
+    }
+}
+
+/// The hits of one note.
+#[derive(Debug)]
+struct NoteHits {
+    path: NotePath,
+    total: u32,
+    first: Vec<Hit>,
+}
+
+/// How much of a line is shown, in characters; notes of one endless line exist.
+const LINE_SHOWN: usize = 1000;
+
+/// The hits of one note; `None` when there are none.
+fn hits(path: &NotePath, text: &[u8], places: &lines::Places, query: &Query) -> Option<NoteHits> {
+    (places.total > 0).then(|| NoteHits {
+        path: path.clone(),
+        total: places.total,
+        first: places.first.iter().map(|place| hit(path, text, place, query)).collect(),
+    })
+}
+
+fn hit(path: &NotePath, text: &[u8], place: &Place, query: &Query) -> Hit {
+    let context = usize::from(query.context_lines);
+    let before = text.get(..place.span.start).unwrap_or_default();
+    let before = before.strip_suffix(b"\n").map(|before| before.rsplit(|&byte| byte == b'\n'));
+    let mut before: Vec<String> = before.into_iter().flatten().take(context).map(shown).collect();
+    before.reverse();
+    let after = text.get(place.span.end..).unwrap_or_default();
+    let lines = after.split_inclusive(|&byte| byte == b'\n');
+    Hit {
+        path: path.clone(),
+        line: u32::try_from(place.line).unwrap_or(u32::MAX),
+        text: shown(text.get(place.span.clone()).unwrap_or_default()),
+        before,
+        after: lines.take(context).map(shown).collect(),
+    }
+}
+
+/// A line without its end, cut when it is endless.
+fn shown(line: &[u8]) -> String {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    let line = String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line));
+    match line.char_indices().nth(LINE_SHOWN) {
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
+        None => line.into_owned(),
+    }
+}
+
+fn collect(looked: Looked<NoteHits>, limit: usize) -> Found {
+    let mut notes = looked.found;
+    notes.sort_by(|a, b| a.path.cmp(&b.path));
+    let files = u32::try_from(notes.len()).unwrap_or(u32::MAX);
+    let total = notes.iter().fold(0_u32, |sum, note| sum.saturating_add(note.total));
+    let hits: Vec<Hit> = notes.into_iter().flat_map(|note| note.first).take(limit).collect();
+    let is_all = u32::try_from(hits.len()).is_ok_and(|shown| shown == total);
+    let cut = match (looked.timed_out, is_all) {
+        (true, _) => Some(Cut::Time),
+        (false, false) => Some(Cut::Results),
+        (false, true) => None,
+    };
+    Found { hits, total, files, cut }
+}

@@ -1,0 +1,247 @@
+//! The texts of all notes one behind the other in one mapped file, with what is known about each.
+//!
+//! Opening files is what a search costs; here nothing is opened. The file lies in the cache
+//! directory and can be deleted at any time. It is never changed: a new one takes its place. What
+//! is torn, of another version or not what was written fails its checksum and counts as not there.
+//!
+//! The format, numbers in little-endian order:
+//!
+//! | bytes | |
+//! |---|---|
+//! | 8 | `VMNOTES` and the version |
+//! | 8 | the generation: no two snapshots of a vault have the same |
+//! | 8 | the rules that kept private notes out of it, hashed |
+//! | 8 | the generation of the snapshot that it adds to; 0 for one that stands by itself |
+//! | 8 × 3 | how many bytes of text, facts and rows follow |
+//! | 32 | BLAKE3 of all that follows |
+//! | … | text: for each row its bytes without byte order mark, and a line end where it lacks one |
+//! | … | facts: for each row [`Facts`], encoded |
+//! | … | rows: a [`StoredRow`] each, in postcard's format, sorted by path |
+
+mod write;
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::path::Path;
+
+use protocol::{NotePath, Timestamp};
+use serde::{Deserialize, Serialize};
+use tantivy::directory::{Directory, MmapDirectory, OwnedBytes};
+use vault::{EntryKind, Stamp};
+
+pub(crate) use write::{Looked, SnapshotWriter};
+
+use crate::facts::Facts;
+
+/// Which of the files in its directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// All notes.
+    Whole,
+    /// What has changed since, little as long as it is worth keeping apart.
+    Later,
+}
+
+impl Part {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Whole => "notes",
+            Self::Later => "later",
+        }
+    }
+}
+
+const MAGIC: [u8; 8] = *b"VMNOTES\x01";
+
+/// Where the text begins.
+const HEADER: usize = 8 + 6 * 8 + 32;
+
+/// An open snapshot.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    bytes: OwnedBytes,
+    generation: u64,
+    rules: u64,
+    added_to: u64,
+    rows: Vec<Row>,
+}
+
+/// One file as it was.
+#[derive(Debug, Clone)]
+pub(crate) struct Row {
+    pub(crate) path: NotePath,
+    /// Whether it says that the file is gone; all else then says nothing.
+    pub(crate) is_gone: bool,
+    pub(crate) kind: EntryKind,
+    pub(crate) size: u64,
+    pub(crate) modified: Timestamp,
+    /// `None`: nobody can tell whether the file was touched since, so it has to be read again.
+    pub(crate) stamp: Option<Stamp>,
+    /// Whether other rules hold for finding something in its text; see [`is_odd`].
+    pub(crate) is_odd: bool,
+    /// Whether a line end was lent to its text.
+    is_lent: bool,
+    text: Range<usize>,
+    facts: Range<usize>,
+}
+
+/// A row in the file. Its text and facts stand behind those of the rows before it.
+#[derive(Debug, Serialize, Deserialize)]
+struct StoredRow {
+    path: String,
+    is_gone: bool,
+    kind: u8,
+    size: u64,
+    modified: i64,
+    stamp: Option<[u64; 6]>,
+    is_odd: bool,
+    is_lent: bool,
+    text: u64,
+    facts: u64,
+}
+
+impl Snapshot {
+    /// The snapshot in `dir`; `None` when there is none that is whole. Reads all of it once.
+    pub(crate) fn open(dir: &Path, part: Part) -> Option<Self> {
+        let dir = MmapDirectory::open(dir).ok()?;
+        let bytes = dir.open_read(Path::new(part.name())).ok()?.read_bytes().ok()?;
+        let mut header = Header { rest: bytes.get(..HEADER)? };
+        let is_ours = header.take()? == MAGIC;
+        let (generation, rules, added_to) = (header.number()?, header.number()?, header.number()?);
+        let (text, facts, rows) = (header.number()?, header.number()?, header.number()?);
+        let checksum = header.rest;
+        let body = bytes.get(HEADER..)?;
+        let whole = text.checked_add(facts)?.checked_add(rows)? == body.len() as u64;
+        if !is_ours || !whole || blake3::hash(body).as_bytes().as_slice() != checksum {
+            return None;
+        }
+        let facts_at = HEADER + usize::try_from(text).ok()?;
+        let rows_at = facts_at + usize::try_from(facts).ok()?;
+        let rows = read_rows(bytes.get(rows_at..)?, facts_at)?;
+        Some(Self { bytes, generation, rules, added_to, rows })
+    }
+
+    /// Tells it from every other snapshot of the vault.
+    pub(crate) const fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// The hash of the rules that kept private notes out of it.
+    pub(crate) const fn rules(&self) -> u64 {
+        self.rules
+    }
+
+    /// The generation of the snapshot that it adds to; 0 for none.
+    pub(crate) const fn added_to(&self) -> u64 {
+        self.added_to
+    }
+
+    /// All files, sorted by path.
+    pub(crate) fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// Where `path` is among the rows.
+    pub(crate) fn find(&self, path: &NotePath) -> Option<usize> {
+        self.rows.binary_search_by(|row| row.path.cmp(path)).ok()
+    }
+
+    /// The text of a row: its bytes, but for a byte order mark.
+    pub(crate) fn text(&self, row: &Row) -> &[u8] {
+        let end = row.text.end - usize::from(row.is_lent);
+        self.bytes.get(row.text.start..end).unwrap_or_default()
+    }
+
+    /// The texts of neighbouring rows in one piece; each ends in a line end.
+    pub(crate) fn run(&self, rows: Range<usize>) -> &[u8] {
+        let within = self.rows.get(rows).unwrap_or_default();
+        let (Some(first), Some(last)) = (within.first(), within.last()) else { return &[] };
+        self.bytes.get(first.text.start..last.text.end).unwrap_or_default()
+    }
+
+    /// What a row's file says about itself.
+    pub(crate) fn facts(&self, row: &Row) -> Facts {
+        Facts::decode(self.bytes.get(row.facts.clone()).unwrap_or_default())
+    }
+
+    /// The same as stored.
+    pub(crate) fn encoded_facts(&self, row: &Row) -> &[u8] {
+        self.bytes.get(row.facts.clone()).unwrap_or_default()
+    }
+}
+
+impl Row {
+    /// How many bytes its text takes in a [run](Snapshot::run).
+    pub(crate) fn length(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Whether searches look into it.
+    pub(crate) fn is_searched(&self) -> bool {
+        self.kind == EntryKind::Note && !self.text.is_empty()
+    }
+}
+
+/// Whether a search reads it otherwise than text, as ripgrep does: there are zero bytes in it.
+pub(crate) fn is_odd(text: &[u8]) -> bool {
+    text.contains(&0)
+}
+
+/// The bytes as UTF-8 without a byte order mark, where such a mark says what they are.
+pub(crate) fn unmarked(bytes: &[u8]) -> Cow<'_, [u8]> {
+    match bytes {
+        [0xEF, 0xBB, 0xBF, rest @ ..] => rest.into(),
+        [0xFF, 0xFE, rest @ ..] => from_utf16(rest, u16::from_le_bytes).into(),
+        [0xFE, 0xFF, rest @ ..] => from_utf16(rest, u16::from_be_bytes).into(),
+        _ => bytes.into(),
+    }
+}
+
+fn from_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Vec<u8> {
+    let (pairs, rest) = bytes.as_chunks();
+    let units = pairs.iter().map(|pair| unit(*pair));
+    let signs = char::decode_utf16(units).map(|sign| sign.unwrap_or(char::REPLACEMENT_CHARACTER));
+    let half = (!rest.is_empty()).then_some(char::REPLACEMENT_CHARACTER);
+    signs.chain(half).collect::<String>().into_bytes()
+}
+
+/// What follows of a header.
+struct Header<'a> {
+    rest: &'a [u8],
+}
+
+impl Header<'_> {
+    fn take(&mut self) -> Option<[u8; 8]> {
+        let (first, rest) = self.rest.split_first_chunk()?;
+        self.rest = rest;
+        Some(*first)
+    }
+
+    fn number(&mut self) -> Option<u64> {
+        self.take().map(u64::from_le_bytes)
+    }
+}
+
+fn read_rows(bytes: &[u8], facts_at: usize) -> Option<Vec<Row>> {
+    let stored: Vec<StoredRow> = postcard::from_bytes(bytes).ok()?;
+    let (mut text, mut facts) = (HEADER, facts_at);
+    let mut rows = Vec::with_capacity(stored.len());
+    for row in stored {
+        let (text_end, facts_end) =
+            (text + usize::try_from(row.text).ok()?, facts + usize::try_from(row.facts).ok()?);
+        rows.push(Row {
+            path: NotePath::parse(&row.path).ok()?,
+            is_gone: row.is_gone,
+            kind: *write::KINDS.get(usize::from(row.kind))?,
+            size: row.size,
+            modified: Timestamp(row.modified),
+            stamp: row.stamp.map(Stamp::from_numbers),
+            is_odd: row.is_odd,
+            is_lent: row.is_lent,
+            text: text..text_end,
+            facts: facts..facts_end,
+        });
+        (text, facts) = (text_end, facts_end);
+    }
+    Some(rows)
+}

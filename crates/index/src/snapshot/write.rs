@@ -1,0 +1,169 @@
+//! Writing a snapshot: file by file in the order of their paths, then all at once in its place.
+#![expect(clippy::disallowed_methods, reason = "the snapshot is a file of the cache directory")]
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use protocol::NotePath;
+use vault::{Entry, EntryKind, Stamp};
+
+use super::{HEADER, MAGIC, Part, Row, Snapshot, StoredRow, is_odd};
+
+/// A row's kind is its place here.
+pub(super) const KINDS: [EntryKind; 6] = [
+    EntryKind::Note,
+    EntryKind::Folder,
+    EntryKind::Attachment,
+    EntryKind::Conflict,
+    EntryKind::Placeholder,
+    EntryKind::Link,
+];
+
+/// What was found out about one file.
+#[derive(Debug, Clone)]
+pub(crate) struct Looked {
+    pub(crate) entry: Entry,
+    /// `None`: it has to be looked at again.
+    pub(crate) stamp: Option<Stamp>,
+    /// Its text without byte order mark; empty unless searches look into it.
+    pub(crate) text: Vec<u8>,
+    /// [`crate::facts::Facts`], encoded.
+    pub(crate) facts: Vec<u8>,
+}
+
+/// A snapshot that is being written. Nobody sees it until it is [finished](Self::finish).
+pub(crate) struct SnapshotWriter {
+    dir: PathBuf,
+    part: Part,
+    /// The text goes into its place at once.
+    text: BufWriter<File>,
+    facts: BufWriter<File>,
+    rows: Vec<StoredRow>,
+}
+
+impl SnapshotWriter {
+    /// Begins one in `dir`; what an earlier one left behind there is written over.
+    pub(crate) fn begin(dir: &Path, part: Part) -> io::Result<Self> {
+        let mut private = OpenOptions::new();
+        private.read(true).write(true).create(true).truncate(true).mode(0o600);
+        let mut text = BufWriter::with_capacity(1 << 20, private.open(beginning(dir, part))?);
+        text.write_all(&[0; HEADER])?;
+        let facts = BufWriter::with_capacity(1 << 18, tempfile::tempfile_in(dir)?);
+        Ok(Self { dir: dir.to_owned(), part, text, facts, rows: Vec::new() })
+    }
+
+    /// Adds a file, which stands behind the last one added in the order of paths.
+    pub(crate) fn add(&mut self, looked: &Looked) -> io::Result<()> {
+        let text = looked.text.as_slice();
+        let entry = &looked.entry;
+        let is_lent = !text.is_empty() && !text.ends_with(b"\n");
+        self.text.write_all(text)?;
+        if is_lent {
+            self.text.write_all(b"\n")?;
+        }
+        self.facts.write_all(&looked.facts)?;
+        self.rows.push(StoredRow {
+            path: entry.path.as_str().to_owned(),
+            is_gone: false,
+            kind: kind(entry.kind),
+            size: entry.size,
+            modified: entry.modified.0,
+            stamp: looked.stamp.map(Stamp::to_numbers),
+            is_odd: is_odd(text),
+            is_lent,
+            text: (text.len() + usize::from(is_lent)) as u64,
+            facts: looked.facts.len() as u64,
+        });
+        Ok(())
+    }
+
+    /// Adds a row of another snapshot as it is there.
+    pub(crate) fn keep(&mut self, from: &Snapshot, row: &Row) -> io::Result<()> {
+        let facts = from.encoded_facts(row);
+        self.text.write_all(from.bytes.get(row.text.clone()).unwrap_or_default())?;
+        self.facts.write_all(facts)?;
+        self.rows.push(StoredRow {
+            path: row.path.as_str().to_owned(),
+            is_gone: false,
+            kind: kind(row.kind),
+            size: row.size,
+            modified: row.modified.0,
+            stamp: row.stamp.map(Stamp::to_numbers),
+            is_odd: row.is_odd,
+            is_lent: row.is_lent,
+            text: row.text.len() as u64,
+            facts: facts.len() as u64,
+        });
+        Ok(())
+    }
+
+    /// Adds that a file is gone.
+    pub(crate) fn add_gone(&mut self, path: &NotePath) {
+        self.rows.push(StoredRow {
+            path: path.as_str().to_owned(),
+            is_gone: true,
+            kind: 0,
+            size: 0,
+            modified: 0,
+            stamp: None,
+            is_odd: false,
+            is_lent: false,
+            text: 0,
+            facts: 0,
+        });
+    }
+
+    /// Puts the snapshot in the place of the one before and opens it; `rules` is the hash of those
+    /// that kept notes out of it, `added_to` the generation that it adds to, or 0. It is not made
+    /// durable: one that a power cut tears is not taken.
+    pub(crate) fn finish(self, rules: u64, added_to: u64) -> io::Result<Snapshot> {
+        let Self { dir, part, text, facts, rows } = self;
+        let mut file = text.into_inner().map_err(io::IntoInnerError::into_error)?;
+        let text_size = file.stream_position()? - HEADER as u64;
+        let mut facts = facts.into_inner().map_err(io::IntoInnerError::into_error)?;
+        let facts_size = facts.stream_position()?;
+        facts.seek(SeekFrom::Start(0))?;
+        io::copy(&mut facts, &mut file)?;
+        let rows = postcard::to_allocvec(&rows).map_err(io::Error::other)?;
+        file.write_all(&rows)?;
+        let checksum = checksum(&mut file)?;
+        let mut header = MAGIC.to_vec();
+        let generation = fastrand::u64(1..);
+        let sizes = [text_size, facts_size, rows.len() as u64];
+        for number in [generation, rules, added_to].into_iter().chain(sizes) {
+            header.extend(number.to_le_bytes());
+        }
+        header.extend(checksum.as_bytes());
+        file.seek(SeekFrom::Start(0))?;
+        file.write_all(&header)?;
+        drop(file);
+        fs::rename(beginning(&dir, part), dir.join(part.name()))?;
+        Snapshot::open(&dir, part)
+            .ok_or_else(|| io::Error::other("what was written cannot be read back"))
+    }
+}
+
+/// Where a snapshot is written before it takes its place.
+fn beginning(dir: &Path, part: Part) -> PathBuf {
+    dir.join(format!("{}.new", part.name()))
+}
+
+fn kind(kind: EntryKind) -> u8 {
+    let at = KINDS.iter().position(|known| *known == kind).unwrap_or(KINDS.len());
+    u8::try_from(at).unwrap_or(u8::MAX)
+}
+
+fn checksum(file: &mut File) -> io::Result<blake3::Hash> {
+    file.seek(SeekFrom::Start(HEADER as u64))?;
+    let mut hasher = blake3::Hasher::new();
+    let mut piece = vec![0; 1 << 20];
+    loop {
+        let read = file.read(&mut piece)?;
+        if read == 0 {
+            return Ok(hasher.finalize());
+        }
+        hasher.update(piece.get(..read).unwrap_or_default());
+    }
+}

@@ -1,0 +1,266 @@
+//! The index follows its vault: over changes, restarts, torn files and private rules.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test makes its own files and fails where it cannot go on"
+)]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use index::{Index, Query};
+use notify::event::{AccessKind, EventKind};
+use notify::{RecursiveMode, Watcher};
+use protocol::settings::PrivateSettings;
+use protocol::{ChangeSet, NotePath, PrivateRules};
+use tempfile::TempDir;
+use vault::Vault;
+
+static GO: AtomicBool = AtomicBool::new(false);
+
+/// A vault with its notes and its index.
+struct Desk {
+    notes: TempDir,
+    cache: TempDir,
+    vault: Vault,
+    index: Index,
+}
+
+impl Desk {
+    fn over(notes: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = tempfile::tempdir().unwrap();
+        let vault = Vault::open(folder.path()).unwrap();
+        let index = Index::new(&vault, PrivateRules::default(), cache.path());
+        let desk = Self { notes: folder, cache, vault, index };
+        for (path, text) in notes {
+            desk.write(path, text);
+        }
+        desk
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let file = self.notes.path().join(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, text).unwrap();
+    }
+
+    fn remove(&self, path: &str) {
+        fs::remove_file(self.notes.path().join(path)).unwrap();
+    }
+
+    fn catch_up(&self) {
+        self.index.catch_up(&GO).unwrap();
+    }
+
+    fn refresh(&self, paths: &[&str]) {
+        let paths: Vec<_> = paths.iter().map(|path| NotePath::parse(path).unwrap()).collect();
+        self.index.refresh(&paths);
+    }
+
+    /// The same vault and directory after a restart.
+    fn reopened(self, rules: PrivateRules) -> Self {
+        let index = Index::new(&self.vault, rules, self.cache.path());
+        Self { index, ..self }
+    }
+
+    fn found(&self, word: &str) -> Vec<String> {
+        let query = Query {
+            pattern: word.to_owned(),
+            file_pattern: None,
+            context_lines: 0,
+            max_results: 100,
+            case_sensitive: true,
+        };
+        let found = self.index.search(&self.vault, &ChangeSet::default(), &query, AMPLE).unwrap();
+        let paths: BTreeSet<String> = found.hits.iter().map(|hit| hit.path.to_string()).collect();
+        paths.into_iter().collect()
+    }
+}
+
+const AMPLE: Duration = Duration::from_secs(60);
+
+fn never(rule: &str) -> PrivateRules {
+    let settings = PrivateSettings { never: vec![rule.to_owned()], ..PrivateSettings::default() };
+    PrivateRules::parse(&settings).unwrap()
+}
+
+/// Whether a file of the cache directory holds these bytes.
+fn on_disk(dir: &Path, words: &str) -> bool {
+    let holds = |file: &Path| {
+        let bytes = fs::read(file).unwrap();
+        bytes.windows(words.len()).any(|window| window == words.as_bytes())
+    };
+    fs::read_dir(dir).unwrap().flatten().any(|entry| entry.path().is_file() && holds(&entry.path()))
+}
+
+#[test]
+fn what_is_written_renamed_and_removed_is_found_as_it_is_now() {
+    let desk = Desk::over(&[("a.md", "milk"), ("b.md", "milk"), ("c.md", "tea")]);
+    desk.catch_up();
+    assert_eq!(desk.found("milk"), ["a.md", "b.md"]);
+    desk.write("a.md", "coffee");
+    desk.write("new/d.md", "milk");
+    desk.remove("b.md");
+    assert_eq!(desk.found("milk"), ["a.md", "b.md"], "nobody has told it yet");
+    desk.refresh(&["a.md", "b.md", "new/d.md"]);
+    assert_eq!(desk.found("milk"), ["new/d.md"]);
+    fs::rename(desk.notes.path().join("c.md"), desk.notes.path().join("e.md")).unwrap();
+    desk.refresh(&["c.md", "e.md"]);
+    assert_eq!(desk.found("tea"), ["e.md"]);
+    desk.write("b.md", "milk again");
+    desk.refresh(&["b.md"]);
+    assert_eq!(desk.found("milk"), ["b.md", "new/d.md"]);
+}
+
+#[test]
+fn what_changed_while_nobody_looked_is_found_after_the_next_start() {
+    let desk = Desk::over(&[("a.md", "milk"), ("b.md", "milk")]);
+    desk.catch_up();
+    desk.write("a.md", "tea!");
+    desk.write("c.md", "milk");
+    desk.remove("b.md");
+    let desk = desk.reopened(PrivateRules::default());
+    desk.catch_up();
+    assert_eq!(desk.found("milk"), ["c.md"]);
+    desk.index.tidy(&GO).unwrap();
+    desk.write("d.md", "milk");
+    desk.remove("c.md");
+    let desk = desk.reopened(PrivateRules::default());
+    desk.catch_up();
+    assert_eq!((desk.found("milk"), desk.found("tea")), (vec!["d.md".into()], vec!["a.md".into()]));
+}
+
+#[test]
+fn a_write_within_the_grain_of_the_clock_is_not_missed() {
+    let desk = Desk::over(&[("a.md", "milk")]);
+    desk.catch_up();
+    let file = desk.notes.path().join("a.md");
+    let then = fs::metadata(&file).unwrap().modified().unwrap();
+    desk.write("a.md", "wine");
+    fs::File::options().write(true).open(&file).unwrap().set_modified(then).unwrap();
+    let desk = desk.reopened(PrivateRules::default());
+    desk.catch_up();
+    assert_eq!(desk.found("wine"), ["a.md"]);
+}
+
+#[test]
+fn a_torn_or_foreign_snapshot_is_made_anew() {
+    let mut desk = Desk::over(&[("a.md", "milk"), ("b.md", "more milk")]);
+    desk.catch_up();
+    let file = desk.cache.path().join("notes");
+    let whole = fs::read(&file).unwrap();
+    let mut torn: Vec<Vec<u8>> =
+        (0..whole.len()).step_by(7).map(|at| whole[..at].to_vec()).collect();
+    torn.extend((0..whole.len()).step_by(5).map(|at| {
+        let mut flipped = whole.clone();
+        flipped[at] ^= 0x20;
+        flipped
+    }));
+    torn.push(b"something else".repeat(50));
+    assert!(torn.len() > 50);
+    for bytes in torn {
+        fs::remove_file(&file).unwrap();
+        fs::write(&file, &bytes).unwrap();
+        desk = desk.reopened(PrivateRules::default());
+        desk.catch_up();
+        assert_eq!(desk.found("milk"), ["a.md", "b.md"]);
+    }
+}
+
+#[test]
+fn what_is_never_to_be_seen_is_in_no_file_of_the_index() {
+    let notes =
+        [("Diary/a.md", "canary-one"), ("b.md", "#secret canary-two"), ("c.md", "open milk")];
+    let desk = Desk::over(&notes);
+    desk.catch_up();
+    assert!(on_disk(desk.cache.path(), "canary-one"), "the control: without rules it is there");
+    desk.index.set_rules(never("Diary"));
+    desk.catch_up();
+    assert!(!on_disk(desk.cache.path(), "canary-one") && !on_disk(desk.cache.path(), "Diary"));
+    assert!(on_disk(desk.cache.path(), "canary-two"));
+    let desk = desk.reopened(never("#secret"));
+    desk.catch_up();
+    assert!(!on_disk(desk.cache.path(), "canary-two") && on_disk(desk.cache.path(), "canary-one"));
+    assert_eq!(
+        (desk.found("canary"), desk.found("milk")),
+        (vec!["Diary/a.md".into()], vec!["c.md".into()])
+    );
+    desk.write("c.md", "#secret now");
+    desk.refresh(&["c.md"]);
+    assert!(desk.found("now").is_empty());
+}
+
+#[test]
+fn a_start_that_is_stopped_leaves_nothing_half_done() {
+    let desk = Desk::over(&[("a.md", "milk")]);
+    desk.index.catch_up(&AtomicBool::new(true)).unwrap();
+    assert!(!desk.index.coverage().stands);
+    assert_eq!(desk.found("milk"), ["a.md"], "the notes themselves are read");
+    desk.catch_up();
+    assert!(desk.index.coverage().stands);
+}
+
+#[test]
+fn where_nothing_can_be_written_searches_read_the_notes() {
+    let desk = Desk::over(&[("a.md", "milk")]);
+    let taken = desk.cache.path().join("taken");
+    fs::write(&taken, "a file where the folder should be").unwrap();
+    let index = Index::new(&desk.vault, PrivateRules::default(), &taken);
+    let refused = index.catch_up(&GO).unwrap_err();
+    assert!(refused.to_string().contains("cannot be written"), "{refused}");
+    let desk = Desk { index, ..desk };
+    assert_eq!(desk.found("milk"), ["a.md"]);
+}
+
+#[test]
+fn the_snapshot_is_for_the_user_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let desk = Desk::over(&[("a.md", "milk")]);
+    let dir = desk.cache.path().join("index");
+    Index::new(&desk.vault, PrivateRules::default(), &dir).catch_up(&GO).unwrap();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&dir), mode(&dir.join("notes"))), (0o700, 0o600));
+}
+
+#[test]
+fn reopening_opens_no_note_when_nothing_changed() {
+    let mut desk = Desk::over(&[("a.md", "milk"), ("b.md", "tea"), ("mark.txt", "")]);
+    let mark = desk.notes.path().join("mark.txt");
+    let (tell, heard) = mpsc::channel();
+    let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+        let event = event.unwrap();
+        if matches!(event.kind, EventKind::Access(AccessKind::Open(_))) {
+            event.paths.into_iter().for_each(|path| tell.send(path).unwrap());
+        }
+    })
+    .unwrap();
+    watcher.watch(desk.notes.path(), RecursiveMode::NonRecursive).unwrap();
+    // How many notes were opened until now: the mark's own opening comes behind them.
+    let opened = || {
+        fs::read(&mark).unwrap();
+        let until_mark = heard.iter().take_while(|path| *path != mark);
+        until_mark.filter(|path| path.extension().is_some_and(|is| is == "md")).count()
+    };
+    desk.catch_up();
+    let mut rounds = vec![opened()];
+    let began = Instant::now();
+    // As long as the notes are younger than the grain of a clock they are read again.
+    while rounds.last() != Some(&0) && began.elapsed() < AMPLE {
+        desk.index.tidy(&GO).unwrap();
+        opened();
+        desk = desk.reopened(PrivateRules::default());
+        desk.catch_up();
+        rounds.push(opened());
+    }
+    assert_eq!((rounds.first(), rounds.last()), (Some(&2), Some(&0)));
+    assert_eq!(desk.found("milk"), ["a.md"]);
+}
