@@ -8,9 +8,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use index::Index;
 use llm::registry::ToolRegistry;
 use llm::tool::{Called, ToolContext};
-use protocol::{CallId, ChangeSet, ConversationId, TurnId};
+use protocol::{CallId, ChangeSet, ConversationId, PrivateRules, TurnId};
 use serde_json::json;
 use tools::archive::{Archive, ArchiveError, Ended, Said};
 use tools::catalog::{Shelf, catalog};
@@ -83,8 +84,13 @@ struct ReadFile {
 
 impl ReadFile {
     fn over(folder: &Path) -> Result<Self, Box<dyn Error>> {
-        let shelf =
-            Shelf { vault: Vault::open(folder)?, archive: Arc::new(Bare), desk: Arc::new(Bare) };
+        let vault = Vault::open(folder)?;
+        let shelf = Shelf {
+            index: Index::new(&vault, PrivateRules::default(), Path::new("unused")),
+            vault,
+            archive: Arc::new(Bare),
+            desk: Arc::new(Bare),
+        };
         let context = ToolContext {
             conversation: ConversationId::from("conversation"),
             turn: TurnId::from("turn"),

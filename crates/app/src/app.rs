@@ -260,7 +260,7 @@ impl App {
                 "These changes may still grow: wait until the answer is complete, or stop it.",
             ));
         }
-        let decided = review::decide(&open.vault, &open.store, &conversation, request).await?;
+        let decided = review::decide(&open, &conversation, request).await?;
         open.announce(News::Decided(conversation));
         open.announce(News::Applied(vec![request.review.clone()]));
         review::problem_of(&decided).map_or(Ok(()), Err)
@@ -311,6 +311,8 @@ impl App {
         if let Some(open) = self.inner.open.read().await.as_ref() {
             open.keeper.set_rules(around.config.private_rules());
             config::let_read(&open.vault, &settings);
+            // Other notes may be seen: the index looks again.
+            open.indexing.set_rules(around.config.private_rules());
         }
         if before.hub != settings.hub
             && let Some(open) = self.inner.open.read().await.as_ref()

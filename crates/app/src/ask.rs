@@ -76,7 +76,7 @@ async fn run(app: &App, question: Question, listener: Listener) -> Result<Asked,
         diff = set.planned.iter().map(|row| unified(&row.change)).collect();
         let rejected: Vec<NotePath> = set.planned.iter().map(|r| r.change.path.clone()).collect();
         let discard = DecideReview { review: set.id, accepted: Vec::new(), rejected };
-        crate::review::decide(&open.vault, &open.store, &conversation, &discard).await?;
+        crate::review::decide(&open, &conversation, &discard).await?;
     }
     let mut items = open.store.items(&conversation).await.map_err(user_error)?;
     items.retain(|item| !matches!(item, Item::User { .. } | Item::Verdict { .. }));

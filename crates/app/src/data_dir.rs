@@ -70,6 +70,15 @@ impl DataDir {
         self.root.join("vaults")
     }
 
+    /// Where the index of a vault goes whose data is in `home`: with the caches of other programs,
+    /// for it can be deleted at any time.
+    pub(crate) fn index_of(&self, home: &Path) -> PathBuf {
+        let own_place = dirs::data_dir().is_some_and(|dir| dir.join("vaultmate") == self.root);
+        let caches = dirs::cache_dir().filter(|_| own_place).map(|dir| dir.join("vaultmate"));
+        let name = home.file_name().unwrap_or(home.as_os_str());
+        caches.unwrap_or_else(|| self.root.join("cache")).join(name)
+    }
+
     /// How the folder of a vault is called that stands at `folder`, which is canonical.
     pub(crate) fn by_place(&self, folder: &Path) -> PathBuf {
         let name = folder.file_name().map(|name| name.to_string_lossy().into_owned());

@@ -16,6 +16,7 @@ mod feed;
 mod history;
 mod home;
 mod inbox;
+mod indexing;
 mod link;
 mod lock;
 mod log;

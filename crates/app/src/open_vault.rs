@@ -21,6 +21,7 @@ use crate::config::Config;
 use crate::data_dir::DataDir;
 use crate::feed::Feed;
 use crate::home::Home;
+use crate::indexing::Indexing;
 use crate::lock::{NotTaken, VaultLock};
 use crate::ports::archive::StoreArchive;
 use crate::ports::changes::VaultChanges;
@@ -51,6 +52,8 @@ pub(crate) struct Surroundings {
 /// An open vault. Everything it spawned is joined by [`OpenVault::close`].
 pub(crate) struct OpenVault {
     pub(crate) vault: Vault,
+    /// What the notes hold, for searches.
+    pub(crate) indexing: Indexing,
     /// Keeps private notes from models.
     pub(crate) keeper: Arc<Keeper>,
     pub(crate) store: Store,
@@ -100,6 +103,8 @@ impl OpenVault {
     ) -> Result<(Arc<Self>, Vec<UserError>), UserError> {
         let (vault, dir, lock) = entered(folder, &around.data).await?;
         config::let_read(&vault, &around.config.get());
+        let indexing =
+            Indexing::new(&vault, around.config.private_rules(), &around.data.index_of(&dir));
         let store = Store::open(&dir.join("vaultmate.db")).await.map_err(user_error)?;
         let mut problems = recover::recover(&vault, &store).await?;
         let link = match around.purpose {
@@ -110,30 +115,31 @@ impl OpenVault {
             problems.push(UserError::other(sentence(&problem.to_string())));
             None
         });
-        let (open, ears) = Self::assemble(vault, store, lock, link, around)?;
+        let (open, ears) = Self::assemble(vault, indexing, store, lock, link, around)?;
         if around.purpose == Purpose::Stay {
             // Before anybody listens to the hub: what comes in now must not be begun twice.
             problems.extend(open.go_on().await.err());
             open.spawn(Arc::clone(&open).watch());
             open.spawn(Arc::clone(&open).tend_history(history::KEPT));
         }
+        open.spawn(Arc::clone(&open).keep_index());
         open.listen(ears);
         Ok((open, problems))
     }
 
     fn assemble(
         vault: Vault,
+        indexing: Indexing,
         store: Store,
         lock: Arc<VaultLock>,
         link: Option<LinkConfig>,
         around: &Surroundings,
     ) -> Result<(Arc<Self>, Ears), UserError> {
-        let (tasks, cancel, deciding) =
-            (TaskTracker::new(), CancellationToken::new(), Arc::default());
-        let (desk, bell) = (around.desk.clone(), Arc::new(Notify::new()));
+        let (tasks, cancel) = (TaskTracker::new(), CancellationToken::new());
+        let (deciding, desk, bell) = (Arc::default(), around.desk.clone(), Arc::new(Notify::new()));
         desk.clear();
         let keeper = Keeper::new(&vault, around.config.private_rules());
-        let registry = registry(&store, &keeper, &desk)?;
+        let registry = registry(&store, &indexing, &keeper, &desk)?;
         let tools = offered(&registry);
         let (news, heard) = mpsc::unbounded_channel();
         let service = LlmService::new(ServiceParts {
@@ -145,6 +151,7 @@ impl OpenVault {
             }),
             changes: Arc::new(VaultChanges {
                 vault: vault.clone(),
+                indexing: indexing.clone(),
                 store: store.clone(),
                 config: around.config.clone(),
                 active: desk.clone(),
@@ -170,6 +177,7 @@ impl OpenVault {
         let open = Self {
             sample: vault.folder() == around.data.sample(),
             vault,
+            indexing,
             keeper,
             store,
             service,
@@ -264,6 +272,7 @@ impl OpenVault {
     /// Stops intake, cancels, joins. Returns how many tasks and requests did not come home in time.
     pub(crate) async fn close(&self) -> usize {
         self.cancel.cancel();
+        self.indexing.stop();
         self.tasks.close();
         let left = match tokio::time::timeout(PATIENCE, self.tasks.wait()).await {
             Ok(()) => 0,
@@ -320,12 +329,14 @@ fn enter(folder: &Path, data: &DataDir) -> Result<(Vault, PathBuf, Arc<VaultLock
 /// All tools, over the notes as a model may see them.
 fn registry(
     store: &Store,
+    indexing: &Indexing,
     keeper: &Arc<Keeper>,
     desk: &OpenNote,
 ) -> Result<ToolRegistry, UserError> {
     let archive = StoreArchive { store: store.clone(), keeper: Arc::clone(keeper) };
     let (archive, desk) = (Arc::new(archive), Arc::new(desk.clone()));
-    catalog(Shelf { vault: keeper.seen(), archive, desk })
+    let index = indexing.index.clone();
+    catalog(Shelf { vault: keeper.seen(), index, archive, desk })
         .map_err(|error| UserError::other(error.to_string()))
 }
 

@@ -3,11 +3,12 @@
 use protocol::request::DecideReview;
 use protocol::{ConversationId, ErrorCode, NoteDiff, NotePath, Review, UserError};
 use store::{OpenChangeSet, PlannedRow, Store};
-use vault::{Order, Planned, Vault, VaultError};
+use vault::{Order, Planned, VaultError};
 
 use crate::aside::aside;
 use crate::clock::now;
 use crate::diff::note_diff;
+use crate::open_vault::OpenVault;
 use crate::ports::ledger::StoreLedger;
 use crate::recover;
 use crate::trouble::{not_applied, user_error};
@@ -55,13 +56,13 @@ pub(crate) struct Decided {
 /// Applies what was accepted as one recoverable unit and drops what was rejected. A note that
 /// cannot be changed keeps waiting with its problem.
 pub(crate) async fn decide(
-    vault: &Vault,
-    store: &Store,
+    open: &OpenVault,
     conversation: &ConversationId,
     request: &DecideReview,
 ) -> Result<Decided, UserError> {
-    let open = store.open_change_set(conversation).await.map_err(user_error)?;
-    let Some(set) = open.filter(|set| set.id == request.review) else {
+    let store = &open.store;
+    let waiting = store.open_change_set(conversation).await.map_err(user_error)?;
+    let Some(set) = waiting.filter(|set| set.id == request.review) else {
         return Err(UserError::other("These changes are already decided: nothing was done twice."));
     };
     // Applied before, when the verdict could not be stored: to do it twice would find it stale.
@@ -81,8 +82,9 @@ pub(crate) async fn decide(
         .collect();
     if !accepted.is_empty() {
         let order = Order { change_set: set.id.clone(), changes: accepted };
-        let applied = vault
-            .apply(order, &StoreLedger(store.clone()))
+        let applied = open
+            .indexing
+            .apply(&open.vault, order, &StoreLedger(store.clone()))
             .await
             .map_err(|error| not_applied(&error))?;
         decided.applied.extend(applied.done);

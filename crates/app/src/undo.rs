@@ -226,7 +226,7 @@ impl OpenVault {
         });
         let order = Order { change_set: set.clone(), changes: changes.collect() };
         let ledger = StoreLedger(self.store.clone());
-        self.vault.apply(order, &ledger).await.map_err(|error| not_applied(&error))
+        self.indexing.apply(&self.vault, order, &ledger).await.map_err(|error| not_applied(&error))
     }
 }
 

@@ -74,6 +74,7 @@ impl OpenVault {
         while let Some(changed) = watch.next().await {
             match changed {
                 Changed::Notes(files) => {
+                    self.indexing.refresh(files.clone()).await;
                     self.look_at_shown(|path| files.binary_search(path).is_ok()).await;
                     if files.iter().any(protocol::NotePath::is_markdown) {
                         recount.notify_one();
@@ -81,6 +82,7 @@ impl OpenVault {
                     self.look_for_overwritten(&files).await;
                 }
                 Changed::Everything => {
+                    self.indexing.look_again();
                     self.look_at_shown(|_| true).await;
                     recount.notify_one();
                 }

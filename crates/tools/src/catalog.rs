@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use index::Index;
 use llm::registry::{DuplicateTool, ToolRegistry};
 use vault::Vault;
 
@@ -31,6 +32,8 @@ use crate::write_file::WriteFile;
 pub struct Shelf {
     /// The notes.
     pub vault: Vault,
+    /// Their index.
+    pub index: Index,
     /// Conversations that have ended.
     pub archive: Arc<dyn Archive>,
     /// The open note and the clock.
@@ -40,8 +43,8 @@ pub struct Shelf {
 /// The registry of all tools over `shelf`. The order is part of the prompt: it does not change
 /// from start to start.
 pub fn catalog(shelf: Shelf) -> Result<ToolRegistry, DuplicateTool> {
-    let Shelf { vault, archive, desk } = shelf;
-    let notes = Notes::new(vault, desk.clone());
+    let Shelf { vault, index, archive, desk } = shelf;
+    let notes = Notes::new(vault, index, desk.clone());
     let mut tools = ToolRegistry::new();
     tools.register(FindNotes(notes.clone()))?;
     tools.register(SearchFiles(notes.clone()))?;

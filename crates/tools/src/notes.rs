@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use index::Index;
 use llm::tool::{ToolContext, ToolFailure};
 use protocol::{Change, ChangeKind, ChangeSet, ContentHash, NotePath, Seen, Unplannable};
 use vault::{Note, Setting, Vault, VaultError};
@@ -15,6 +16,7 @@ use crate::desk::{Desk, means_today};
 #[derive(Clone)]
 pub(crate) struct Notes {
     vault: Vault,
+    index: Index,
     desk: Arc<dyn Desk>,
 }
 
@@ -47,8 +49,8 @@ pub(crate) enum Place {
 }
 
 impl Notes {
-    pub(crate) const fn new(vault: Vault, desk: Arc<dyn Desk>) -> Self {
-        Self { vault, desk }
+    pub(crate) const fn new(vault: Vault, index: Index, desk: Arc<dyn Desk>) -> Self {
+        Self { vault, index, desk }
     }
 
     /// The existing note that `asked` means, named as freely as a person would.
@@ -220,6 +222,11 @@ impl Notes {
 
     fn meant<'a>(&self, asked: &'a str) -> Cow<'a, str> {
         if asked.trim() == DAILY { self.daily().into() } else { asked.into() }
+    }
+
+    /// The index, for searches.
+    pub(crate) fn index(&self) -> Index {
+        self.index.clone()
     }
 
     /// The vault, for searches that walk it.

@@ -84,8 +84,8 @@ impl SearchFiles {
             max_results: input.max_results.clamp(1, MOST),
             case_sensitive: input.case_sensitive,
         };
-        let (vault, overlay) = (self.0.vault(), context.overlay.clone());
-        off_thread(move || index::search(&vault, &overlay, &query, DEADLINE))
+        let (vault, index, overlay) = (self.0.vault(), self.0.index(), context.overlay.clone());
+        off_thread(move || index.search(&vault, &overlay, &query, DEADLINE))
             .await?
             .map_err(|error| ToolFailure(error.to_string()))
     }

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::path::Path;
 use std::sync::Arc;
 
+use index::Index;
 use protocol::{
-    Act, CallId, Change, ChangeSet, ChangeSetId, ContentHash, ConversationId, NotePath, TurnId,
+    Act, CallId, Change, ChangeSet, ChangeSetId, ContentHash, ConversationId, NotePath,
+    PrivateRules, TurnId,
 };
 use serde_json::{Value, json};
 use tools::catalog::{Shelf, catalog};
@@ -64,8 +67,12 @@ impl Scene {
         tool: &str,
         arguments: Value,
     ) -> Result<Vec<Change>, String> {
-        let shelf =
-            Shelf { vault: vault.clone(), archive: Arc::new(Nothing), desk: Arc::new(Nothing) };
+        let shelf = Shelf {
+            vault: vault.clone(),
+            index: Index::new(vault, PrivateRules::default(), Path::new("unused")),
+            archive: Arc::new(Nothing),
+            desk: Arc::new(Nothing),
+        };
         let registry = catalog(shelf).expect("no name twice");
         let seen: BTreeMap<_, _> = self
             .before

@@ -21,6 +21,7 @@ use crate::clock::{fresh, now};
 use crate::config::Config;
 use crate::context::names;
 use crate::diff::line_counts;
+use crate::indexing::Indexing;
 use crate::lock::VaultLock;
 use crate::policy::{Decision, Facts, decide};
 use crate::ports::desk::OpenNote;
@@ -32,6 +33,7 @@ use crate::trouble::{not_applied, user_error};
 /// The changes of one vault.
 pub(crate) struct VaultChanges {
     pub(crate) vault: Vault,
+    pub(crate) indexing: Indexing,
     pub(crate) store: Store,
     pub(crate) config: Config,
     pub(crate) active: OpenNote,
@@ -138,8 +140,8 @@ impl VaultChanges {
         let order = Order { change_set: fresh(), changes: changes.collect() };
         let set = order.change_set.clone();
         let applied = self
-            .vault
-            .apply(order, &StoreLedger(self.store.clone()))
+            .indexing
+            .apply(&self.vault, order, &StoreLedger(self.store.clone()))
             .await
             .map_err(|error| not_applied(&error))?;
         if !applied.done.is_empty() {

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use index::Index;
 use jiff::Zoned;
 use llm::registry::ToolRegistry;
 use llm::tool::{Called, Control, Effect, Plan, ToolContext};
@@ -69,8 +70,12 @@ impl Bench {
         let never = never.iter().map(|rule| (*rule).to_owned()).collect();
         let rules = PrivateRules::parse(&PrivateSettings { never, ..PrivateSettings::default() });
         let screen = Arc::new(Screen::new(rules.unwrap(), Privacy::Open));
-        let shelf =
-            Shelf { vault: vault.behind(screen), archive: Arc::new(OneEnded), desk: desk.clone() };
+        let shelf = Shelf {
+            index: Index::new(&vault, PrivateRules::default(), folder.path()),
+            vault: vault.behind(screen),
+            archive: Arc::new(OneEnded),
+            desk: desk.clone(),
+        };
         Self {
             folder,
             vault,

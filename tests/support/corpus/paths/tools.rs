@@ -6,10 +6,12 @@ use std::sync::{Arc, Mutex};
 
 use ::tools::catalog::{Shelf, catalog};
 use async_trait::async_trait;
+use index::Index;
 use llm::registry::ToolRegistry;
 use llm::tool::{Called, Plan, ToolContext};
 use protocol::{
-    CallId, ChangeSet, ChangeSetId, ContentHash, ConversationId, Intent, NotePath, TurnId,
+    CallId, ChangeSet, ChangeSetId, ContentHash, ConversationId, Intent, NotePath, PrivateRules,
+    TurnId,
 };
 use serde_json::Value;
 use vault::ledger::{Ledger, LedgerError};
@@ -31,8 +33,12 @@ pub struct Tools {
 impl Subject for Tools {
     fn over(folder: &Path) -> Self {
         let vault = Vault::open(folder).expect("the vault opens");
-        let shelf =
-            Shelf { vault: vault.clone(), archive: Arc::new(Nothing), desk: Arc::new(Nothing) };
+        let shelf = Shelf {
+            vault: vault.clone(),
+            index: Index::new(&vault, PrivateRules::default(), Path::new("unused")),
+            archive: Arc::new(Nothing),
+            desk: Arc::new(Nothing),
+        };
         let registry = catalog(shelf).expect("no name twice");
         Self { vault, registry, seen: Mutex::default() }
     }

@@ -1,0 +1,141 @@
+//! Keeping the index beside the notes: at start, when files change, and on disk for the next start.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use index::{Index, IndexError};
+use protocol::{AppEvent, ChangeKind, NotePath, PrivateRules, UserError};
+use tokio::sync::Notify;
+use vault::ledger::Ledger;
+use vault::{Applied, ApplyError, Order, Vault};
+
+use crate::aside::aside;
+use crate::open_vault::OpenVault;
+use crate::trouble::sentence;
+
+/// After so long without a change what has changed is kept on disk.
+const QUIET: Duration = Duration::from_secs(5);
+
+/// The index of the open vault, and who asks for work on it.
+#[derive(Clone)]
+pub(crate) struct Indexing {
+    pub(crate) index: Index,
+    /// Rung when nobody knows what changed.
+    look: Arc<Notify>,
+    /// Rung when something changed.
+    changed: Arc<Notify>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Indexing {
+    /// An index in `dir` that nobody has brought up to date yet.
+    pub(crate) fn new(vault: &Vault, rules: PrivateRules, dir: &Path) -> Self {
+        Self {
+            index: Index::new(vault, rules, dir),
+            look: Arc::default(),
+            changed: Arc::default(),
+            stop: Arc::default(),
+        }
+    }
+
+    /// Anything may have changed.
+    pub(crate) fn look_again(&self) {
+        self.look.notify_one();
+    }
+
+    /// From now on these are private. Searches read the notes until the index knows of it.
+    pub(crate) fn set_rules(&self, rules: PrivateRules) {
+        self.index.set_rules(rules);
+        self.look_again();
+    }
+
+    /// Looks at files that changed; when this returns searches find what they hold.
+    pub(crate) async fn refresh(&self, files: Vec<NotePath>) {
+        let index = self.index.clone();
+        // Nothing fails here but the end of the program.
+        let _ = aside(move || index.refresh(&files)).await;
+        self.changed.notify_one();
+    }
+
+    /// Lets work that takes long end early.
+    pub(crate) fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// Carries out a change set. When this returns searches find what it made.
+    pub(crate) async fn apply(
+        &self,
+        vault: &Vault,
+        order: Order,
+        ledger: &dyn Ledger,
+    ) -> Result<Applied, ApplyError> {
+        let changes = || order.changes.iter().map(|planned| &planned.change);
+        let takes_many = changes().any(|change| takes_many(change.kind()));
+        let mut files: Vec<NotePath> = changes().map(|change| change.path.clone()).collect();
+        files.extend(changes().filter_map(|change| change.target().cloned()));
+        let applied = vault.apply(order, ledger).await;
+        if takes_many {
+            self.catch_up().await;
+        } else {
+            self.refresh(files).await;
+        }
+        applied
+    }
+
+    async fn catch_up(&self) -> Option<UserError> {
+        let (index, stop) = (self.index.clone(), Arc::clone(&self.stop));
+        trouble(aside(move || index.catch_up(&stop)).await)
+    }
+
+    async fn tidy(&self) -> Option<UserError> {
+        let (index, stop) = (self.index.clone(), Arc::clone(&self.stop));
+        trouble(aside(move || index.tidy(&stop)).await)
+    }
+}
+
+impl OpenVault {
+    /// Keeps the index for as long as the vault is open. That it cannot be kept is told once.
+    pub(crate) async fn keep_index(self: Arc<Self>) {
+        let indexing = &self.indexing;
+        let mut told = false;
+        let mut tell = |problem: Option<UserError>| {
+            if let Some(error) = problem.filter(|_| !told) {
+                told = true;
+                self.feed.tell(AppEvent::Problem { error });
+            }
+        };
+        loop {
+            tell(indexing.catch_up().await);
+            loop {
+                tokio::select! {
+                    () = indexing.look.notified() => break,
+                    () = indexing.changed.notified() => {
+                        let quiet = tokio::time::timeout(QUIET, indexing.changed.notified());
+                        if quiet.await.is_err() {
+                            tell(indexing.tidy().await);
+                        } else {
+                            indexing.changed.notify_one();
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Whether a change takes files along that it does not name.
+const fn takes_many(kind: ChangeKind) -> bool {
+    matches!(kind, ChangeKind::RenameFolder | ChangeKind::TrashFolder | ChangeKind::RestoreFolder)
+}
+
+fn trouble(done: Result<Result<(), IndexError>, UserError>) -> Option<UserError> {
+    match done {
+        Ok(Ok(())) => None,
+        // The folder is gone: that is told by who watches it.
+        Ok(Err(IndexError::Vault(_))) => None,
+        Ok(Err(error)) => Some(UserError::other(sentence(&error.to_string()))),
+        Err(error) => Some(error),
+    }
+}
