@@ -14,7 +14,7 @@ use protocol::{NotePath, PrivateRules};
 use thiserror::Error;
 use vault::{Entry, Stamp, Vault, VaultError};
 
-use crate::live::{Eye, View, fold, keep, kept};
+use crate::live::{Eye, View, gather, keep, kept};
 use crate::parallel;
 use crate::snapshot::Looked;
 
@@ -171,7 +171,7 @@ impl Index {
             None => {
                 make_private(&inner.dir).map_err(|source| self.unwritable(source))?;
                 let told = |done| self.covered(done, files.len());
-                let snapshot = fold(&inner.dir, &eye, before.as_deref(), &files, stop, told)
+                let snapshot = gather(&inner.dir, &eye, before.as_deref(), &files, stop, told)
                     .map_err(|source| self.unwritable(source))?;
                 let Some(snapshot) = snapshot else { return Ok(()) };
                 View::new(Arc::new(snapshot))

@@ -7,7 +7,7 @@ use vault::{EntryKind, Setting, Vault, VaultError};
 
 use super::LinkFormat;
 use super::mention::Mention;
-use super::resolver::Resolver;
+use super::resolver::{Names, Resolver, candidates};
 use super::spelled::{Form, Spelled, links, may_link};
 use crate::overlaid::Overlaid;
 use crate::parallel;
@@ -135,14 +135,14 @@ impl<'a> Graph<'a> {
 }
 
 /// The files that `link` in `source` could mean, the one it means first.
-pub(super) fn targets<'r>(
-    resolver: &'r Resolver,
+pub(crate) fn targets<'n>(
+    names: &'n impl Names,
     link: &Spelled,
     source: &NotePath,
-) -> Vec<&'r NotePath> {
+) -> Vec<&'n NotePath> {
     match link.form {
         // A card of a canvas names a path from the top, whole.
-        Form::CanvasFile => resolver.candidates(&format!("/{}", link.path), source),
-        Form::Note(_) | Form::CanvasText(_) => resolver.candidates(&link.path, source),
+        Form::CanvasFile => candidates(names, &format!("/{}", link.path), source),
+        Form::Note(_) | Form::CanvasText(_) => candidates(names, &link.path, source),
     }
 }

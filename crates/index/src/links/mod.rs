@@ -16,7 +16,9 @@ mod spelled;
 mod tests;
 
 pub use format::LinkFormat;
+pub(crate) use graph::targets;
 pub use graph::{Backlink, Graph, Outgoing};
 pub use resolver::Resolver;
+pub(crate) use resolver::{File, Names, fold, name};
 pub use rewrite::{Left, LinkProblem, Rewriting, Rewritten};
 pub use spelled::Spelled;

@@ -5,6 +5,7 @@
 //! the one with the shortest path. `./` and `../` begin at the note's folder, `/` at the top of
 //! the vault. Case and Unicode form do not matter, `.md` may be left out.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
@@ -14,13 +15,26 @@ use unicode_normalization::UnicodeNormalization;
 /// The files of a vault by name.
 #[derive(Debug, Clone, Default)]
 pub struct Resolver {
-    by_name: HashMap<String, Vec<File>>,
+    by_name: HashMap<String, Vec<Kept>>,
 }
 
 #[derive(Debug, Clone)]
-struct File {
+struct Kept {
     path: NotePath,
     folded: String,
+}
+
+/// Whatever knows all files by their names.
+pub(crate) trait Names {
+    /// The files called `name`, which is [folded](fold) and has its extension.
+    fn named<'n>(&'n self, name: &str) -> Vec<File<'n>>;
+}
+
+/// A file, and its path folded.
+#[derive(Debug)]
+pub(crate) struct File<'n> {
+    pub(crate) path: &'n NotePath,
+    pub(crate) folded: Cow<'n, str>,
 }
 
 impl FromIterator<NotePath> for Resolver {
@@ -30,6 +44,14 @@ impl FromIterator<NotePath> for Resolver {
             resolver.add(path);
         }
         resolver
+    }
+}
+
+impl Names for Resolver {
+    fn named<'n>(&'n self, name: &str) -> Vec<File<'n>> {
+        let kept = self.by_name.get(name).map_or(&[][..], Vec::as_slice);
+        let file = |kept: &'n Kept| File { path: &kept.path, folded: (&kept.folded).into() };
+        kept.iter().map(file).collect()
     }
 }
 
@@ -48,24 +70,7 @@ impl Resolver {
     /// link is ambiguous.
     #[must_use]
     pub fn candidates(&self, link: &str, source: &NotePath) -> Vec<&NotePath> {
-        let folded = fold(link);
-        let here = source.folder().map(fold).unwrap_or_default();
-        if folded.starts_with("./") || folded.starts_with("../") {
-            return self.exactly(relative_to(&here, &folded).as_deref());
-        }
-        if let Some(whole) = folded.strip_prefix('/') {
-            return self.exactly(Some(whole));
-        }
-        let mut found = self.ending_in(&folded);
-        // Two files of one name are rare: usually nothing is to be put in order.
-        if found.len() > 1 {
-            found.sort_by_cached_key(|file| {
-                let is_below = here.is_empty() || is_in(&file.folded, &here);
-                let shared = shared_folders(&file.folded, &here);
-                (!is_below, file.folded.chars().count(), Reverse(shared), file.folded.clone())
-            });
-        }
-        found.into_iter().map(|file| &file.path).collect()
+        candidates(self, link, source)
     }
 
     /// Whether a file has a name that a link could mean `path` by, in whatever folder.
@@ -73,53 +78,80 @@ impl Resolver {
         let folded = fold(path.name());
         let bare = folded.strip_suffix(".md").unwrap_or(&folded);
         let longer = format!("{folded}.md");
-        [folded.as_str(), bare, &longer].iter().any(|name| !self.named(name).is_empty())
+        [folded.as_str(), bare, &longer].iter().any(|name| self.by_name.contains_key(*name))
     }
 
     /// Takes a file in.
     pub(super) fn add(&mut self, path: NotePath) {
         let folded = fold(path.as_str());
         let name = name(&folded).to_owned();
-        self.by_name.entry(name).or_default().push(File { path, folded });
+        self.by_name.entry(name).or_default().push(Kept { path, folded });
     }
 
     /// Forgets a file.
     pub(super) fn remove(&mut self, path: &NotePath) {
-        if let Some(files) = self.by_name.get_mut(name(&fold(path.as_str()))) {
+        let folded = fold(path.as_str());
+        let name = name(&folded);
+        if let Some(files) = self.by_name.get_mut(name) {
             files.retain(|file| file.path != *path);
-        }
-    }
-
-    fn named(&self, name: &str) -> &[File] {
-        self.by_name.get(name).map_or(&[], Vec::as_slice)
-    }
-
-    /// The file at a path from the top, with or without `.md`.
-    fn exactly(&self, whole: Option<&str>) -> Vec<&NotePath> {
-        let Some(whole) = whole else { return Vec::new() };
-        let with_md = format!("{whole}.md");
-        let spellings = [whole, with_md.as_str()];
-        let found = spellings.iter().find_map(|spelling| {
-            self.named(name(spelling)).iter().find(|file| file.folded == **spelling)
-        });
-        found.into_iter().map(|file| &file.path).collect()
-    }
-
-    /// The files whose path ends in `path`, at a `/`. A name with its extension counts first.
-    fn ending_in(&self, path: &str) -> Vec<&File> {
-        let with_md = format!("{path}.md");
-        for spelling in [path, with_md.as_str()] {
-            let ends = |file: &&File| {
-                let folders = file.folded.strip_suffix(spelling);
-                folders.is_some_and(|folders| folders.is_empty() || folders.ends_with('/'))
-            };
-            let found: Vec<&File> = self.named(name(spelling)).iter().filter(ends).collect();
-            if !found.is_empty() {
-                return found;
+            if files.is_empty() {
+                self.by_name.remove(name);
             }
         }
-        Vec::new()
     }
+}
+
+/// All files that `link` could mean in `source`, the one it does mean first.
+pub(crate) fn candidates<'n>(
+    names: &'n impl Names,
+    link: &str,
+    source: &NotePath,
+) -> Vec<&'n NotePath> {
+    let folded = fold(link);
+    let here = source.folder().map(fold).unwrap_or_default();
+    if folded.starts_with("./") || folded.starts_with("../") {
+        return exactly(names, relative_to(&here, &folded).as_deref());
+    }
+    if let Some(whole) = folded.strip_prefix('/') {
+        return exactly(names, Some(whole));
+    }
+    let mut found = ending_in(names, &folded);
+    // Two files of one name are rare: usually nothing is to be put in order.
+    if found.len() > 1 {
+        found.sort_by_cached_key(|file| {
+            let is_below = here.is_empty() || is_in(&file.folded, &here);
+            let shared = shared_folders(&file.folded, &here);
+            (!is_below, file.folded.chars().count(), Reverse(shared), file.folded.to_string())
+        });
+    }
+    found.into_iter().map(|file| file.path).collect()
+}
+
+/// The file at a path from the top, with or without `.md`.
+fn exactly<'n>(names: &'n impl Names, whole: Option<&str>) -> Vec<&'n NotePath> {
+    let Some(whole) = whole else { return Vec::new() };
+    let with_md = format!("{whole}.md");
+    let spellings = [whole, with_md.as_str()];
+    let found = spellings.iter().find_map(|spelling| {
+        names.named(name(spelling)).into_iter().find(|file| file.folded == **spelling)
+    });
+    found.into_iter().map(|file| file.path).collect()
+}
+
+/// The files whose path ends in `path`, at a `/`. A name with its extension counts first.
+fn ending_in<'n>(names: &'n impl Names, path: &str) -> Vec<File<'n>> {
+    let with_md = format!("{path}.md");
+    for spelling in [path, with_md.as_str()] {
+        let mut found = names.named(name(spelling));
+        found.retain(|file| {
+            let folders = file.folded.strip_suffix(spelling);
+            folders.is_some_and(|folders| folders.is_empty() || folders.ends_with('/'))
+        });
+        if !found.is_empty() {
+            return found;
+        }
+    }
+    Vec::new()
 }
 
 /// `link` from the folder `here`; `None` when it leads out of the vault.
@@ -138,7 +170,7 @@ pub(super) fn relative_to(here: &str, link: &str) -> Option<String> {
 }
 
 /// Equal for names that differ in case or Unicode form.
-pub(super) fn fold(text: &str) -> String {
+pub(crate) fn fold(text: &str) -> String {
     if text.is_ascii() {
         text.to_ascii_lowercase()
     } else {
@@ -146,7 +178,8 @@ pub(super) fn fold(text: &str) -> String {
     }
 }
 
-fn name(path: &str) -> &str {
+/// The last part of a path.
+pub(crate) fn name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 

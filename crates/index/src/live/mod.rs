@@ -2,11 +2,12 @@
 //!
 //! A view never changes: who searches one sees it to the end, and nobody waits for him.
 
-mod fold;
+mod gather;
 mod later;
 mod look;
+mod lookup;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -14,17 +15,21 @@ use fixedbitset::FixedBitSet;
 use protocol::NotePath;
 use vault::{Entry, EntryKind, Stamp};
 
-pub(crate) use fold::fold;
+pub(crate) use gather::gather;
 pub(crate) use later::{keep, kept};
 pub(crate) use look::Eye;
+pub(crate) use lookup::By;
+use lookup::{Lookup, Words};
 
 use crate::facts::Facts;
-use crate::snapshot::{Looked, Row, Snapshot, is_odd};
+use crate::links::{File, Names, fold, name};
+use crate::snapshot::{Looked, Row, Snapshot};
 
 /// All files of a vault at one moment.
 #[derive(Debug, Clone)]
 pub(crate) struct View {
     snapshot: Arc<Snapshot>,
+    lookup: Arc<Lookup>,
     /// Rows of the snapshot that do not count: the file is gone, or fresh.
     dead: FixedBitSet,
     fresh: BTreeMap<NotePath, Arc<Fresh>>,
@@ -37,6 +42,20 @@ pub(crate) struct View {
 pub(crate) struct Fresh {
     pub(crate) looked: Looked,
     pub(crate) facts: Facts,
+    words: Words,
+    /// Its name, folded.
+    name: String,
+    /// Its path, folded.
+    folded: String,
+}
+
+impl Fresh {
+    fn new(looked: Looked) -> Self {
+        let facts = Facts::decode(&looked.facts);
+        let (words, folded) = (Words::of(&facts), fold(looked.entry.path.as_str()));
+        let name = name(&folded).to_owned();
+        Self { looked, facts, words, name, folded }
+    }
 }
 
 /// A file of a view.
@@ -96,20 +115,14 @@ impl Held<'_> {
             Self::Fresh(fresh) => fresh.facts.clone(),
         }
     }
-
-    pub(crate) fn is_odd(&self) -> bool {
-        match self {
-            Self::Stored(_, row) => row.is_odd,
-            Self::Fresh(fresh) => is_odd(&fresh.looked.text),
-        }
-    }
 }
 
 impl View {
     /// What a snapshot holds.
     pub(crate) fn new(snapshot: Arc<Snapshot>) -> Self {
         let dead = FixedBitSet::with_capacity(snapshot.rows().len());
-        Self { snapshot, dead, fresh: BTreeMap::new(), weight: 0 }
+        let lookup = Arc::new(Lookup::of(&snapshot));
+        Self { snapshot, lookup, dead, fresh: BTreeMap::new(), weight: 0 }
     }
 
     pub(crate) fn snapshot(&self) -> &Snapshot {
@@ -131,8 +144,7 @@ impl View {
             }
             if let Some(looked) = looked {
                 view.weight += looked.text.len();
-                let facts = Facts::decode(&looked.facts);
-                view.fresh.insert(path, Arc::new(Fresh { looked, facts }));
+                view.fresh.insert(path, Arc::new(Fresh::new(looked)));
             }
         }
         view
@@ -145,6 +157,29 @@ impl View {
         }
         let at = self.snapshot.find(path).filter(|row| !self.dead.contains(*row))?;
         self.snapshot.rows().get(at).map(|row| Held::Stored(&self.snapshot, row))
+    }
+
+    /// The files that have something; those as in the snapshot first, each part in the order of
+    /// paths.
+    pub(crate) fn having<'v>(&'v self, by: By<'_>) -> Vec<Held<'v>> {
+        let rows = self.lookup.rows(by).iter().filter_map(|row| usize::try_from(*row).ok());
+        let rows = rows.filter(|row| !self.dead.contains(*row));
+        let rows = rows.filter_map(|row| self.snapshot.rows().get(row));
+        let fresh = self.fresh.values().filter(|fresh| fresh.words.has(by, &fresh.name));
+        let stored = rows.map(|row| Held::Stored(&self.snapshot, row));
+        stored.chain(fresh.map(|fresh| Held::Fresh(fresh))).collect()
+    }
+
+    /// All words that [`By::Link`] may find something by, in order and each once.
+    pub(crate) fn link_names(&self) -> BTreeSet<&str> {
+        let fresh = self.fresh.values().flat_map(|fresh| fresh.words.links());
+        self.lookup.link_names().chain(fresh.map(String::as_str)).collect()
+    }
+
+    /// All words that [`By::Tag`] may find something by, in order and each once.
+    pub(crate) fn tag_names(&self) -> BTreeSet<&str> {
+        let fresh = self.fresh.values().flat_map(|fresh| fresh.words.tags());
+        self.lookup.tags().chain(fresh.map(String::as_str)).collect()
     }
 
     /// All files; those as in the snapshot first, each part in the order of paths.
@@ -211,6 +246,23 @@ impl View {
         let most = FRESH_FILES.max(self.snapshot.rows().len() / 8);
         let dead_or_fresh = self.dead.count_ones(..).max(self.fresh.len());
         self.weight > FRESH_BYTES || dead_or_fresh + more > most
+    }
+}
+
+impl Names for View {
+    fn named<'n>(&'n self, name: &str) -> Vec<File<'n>> {
+        let is_file = |held: &Held<'_>| !matches!(held.kind(), EntryKind::Folder | EntryKind::Link);
+        let found = self.having(By::Name(name)).into_iter().filter(is_file);
+        found
+            .map(|held| match held {
+                Held::Stored(_, row) => {
+                    File { path: &row.path, folded: fold(row.path.as_str()).into() }
+                }
+                Held::Fresh(fresh) => {
+                    File { path: &fresh.looked.entry.path, folded: fresh.folded.as_str().into() }
+                }
+            })
+            .collect()
     }
 }
 

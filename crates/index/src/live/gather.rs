@@ -22,7 +22,7 @@ enum Kept<'a> {
 /// Writes a snapshot of `files`, which are all files sorted by path: what `before` knows by the same
 /// stamp is copied, all others are looked at. `told` hears how many are done. `None` when `stop` was
 /// set.
-pub(crate) fn fold(
+pub(crate) fn gather(
     dir: &Path,
     eye: &Eye<'_>,
     before: Option<&View>,

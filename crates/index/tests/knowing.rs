@@ -1,0 +1,190 @@
+//! What the index knows of links, tags, properties and tasks is what the notes say, also after
+//! changes.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test makes its own files and fails where it cannot go on"
+)]
+
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use index::Index;
+use index::links::Graph;
+use protocol::settings::PrivateSettings;
+use protocol::{ChangeSet, NotePath, Privacy, PrivateRules};
+use tempfile::TempDir;
+use vault::{Screen, Vault};
+
+static GO: AtomicBool = AtomicBool::new(false);
+
+struct Desk {
+    folder: TempDir,
+    _cache: TempDir,
+    vault: Vault,
+    index: Index,
+}
+
+fn desk(notes: &[(&str, &str)]) -> Desk {
+    let (folder, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let vault = Vault::open(folder.path()).unwrap();
+    let index = Index::new(&vault, PrivateRules::default(), cache.path());
+    let desk = Desk { folder, _cache: cache, vault, index };
+    notes.iter().for_each(|(path, text)| desk.write(path, text));
+    desk.index.catch_up(&GO).unwrap();
+    desk
+}
+
+fn path(text: &str) -> NotePath {
+    NotePath::parse(text).unwrap()
+}
+
+impl Desk {
+    fn write(&self, path: &str, text: &str) {
+        let file = self.folder.path().join(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+
+    fn rewrite(&self, at: &str, text: &str) {
+        self.write(at, text);
+        self.index.refresh(&[path(at)]);
+    }
+
+    fn remove(&self, at: &str) {
+        fs::remove_file(self.folder.path().join(at)).unwrap();
+        self.index.refresh(&[path(at)]);
+    }
+
+    fn tags(&self) -> Vec<(String, usize)> {
+        let tags = self.index.tags(&self.vault).unwrap();
+        tags.into_iter().map(|tag| (tag.tag, tag.notes)).collect()
+    }
+
+    /// What the index says of every link is what the notes say when they are all read.
+    fn compare_links(&self) {
+        let none = ChangeSet::default();
+        let graph = Graph::of(&self.vault, &none).unwrap();
+        let mut links = 0;
+        for file in graph.files() {
+            let outgoing = self.index.outgoing(&self.vault, file).unwrap();
+            assert_eq!(outgoing, graph.outgoing(file), "from {file}");
+            assert_eq!(
+                self.index.backlinks(&self.vault, file).unwrap(),
+                graph.backlinks(file),
+                "to {file}"
+            );
+            links += outgoing.len();
+        }
+        assert!(links > 0);
+    }
+}
+
+const NOTES: [(&str, &str); 7] = [
+    ("a.md", "[[b]] and [[Deep/c|see]] and ![[pic.png]] and [[Nowhere]]\n"),
+    ("b.md", "---\nrelated: \"[[a]]\"\n---\n[a](a.md) [[NOWHERE#x]] [[else/Nowhere]]\n"),
+    ("Deep/c.md", "[[b]] [up](../a.md) [[./c2]]\n"),
+    ("Deep/c2.md", "[[c]]"),
+    ("Deep/b.md", "a second b"),
+    ("pic.png", "png"),
+    ("map.canvas", r#"{"nodes":[{"id":"1","type":"file","file":"Deep/c.md"}]}"#),
+];
+
+#[test]
+fn links_are_what_the_notes_say_also_after_changes() {
+    let desk = desk(&NOTES);
+    desk.compare_links();
+    desk.remove("b.md");
+    desk.compare_links();
+    desk.rewrite("New/b.md", "[[a]]");
+    desk.rewrite("a.md", "[[c2]] [[b]] [[map.canvas]]");
+    desk.compare_links();
+    desk.rewrite("b.md", "back again [[Deep/b]]");
+    desk.compare_links();
+}
+
+#[test]
+fn links_that_lead_nowhere_are_named_once() {
+    let desk = desk(&NOTES);
+    let lost = || -> Vec<(String, Vec<String>)> {
+        let all = desk.index.unresolved(&desk.vault).unwrap().into_iter();
+        let named = all.map(|lost| {
+            (lost.link, lost.sources.iter().map(ToString::to_string).collect::<Vec<_>>())
+        });
+        named.collect()
+    };
+    let names = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(
+        lost(),
+        [
+            ("Nowhere".to_owned(), names(&["a.md", "b.md"])),
+            ("else/Nowhere".to_owned(), names(&["b.md"]))
+        ]
+    );
+    desk.rewrite("Nowhere.md", "here");
+    assert_eq!(lost(), [("else/Nowhere".to_owned(), names(&["b.md"]))]);
+}
+
+#[test]
+fn tags_count_with_what_is_nested_in_them() {
+    let desk = desk(&[
+        ("a.md", "#food/bread #Tea"),
+        ("b.md", "---\ntags: [food, tea]\n---\n#tea"),
+        ("c.md", "`#code` #tea"),
+    ]);
+    let counts = |tags: &[(&str, usize)]| -> Vec<(String, usize)> {
+        tags.iter().map(|(tag, notes)| ((*tag).to_owned(), *notes)).collect()
+    };
+    assert_eq!(desk.tags(), counts(&[("tea", 3), ("food", 2), ("food/bread", 1)]));
+    desk.rewrite("b.md", "nothing");
+    assert_eq!(desk.tags(), counts(&[("Tea", 2), ("food", 1), ("food/bread", 1)]));
+    desk.remove("a.md");
+    assert_eq!(desk.tags(), counts(&[("tea", 1)]));
+}
+
+#[test]
+fn values_of_a_property_and_tasks_are_listed() {
+    let desk = desk(&[
+        ("a.md", "---\nStatus: open\n---\n- [ ] bake bread\n- [x] eat\n"),
+        ("b.md", "---\nstatus: [Open, late]\n---\n"),
+    ]);
+    let values = desk.index.values(&desk.vault, "STATUS").unwrap();
+    let values: Vec<_> = values.iter().map(|one| (one.value.as_str(), one.notes)).collect();
+    assert_eq!(values, [("Open", 2), ("late", 1)]);
+    desk.rewrite("b.md", "* [-] dropped");
+    let tasks = desk.index.tasks(&desk.vault).unwrap();
+    let tasks: Vec<_> = tasks
+        .iter()
+        .map(|task| (task.path.as_str(), task.line, task.mark, task.words.as_str()))
+        .collect();
+    assert_eq!(
+        tasks,
+        [("a.md", 4, ' ', "bake bread"), ("a.md", 5, 'x', "eat"), ("b.md", 1, '-', "dropped")]
+    );
+}
+
+#[test]
+fn what_a_screen_keeps_back_is_not_known() {
+    let desk = desk(&[
+        ("Diary/a.md", "#secret-plan [[b]]\n- [ ] hide"),
+        ("b.md", "#open [[a]]"),
+        ("c.md", "#local words [[b]]"),
+    ]);
+    let local = ["Diary", "#local"].map(ToOwned::to_owned).to_vec();
+    let rules = PrivateRules::parse(&PrivateSettings { local, ..PrivateSettings::default() });
+    let screen = Arc::new(Screen::new(rules.unwrap(), Privacy::Open));
+    let (whole, screened) = (&desk.vault, &desk.vault.behind(screen));
+    assert_eq!(desk.index.backlinks(whole, &path("b.md")).unwrap().len(), 2, "the control");
+    assert!(desk.index.backlinks(screened, &path("b.md")).unwrap().is_empty());
+    assert!(desk.index.outgoing(screened, &path("Diary/a.md")).unwrap().is_empty());
+    let tags = desk.index.tags(screened).unwrap();
+    assert_eq!(tags.iter().map(|tag| tag.tag.as_str()).collect::<Vec<_>>(), ["open"]);
+    assert!(desk.index.tasks(screened).unwrap().is_empty());
+    let lost = desk.index.unresolved(screened).unwrap();
+    assert_eq!(lost.iter().map(|lost| lost.link.as_str()).collect::<Vec<_>>(), ["a"]);
+}
