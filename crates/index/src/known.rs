@@ -1,11 +1,11 @@
 //! What the index knows about notes beside their text: links, tags, properties, tasks.
 //!
-//! Everything is as `vault` shows it: what its screen keeps back is not there. `None` means that the
-//! index does not stand yet.
+//! Everything is as `vault` shows it: what its screen keeps back is not there, and what a `plan`
+//! changes counts as changed. `None` means that the index does not stand yet.
 
 use std::collections::BTreeMap;
 
-use protocol::NotePath;
+use protocol::{ChangeSet, NotePath};
 use vault::Vault;
 
 use crate::Index;
@@ -56,8 +56,14 @@ pub struct KnownTask {
 impl Index {
     /// The links that leave a file, in order.
     #[must_use]
-    pub fn outgoing(&self, vault: &Vault, source: &NotePath) -> Option<Vec<Outgoing>> {
+    pub fn outgoing(
+        &self,
+        vault: &Vault,
+        plan: &ChangeSet,
+        source: &NotePath,
+    ) -> Option<Vec<Outgoing>> {
         let view = self.view()?;
+        let view = view.planned(plan);
         let shown = Shown { view: &view, vault };
         Some(shown.get(source).map_or_else(Vec::new, |held| {
             let outgoing = held.facts().links.into_iter().map(|link| {
@@ -70,8 +76,14 @@ impl Index {
 
     /// The links of all other files that lead to `target`, in the order of the files.
     #[must_use]
-    pub fn backlinks(&self, vault: &Vault, target: &NotePath) -> Option<Vec<Backlink>> {
+    pub fn backlinks(
+        &self,
+        vault: &Vault,
+        plan: &ChangeSet,
+        target: &NotePath,
+    ) -> Option<Vec<Backlink>> {
         let view = self.view()?;
+        let view = view.planned(plan);
         let shown = Shown { view: &view, vault };
         let mut found = Vec::new();
         for held in shown.linking_to(target) {
@@ -119,8 +131,9 @@ impl Index {
 
     /// All tags, those of most notes first.
     #[must_use]
-    pub fn tags(&self, vault: &Vault) -> Option<Vec<TagCount>> {
+    pub fn tags(&self, vault: &Vault, plan: &ChangeSet) -> Option<Vec<TagCount>> {
         let view = self.view()?;
+        let view = view.planned(plan);
         let shown = Shown { view: &view, vault };
         let counted = view.tag_names().into_iter().map(|word| {
             let notes = shown.having(By::Tag(word));

@@ -11,16 +11,17 @@
 )]
 
 use std::fs;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, LazyLock};
 
 use index::Index;
 use index::links::Graph;
 use protocol::settings::PrivateSettings;
-use protocol::{ChangeSet, NotePath, Privacy, PrivateRules};
+use protocol::{Act, Change, ChangeSet, NotePath, Privacy, PrivateRules, Renamed};
 use tempfile::TempDir;
 use vault::{Screen, Vault};
 
+static NONE: LazyLock<ChangeSet> = LazyLock::new(ChangeSet::default);
 static GO: AtomicBool = AtomicBool::new(false);
 
 struct Desk {
@@ -62,20 +63,24 @@ impl Desk {
     }
 
     fn tags(&self) -> Vec<(String, usize)> {
-        let tags = self.index.tags(&self.vault).unwrap();
+        let tags = self.index.tags(&self.vault, &NONE).unwrap();
         tags.into_iter().map(|tag| (tag.tag, tag.notes)).collect()
     }
 
     /// What the index says of every link is what the notes say when they are all read.
     fn compare_links(&self) {
-        let none = ChangeSet::default();
-        let graph = Graph::of(&self.vault, &none).unwrap();
+        self.compare_links_after(&ChangeSet::default());
+    }
+
+    /// The same when a plan counts as done.
+    fn compare_links_after(&self, plan: &ChangeSet) {
+        let graph = Graph::of(&self.vault, plan).unwrap();
         let mut links = 0;
         for file in graph.files() {
-            let outgoing = self.index.outgoing(&self.vault, file).unwrap();
+            let outgoing = self.index.outgoing(&self.vault, plan, file).unwrap();
             assert_eq!(outgoing, graph.outgoing(file), "from {file}");
             assert_eq!(
-                self.index.backlinks(&self.vault, file).unwrap(),
+                self.index.backlinks(&self.vault, plan, file).unwrap(),
                 graph.backlinks(file),
                 "to {file}"
             );
@@ -106,6 +111,24 @@ fn links_are_what_the_notes_say_also_after_changes() {
     desk.compare_links();
     desk.rewrite("b.md", "back again [[Deep/b]]");
     desk.compare_links();
+}
+
+#[test]
+fn a_plan_counts_as_done() {
+    let desk = desk(&NOTES);
+    let text = |at: &str| desk.vault.bytes(&path(at)).unwrap();
+    let plan: ChangeSet = [
+        Change::replace(path("a.md"), text("a.md"), "[[c2]] [[fresh]]"),
+        Change::create(path("fresh.md"), "[[Deep/b]]"),
+        Change::trash(path("Deep/c2.md"), text("Deep/c2.md")),
+        Change {
+            path: path("Deep"),
+            act: Act::Rename { to: path("Moved/Deeper"), what: Renamed::Folder },
+        },
+    ]
+    .into_iter()
+    .collect();
+    desk.compare_links_after(&plan);
 }
 
 #[test]
@@ -179,10 +202,10 @@ fn what_a_screen_keeps_back_is_not_known() {
     let rules = PrivateRules::parse(&PrivateSettings { local, ..PrivateSettings::default() });
     let screen = Arc::new(Screen::new(rules.unwrap(), Privacy::Open));
     let (whole, screened) = (&desk.vault, &desk.vault.behind(screen));
-    assert_eq!(desk.index.backlinks(whole, &path("b.md")).unwrap().len(), 2, "the control");
-    assert!(desk.index.backlinks(screened, &path("b.md")).unwrap().is_empty());
-    assert!(desk.index.outgoing(screened, &path("Diary/a.md")).unwrap().is_empty());
-    let tags = desk.index.tags(screened).unwrap();
+    assert_eq!(desk.index.backlinks(whole, &NONE, &path("b.md")).unwrap().len(), 2, "the control");
+    assert!(desk.index.backlinks(screened, &NONE, &path("b.md")).unwrap().is_empty());
+    assert!(desk.index.outgoing(screened, &NONE, &path("Diary/a.md")).unwrap().is_empty());
+    let tags = desk.index.tags(screened, &NONE).unwrap();
     assert_eq!(tags.iter().map(|tag| tag.tag.as_str()).collect::<Vec<_>>(), ["open"]);
     assert!(desk.index.tasks(screened).unwrap().is_empty());
     let lost = desk.index.unresolved(screened).unwrap();

@@ -6,6 +6,7 @@ mod gather;
 mod later;
 mod look;
 mod lookup;
+mod plan;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;

@@ -10,6 +10,7 @@ use protocol::{ChangeSet, NotePath};
 use vault::Vault;
 
 use self::lines::{Lines, Place};
+use self::sweep::Asked;
 use crate::glob::path_filter;
 use crate::parallel::Looked;
 use crate::{Cut, Index, SearchError};
@@ -74,7 +75,10 @@ impl Index {
         let lines = Lines::of(query)?;
         let wanted = path_filter(query.file_pattern.as_deref())?;
         let looked = match self.view() {
-            Some(view) => sweep::sweep(&view, vault, overlay, &wanted, &lines, deadline, query),
+            Some(view) => {
+                let (view, lines) = (&*view.planned(overlay), &lines);
+                Asked { view, vault, lines, query }.sweep(&wanted, deadline)
+            }
             None => walk::walk(vault, overlay, &wanted, &lines, deadline, query)?,
         };
         Ok(collect(looked, usize::from(query.max_results)))

@@ -1,10 +1,9 @@
 //! Searching a view: long runs of text at a time, no file opened.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::Instant;
 
-use protocol::{ChangeSet, NotePath, Seen};
+use protocol::NotePath;
 use vault::{EntryKind, Vault};
 
 use super::lines::{LINES_A_NOTE, Place, Places};
@@ -20,90 +19,44 @@ const RUN: usize = 1 << 20;
 enum Piece<'a> {
     /// Neighbouring notes of plain text.
     Run(Range<usize>),
-    /// A note, and where it is seen.
-    Note(Held<'a>, NotePath),
-    /// A note as a plan makes it.
-    Planned(NotePath, &'a [u8]),
+    Note(Held<'a>),
 }
 
 /// What is looked for, and by whom.
-struct Asked<'a> {
-    view: &'a View,
-    vault: &'a Vault,
-    lines: &'a Lines,
-    query: &'a Query,
-}
-
-/// Looks at every note whose path is `wanted`, as it would be if the plan were carried out.
-pub(super) fn sweep(
-    view: &View,
-    vault: &Vault,
-    overlay: &ChangeSet,
-    wanted: impl Fn(&NotePath) -> bool,
-    lines: &Lines,
-    deadline: Instant,
-    query: &Query,
-) -> Looked<NoteHits> {
-    // A note that the plan touches is looked at by itself.
-    let is_touched = |path: &NotePath| match overlay.seen_from(path) {
-        Some(seen) => seen != *path || matches!(overlay.seen_at(path), Seen::Planned(_)),
-        None => true,
-    };
-    let in_run = |path: &NotePath| wanted(path) && (overlay.is_empty() || !is_touched(path));
-    let mut pieces = Vec::new();
-    if lines.spans_notes() {
-        pieces.extend(view.runs(RUN, in_run).into_iter().map(Piece::Run));
-        let singles = view.singles(in_run).into_iter();
-        pieces.extend(singles.map(|held| Piece::Note(held, held.path().clone())));
-    } else {
-        let notes = view.all().filter(|held| held.kind() == EntryKind::Note && in_run(held.path()));
-        pieces.extend(notes.map(|held| Piece::Note(held, held.path().clone())));
-    }
-    pieces.extend(planned(view, overlay, wanted));
-    let asked = Asked { view, vault, lines, query };
-    let batch = if lines.spans_notes() { 1 } else { 64 };
-    let looked = parallel::look_by(batch, &pieces, Some(deadline), |piece| Some(asked.look(piece)));
-    Looked { found: looked.found.into_iter().flatten().collect(), timed_out: looked.timed_out }
-}
-
-/// The notes that the plan makes, rewrites or moves.
-fn planned<'a>(
-    view: &'a View,
-    overlay: &'a ChangeSet,
-    wanted: impl Fn(&NotePath) -> bool,
-) -> Vec<Piece<'a>> {
-    if overlay.is_empty() {
-        return Vec::new();
-    }
-    let written: BTreeMap<NotePath, &[u8]> = overlay.written().into_iter().collect();
-    let moved = view.all().filter(|held| held.kind() == EntryKind::Note).filter_map(|held| {
-        let seen = overlay.seen_from(held.path())?;
-        let is_written = written.contains_key(&seen);
-        (seen != *held.path() && !is_written).then_some(Piece::Note(held, seen))
-    });
-    let mut pieces: Vec<Piece<'a>> = moved.collect();
-    pieces.extend(written.into_iter().map(|(path, bytes)| Piece::Planned(path, bytes)));
-    pieces.retain(|piece| match piece {
-        Piece::Run(_) => true,
-        Piece::Note(_, path) | Piece::Planned(path, _) => path.is_markdown() && wanted(path),
-    });
-    pieces
+pub(super) struct Asked<'a> {
+    pub(super) view: &'a View,
+    pub(super) vault: &'a Vault,
+    pub(super) lines: &'a Lines,
+    pub(super) query: &'a Query,
 }
 
 impl Asked<'_> {
+    /// Looks at every note whose path is `wanted`.
+    pub(super) fn sweep(
+        &self,
+        wanted: impl Fn(&NotePath) -> bool,
+        deadline: Instant,
+    ) -> Looked<NoteHits> {
+        let (pieces, batch): (Vec<Piece<'_>>, usize) = if self.lines.spans_notes() {
+            let runs = self.view.runs(RUN, &wanted).into_iter().map(Piece::Run);
+            (runs.chain(self.view.singles(&wanted).into_iter().map(Piece::Note)).collect(), 1)
+        } else {
+            let notes = self.view.all().filter(|held| held.kind() == EntryKind::Note);
+            (notes.filter(|held| wanted(held.path())).map(Piece::Note).collect(), 64)
+        };
+        let looked =
+            parallel::look_by(batch, &pieces, Some(deadline), |piece| Some(self.look(piece)));
+        Looked { found: looked.found.into_iter().flatten().collect(), timed_out: looked.timed_out }
+    }
+
     fn look(&self, piece: &Piece<'_>) -> Vec<NoteHits> {
         match piece {
             Piece::Run(rows) => self.in_run(rows.clone()),
-            Piece::Note(held, seen) => {
-                let is_shown = self.vault.shows(held.path(), held.text());
-                let found = is_shown
-                    .then(|| walk::in_note(seen, held.text(), self.lines, self.query))
-                    .flatten();
+            Piece::Note(held) if self.vault.shows(held.path(), held.text()) => {
+                let found = walk::in_note(held.path(), held.text(), self.lines, self.query);
                 found.into_iter().collect()
             }
-            Piece::Planned(path, bytes) => {
-                walk::in_note(path, bytes, self.lines, self.query).into_iter().collect()
-            }
+            Piece::Note(_) => Vec::new(),
         }
     }
 
