@@ -8,7 +8,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Duration;
 
 use protocol::{NotePath, PrivateRules};
 use thiserror::Error;
@@ -63,6 +64,8 @@ struct Inner {
     /// What was refreshed since a survey began that is to become the view.
     since: Mutex<Option<BTreeSet<NotePath>>>,
     coverage: Mutex<Coverage>,
+    /// Rung when it stands.
+    stood: Condvar,
     /// The view that is on disk.
     kept: Mutex<Option<Arc<View>>>,
     /// Held while files are looked at because they changed.
@@ -83,6 +86,7 @@ impl Index {
             view: RwLock::default(),
             since: Mutex::default(),
             coverage: Mutex::default(),
+            stood: Condvar::new(),
             kept: Mutex::default(),
             refreshing: Mutex::default(),
             catching_up: Mutex::default(),
@@ -148,6 +152,13 @@ impl Index {
         }
     }
 
+    /// Waits until it stands, or for so long.
+    pub fn wait(&self, patience: Duration) {
+        let coverage = lock(&self.inner.coverage);
+        // Whether it stands is asked afterwards, so it does not matter which of both ended it.
+        let _ = self.inner.stood.wait_timeout_while(coverage, patience, |now| !now.stands);
+    }
+
     /// How much of the vault it holds.
     #[must_use]
     pub fn coverage(&self) -> Coverage {
@@ -187,6 +198,7 @@ impl Index {
         let changes = self.changes(&view, &since);
         self.show(view.with(changes));
         *lock(&inner.coverage) = Coverage { done: files.len(), all: files.len(), stands: true };
+        inner.stood.notify_all();
         Ok(())
     }
 

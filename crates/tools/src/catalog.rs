@@ -20,6 +20,7 @@ use crate::get_current_time::GetCurrentTime;
 use crate::get_file_info::GetFileInfo;
 use crate::get_links::GetLinks;
 use crate::list_files::ListFiles;
+use crate::list_tags::ListTags;
 use crate::move_file::MoveFile;
 use crate::notes::Notes;
 use crate::read_file::ReadFile;
@@ -52,6 +53,7 @@ pub fn catalog(shelf: Shelf) -> Result<ToolRegistry, DuplicateTool> {
     tools.register(ReadFile(notes.clone()))?;
     tools.register(GetFileInfo { notes: notes.clone(), desk: desk.clone() })?;
     tools.register(GetLinks(notes.clone()))?;
+    tools.register(ListTags(notes.clone()))?;
     tools.register_changing(EditFile(notes.clone()))?;
     tools.register_changing(AppendFile(notes.clone()))?;
     tools.register_changing(WriteFile(notes.clone()))?;

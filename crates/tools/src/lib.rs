@@ -23,6 +23,7 @@ mod get_current_time;
 mod get_file_info;
 mod get_links;
 mod list_files;
+mod list_tags;
 mod move_file;
 mod read_file;
 mod search_files;

@@ -112,7 +112,15 @@ impl Notes {
         path: &NotePath,
         context: &ToolContext,
     ) -> Result<(Vec<Outgoing>, Vec<Backlink>), ToolFailure> {
-        let path = path.clone();
+        let (path, index) = (path.clone(), self.index());
+        let (vault, plan, asked) = (self.vault(), context.overlay.clone(), path.clone());
+        let known = off_thread(move || {
+            let outgoing = index.outgoing(&vault, &plan, &asked)?;
+            Some((outgoing, index.backlinks(&vault, &plan, &asked)?))
+        });
+        if let Some(known) = known.await? {
+            return Ok(known);
+        }
         over_links(self.vault(), context, move |graph| {
             (graph.outgoing(&path), graph.backlinks(&path))
         })

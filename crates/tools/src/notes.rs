@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Duration;
 
-use index::Index;
+use index::{Coverage, Index};
 use llm::tool::{ToolContext, ToolFailure};
 use protocol::{Change, ChangeKind, ChangeSet, ContentHash, NotePath, Seen, Unplannable};
 use vault::{Note, Setting, Vault, VaultError};
@@ -11,6 +12,9 @@ use vault::{Note, Setting, Vault, VaultError};
 use crate::candidates::{self, Candidates};
 use crate::daily::{self, DAILY};
 use crate::desk::{Desk, means_today};
+
+/// How long a tool waits for the index.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Reads for one catalog.
 #[derive(Clone)]
@@ -227,6 +231,24 @@ impl Notes {
     /// The index, for searches.
     pub(crate) fn index(&self) -> Index {
         self.index.clone()
+    }
+
+    /// The index once it stands; while it is being built that is waited for, but not for long.
+    pub(crate) async fn standing_index(&self) -> Result<Index, ToolFailure> {
+        let index = self.index();
+        let (asked, coverage) = off_thread(move || {
+            index.wait(PATIENCE);
+            (index.clone(), index.coverage())
+        })
+        .await?;
+        if coverage.stands {
+            return Ok(asked);
+        }
+        let Coverage { done, all, .. } = coverage;
+        Err(ToolFailure(format!(
+            "The notes are still being looked through ({done} of {all}). Call again in a moment, or \
+             use search_files, which does not wait."
+        )))
     }
 
     /// The vault, for searches that walk it.

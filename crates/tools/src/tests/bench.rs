@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -34,6 +35,8 @@ pub(crate) enum Policy {
 
 pub(crate) struct Bench {
     folder: tempfile::TempDir,
+    _cache: tempfile::TempDir,
+    index: Index,
     vault: Vault,
     pub(crate) tools: ToolRegistry,
     pub(crate) desk: Arc<StillDesk>,
@@ -70,14 +73,18 @@ impl Bench {
         let never = never.iter().map(|rule| (*rule).to_owned()).collect();
         let rules = PrivateRules::parse(&PrivateSettings { never, ..PrivateSettings::default() });
         let screen = Arc::new(Screen::new(rules.unwrap(), Privacy::Open));
+        let cache = tempfile::tempdir().unwrap();
+        let index = Index::new(&vault, PrivateRules::default(), cache.path());
         let shelf = Shelf {
-            index: Index::new(&vault, PrivateRules::default(), folder.path()),
+            index: index.clone(),
             vault: vault.behind(screen),
             archive: Arc::new(OneEnded),
             desk: desk.clone(),
         };
         Self {
             folder,
+            _cache: cache,
+            index,
             vault,
             tools: catalog(shelf).unwrap(),
             desk,
@@ -107,6 +114,7 @@ impl Bench {
     }
 
     pub(crate) async fn call(&mut self, tool: &str, arguments: Value) -> Answer {
+        self.index.catch_up(&AtomicBool::new(false)).unwrap();
         let context = ToolContext {
             conversation: ConversationId::from("conversation"),
             turn: TurnId::from("turn"),

@@ -166,3 +166,21 @@ async fn without_a_note_of_ours_the_one_that_obsidian_has_open_counts() {
     let open = bench.works("get_active_note", json!({})).await.text;
     assert!(open.starts_with("`Boiler.md` · open in Obsidian (this may lag behind"), "{open}");
 }
+
+#[tokio::test]
+async fn tags_are_listed_with_the_notes_that_have_them() {
+    let notes: [(&str, &[u8]); 2] = [("a.md", b"#food/bread #tea"), ("b.md", b"#food")];
+    let mut bench = Bench::with(&notes);
+    let all = bench.works("list_tags", json!({})).await.text;
+    assert_eq!(all, "3 tags:\n- #food, 2 notes\n- #food/bread, 1 note\n- #tea, 1 note");
+    let some = bench.works("list_tags", json!({ "pattern": "#Bread" })).await.text;
+    assert_eq!(some, "1 tag:\n- #food/bread, 1 note");
+    let cut = bench.works("list_tags", json!({ "limit": 2 })).await.text;
+    assert!(cut.ends_with("and 1 more, not shown: raise `limit` or give a `pattern`."), "{cut}");
+    let none = bench.works("list_tags", json!({ "pattern": "wine" })).await.text;
+    assert_eq!(none, "No tag has “wine” in its name. Leave out `pattern` to see all.");
+    bench.policy = Policy::Wait;
+    bench.works("write_file", json!({ "path": "c", "content": "#wine" })).await;
+    let planned = bench.works("list_tags", json!({ "pattern": "wine" })).await.text;
+    assert_eq!(planned, "1 tag:\n- #wine, 1 note");
+}

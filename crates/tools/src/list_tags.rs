@@ -1,0 +1,95 @@
+//! `list_tags`: the tags there are, and how many notes have each.
+
+use std::fmt::Write as _;
+
+use async_trait::async_trait;
+use index::TagCount;
+use llm::tool::{Effect, Tool, ToolContext, ToolFailure, ToolOutcome};
+use protocol::Reaction;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::note_text::count;
+use crate::notes::{Notes, off_thread};
+
+const MOST: u16 = 1_000;
+
+/// Lists the tags of all notes with the number of notes that have each, most used first. A tag counts
+/// those nested in it: `food` has the notes of `food/bread` too.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ListTagsInput {
+    /// Only tags with this text in their name. Leave out for all.
+    pattern: Option<String>,
+    /// How many tags to return, at most 1000.
+    #[serde(default = "hundred")]
+    limit: u16,
+}
+
+const fn hundred() -> u16 {
+    100
+}
+
+pub(crate) struct ListTags(pub(crate) Notes);
+
+#[async_trait]
+impl Tool for ListTags {
+    const NAME: &'static str = "list_tags";
+    const EFFECT: Effect = Effect::Read;
+    type Input = ListTagsInput;
+
+    async fn run(&self, input: ListTagsInput, context: &ToolContext) -> ToolOutcome {
+        match self.list(&input, context).await {
+            Ok(tags) => ToolOutcome {
+                output: words(&input, &tags),
+                reactions: vec![Reaction::Searched {
+                    query: input.wanted(),
+                    hits: u32::try_from(tags.len()).unwrap_or(u32::MAX),
+                }],
+                ..ToolOutcome::default()
+            },
+            Err(failure) => ToolOutcome::failed(failure.0),
+        }
+    }
+}
+
+impl ListTagsInput {
+    /// What the names shall hold, without the sign that a model may write before it.
+    fn wanted(&self) -> String {
+        let pattern = self.pattern.as_deref().unwrap_or_default();
+        pattern.trim().trim_start_matches('#').to_lowercase()
+    }
+}
+
+impl ListTags {
+    async fn list(
+        &self,
+        input: &ListTagsInput,
+        context: &ToolContext,
+    ) -> Result<Vec<TagCount>, ToolFailure> {
+        let index = self.0.standing_index().await?;
+        let (vault, plan, wanted) = (self.0.vault(), context.overlay.clone(), input.wanted());
+        let tags = off_thread(move || index.tags(&vault, &plan)).await?.unwrap_or_default();
+        Ok(tags.into_iter().filter(|tag| tag.tag.to_lowercase().contains(&wanted)).collect())
+    }
+}
+
+fn words(input: &ListTagsInput, tags: &[TagCount]) -> String {
+    let wanted = input.wanted();
+    match (tags.is_empty(), wanted.is_empty()) {
+        (true, true) => return "No note has a tag.".to_owned(),
+        (true, false) => {
+            return format!("No tag has “{wanted}” in its name. Leave out `pattern` to see all.");
+        }
+        (false, _) => {}
+    }
+    let limit = usize::from(input.limit.clamp(1, MOST));
+    let mut out = format!("{}:", count(tags.len(), "tag"));
+    for tag in tags.iter().take(limit) {
+        let _ = write!(out, "\n- #{}, {}", tag.tag, count(tag.notes, "note"));
+    }
+    if let Some(more @ 1..) = tags.len().checked_sub(limit) {
+        let _ = write!(out, "\nand {more} more, not shown: raise `limit` or give a `pattern`.");
+    }
+    out
+}
