@@ -18,6 +18,8 @@ pub(crate) struct Lookup {
     tags: Rows,
     properties: Rows,
     tasks: Vec<u32>,
+    /// In the order of rows.
+    aliases: Vec<(u32, Box<str>)>,
 }
 
 /// Rows by a word, in order and each once.
@@ -81,6 +83,11 @@ impl Lookup {
         }
     }
 
+    /// Other names, with the rows whose files have them.
+    pub(crate) fn aliases(&self) -> impl Iterator<Item = (u32, &str)> {
+        self.aliases.iter().map(|(row, alias)| (*row, alias.as_ref()))
+    }
+
     /// All words that [`By::Link`] finds something by.
     pub(crate) fn link_names(&self) -> impl Iterator<Item = &str> {
         self.links.0.keys().map(AsRef::as_ref)
@@ -98,6 +105,7 @@ impl Lookup {
         if words.has_task {
             self.tasks.push(row);
         }
+        self.aliases.extend(words.aliases.iter().map(|alias| (row, alias.as_str().into())));
     }
 }
 
@@ -111,6 +119,7 @@ pub(crate) struct Words {
     tags: Vec<String>,
     properties: Vec<String>,
     has_task: bool,
+    aliases: Vec<String>,
 }
 
 impl Words {
@@ -126,6 +135,7 @@ impl Words {
             tags: facts.tags.iter().flat_map(|tag| with_upper(&tag.to_lowercase())).collect(),
             properties: properties.collect(),
             has_task: !facts.tasks.is_empty(),
+            aliases: facts.aliases.clone(),
         }
     }
 

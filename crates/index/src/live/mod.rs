@@ -183,6 +183,28 @@ impl View {
         self.lookup.tags().chain(fresh.map(String::as_str)).collect()
     }
 
+    /// The paths of all files, and what each is.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = (&NotePath, EntryKind)> {
+        let stored = self.snapshot.rows().iter().enumerate();
+        let stored = stored.filter(|(at, _)| !self.dead.contains(*at));
+        let stored = stored.map(|(_, row)| (&row.path, row.kind));
+        let fresh = self.fresh.values().map(|fresh| &fresh.looked.entry);
+        stored.chain(fresh.map(|entry| (&entry.path, entry.kind)))
+    }
+
+    /// Other names of files.
+    pub(crate) fn aliases(&self) -> impl Iterator<Item = (&NotePath, &str)> {
+        let stored = self.lookup.aliases().filter_map(|(row, alias)| {
+            let at = usize::try_from(row).ok().filter(|at| !self.dead.contains(*at))?;
+            Some((&self.snapshot.rows().get(at)?.path, alias))
+        });
+        let fresh = self.fresh.values().flat_map(|fresh| {
+            let path = &fresh.looked.entry.path;
+            fresh.facts.aliases.iter().map(move |alias| (path, alias.as_str()))
+        });
+        stored.chain(fresh)
+    }
+
     /// All files; those as in the snapshot first, each part in the order of paths.
     pub(crate) fn all(&self) -> impl Iterator<Item = Held<'_>> {
         let stored = self.snapshot.rows().iter().enumerate();

@@ -1,0 +1,115 @@
+//! Notes are found by some letters of their names, before and after the index stands.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::unwrap_used,
+    reason = "a test makes its own files and fails where it cannot go on"
+)]
+
+use std::fs;
+use std::sync::atomic::AtomicBool;
+
+use index::{Index, Named};
+use protocol::{NotePath, PrivateRules};
+use tempfile::TempDir;
+use vault::Vault;
+
+struct Desk {
+    folder: TempDir,
+    _cache: TempDir,
+    vault: Vault,
+    index: Index,
+}
+
+const NOTES: [(&str, &str); 7] = [
+    ("Groceries.md", ""),
+    ("Projects/Garden plan.md", "---\naliases: [Beete, Grünes]\n---\n"),
+    ("Projects/Garden.md", ""),
+    ("Projects/Old/Garden plan 2019.md", ""),
+    ("Café résumé.md", ""),
+    ("会議/日記.md", ""),
+    ("pictures/garden.png", ""),
+];
+
+fn desk() -> Desk {
+    let (folder, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    for (path, text) in NOTES {
+        let file = folder.path().join(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+    let vault = Vault::open(folder.path()).unwrap();
+    let index = Index::new(&vault, PrivateRules::default(), cache.path());
+    Desk { folder, _cache: cache, vault, index }
+}
+
+impl Desk {
+    fn stands(self) -> Self {
+        self.index.catch_up(&AtomicBool::new(false)).unwrap();
+        self
+    }
+
+    fn found(&self, query: &str, recent: &[&str]) -> Vec<Named> {
+        let recent: Vec<_> = recent.iter().map(|path| NotePath::parse(path).unwrap()).collect();
+        self.index.names(&self.vault, query, &recent, 10).unwrap()
+    }
+
+    fn first(&self, query: &str) -> String {
+        self.found(query, &[]).first().map(|named| named.path.to_string()).unwrap_or_default()
+    }
+}
+
+#[test]
+fn some_letters_find_the_name_they_fit_best() {
+    for desk in [desk(), desk().stands()] {
+        for (query, path) in [
+            ("groc", "Groceries.md"),
+            ("garden", "Projects/Garden.md"),
+            ("gplan", "Projects/Garden plan.md"),
+            ("plan garden", "Projects/Garden plan.md"),
+            ("PLAN 2019", "Projects/Old/Garden plan 2019.md"),
+            ("old/plan", "Projects/Old/Garden plan 2019.md"),
+            ("cafe resume", "Café résumé.md"),
+            ("日記", "会議/日記.md"),
+            ("xyzzy", ""),
+        ] {
+            assert_eq!(desk.first(query), path, "{query}");
+        }
+    }
+}
+
+#[test]
+fn a_note_is_found_by_its_other_names_too_and_comes_once() {
+    let desk = desk().stands();
+    let found = desk.found("grunes", &[]);
+    let names: Vec<_> = found
+        .iter()
+        .map(|named| (named.name.as_str(), named.is_alias, named.marks.len()))
+        .collect();
+    assert_eq!(names, [("Grünes", true, 6)]);
+    fs::write(desk.folder.path().join("Groceries.md"), "---\nalias: Grocer\n---\n").unwrap();
+    desk.index.refresh(&[NotePath::parse("Groceries.md").unwrap()]);
+    assert_eq!(desk.found("grocer", &[]).len(), 1);
+    fs::remove_file(desk.folder.path().join("Projects/Garden plan.md")).unwrap();
+    desk.index.refresh(&[NotePath::parse("Projects/Garden plan.md").unwrap()]);
+    assert!(desk.found("grunes", &[]).is_empty());
+}
+
+#[test]
+fn without_letters_come_the_notes_that_were_open_lately() {
+    for desk in [desk(), desk().stands()] {
+        let found = desk.found(" ", &["会議/日記.md", "Groceries.md", "gone.md"]);
+        let paths: Vec<_> = found.iter().map(|named| named.path.as_str()).collect();
+        assert_eq!(paths.get(..3).unwrap(), ["会議/日記.md", "Groceries.md", "Café résumé.md"]);
+        assert_eq!(paths.len(), NOTES.len());
+    }
+}
+
+#[test]
+fn what_was_open_lately_comes_before_what_fits_as_well() {
+    let desk = desk().stands();
+    let recent = "Projects/Old/Garden plan 2019.md";
+    let found = desk.found("garden plan", &[recent]);
+    assert_eq!(found.first().unwrap().path.as_str(), recent);
+}
