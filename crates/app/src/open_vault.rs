@@ -140,8 +140,7 @@ impl OpenVault {
         desk.clear();
         let keeper = Keeper::new(&vault, around.config.private_rules());
         let registry = registry(&store, &indexing, &keeper, &desk)?;
-        let tools = offered(&registry);
-        let (news, heard) = mpsc::unbounded_channel();
+        let (tools, (news, heard)) = (offered(&registry), mpsc::unbounded_channel());
         let service = LlmService::new(ServiceParts {
             registry: Arc::new(registry),
             transcript: Arc::new(StoreTranscript {
