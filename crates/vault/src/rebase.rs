@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use protocol::{Act, Change, EffectId, Intent, NotePath};
+use protocol::{Act, Change, EffectId, Intent};
 use uuid::Uuid;
 
 use crate::apply::temp_name;
@@ -18,6 +18,10 @@ pub(crate) const TRIES: usize = 6;
 
 /// A save is over so long after its last write.
 const SETTLING: Duration = Duration::from_millis(20);
+
+/// The same for a note that holds nothing, or not the end of what it held: a program that empties a
+/// file first can be held up before it writes.
+const SETTLING_CUT: Duration = Duration::from_millis(500);
 
 /// How often to look again at a note that is being saved.
 pub(crate) const LOOKS: usize = 10;
@@ -69,7 +73,7 @@ impl Again {
         let mut planned = Vec::with_capacity(group.len());
         for intent in group {
             let Some(change) = on_what_is_there(vault, &intent.change) else {
-                self.pause = self.pause.max(unsettled(vault, &intent.change.path));
+                self.pause = self.pause.max(unsettled(vault, &intent.change));
                 return;
             };
             planned.push(change);
@@ -98,12 +102,16 @@ impl Again {
 
 /// For how long the note cannot be trusted to be whole: programs empty a file first and write it a
 /// moment later.
-fn unsettled(vault: &Vault, path: &NotePath) -> Option<Duration> {
-    let stat = vault.root().stat(path.as_str()).ok()?;
+fn unsettled(vault: &Vault, change: &Change) -> Option<Duration> {
+    let stat = vault.root().stat(change.path.as_str()).ok()?;
+    let now = vault.bytes(&change.path).unwrap_or_default();
+    let is_cut =
+        change.before().is_some_and(|before| now.len() < before.len() && before.starts_with(&now));
+    let settling = if is_cut { SETTLING_CUT } else { SETTLING };
     let written = u64::try_from(read::modified(&stat).0).ok()?;
     let age = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
     let age = age.checked_sub(Duration::from_millis(written))?;
-    SETTLING.checked_sub(age).filter(|pause| !pause.is_zero())
+    settling.checked_sub(age).filter(|pause| !pause.is_zero())
 }
 
 /// The same change of the note as it is now; `None` where the lines it is about are not as they

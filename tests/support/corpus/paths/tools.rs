@@ -88,6 +88,7 @@ impl Subject for Tools {
                 | VaultError::Exists { .. },
             ) => None,
             Some(VaultError::NotANote { .. }) if said.contains("which is not opened") => None,
+            Some(VaultError::Path(_)) if said.contains("names no folder") => None,
             Some(
                 error @ (VaultError::Path(_)
                 | VaultError::NotANote { .. }
