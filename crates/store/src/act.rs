@@ -41,7 +41,10 @@ impl ActRow {
     }
 
     /// The contents that the row names, with their names.
-    pub(crate) fn contents<'a>(&'a self, change: &'a Change) -> Vec<(&'a ContentHash, &'a [u8])> {
+    pub(crate) fn contents<'h, 'c>(
+        &'h self,
+        change: &'c Change,
+    ) -> Vec<(&'h ContentHash, &'c [u8])> {
         let before = self.before.as_ref().zip(change.before());
         before.into_iter().chain(self.after.as_ref().zip(change.after())).collect()
     }

@@ -15,7 +15,12 @@ use crate::{Store, StoreError, image};
 impl Store {
     /// Stores all intents as open, with both contents, in one commit.
     pub async fn intend(&self, intents: &[Intent], at: Timestamp) -> Result<(), StoreError> {
-        commit!(self, "intend", "store what shall change", |db| insert_all(db, intents, at))
+        let doing = "store what shall change";
+        let rows = Rows::of(intents, at).map_err(Failure::from).doing(self, doing)?;
+        if rows.large.is_empty() {
+            return self.store_at_once(&rows).await.doing(self, doing);
+        }
+        commit!(self, "intend", "store what shall change", |db| rows.insert(db))
     }
 
     /// Notes how intents ended, all in one commit. Does not wait for the disk: a power cut may take
@@ -36,6 +41,18 @@ impl Store {
         call: &CallId,
     ) -> Result<Vec<(NotePath, IntentState)>, StoreError> {
         read!(self, "read the call's changes", |db| of_call(db, turn, call))
+    }
+
+    /// The whole commit in one go: each step of its own is a detour over the thread of the
+    /// connection. Whoever drops it half-way leaves a transaction that the writer finds.
+    async fn store_at_once(&self, rows: &Rows<'_>) -> Result<(), Failure> {
+        let mut lent = self.writer.lend().await?;
+        let db = lent.durable().await?;
+        fault::point("store.intend.before");
+        rows.run(concat!("BEGIN IMMEDIATE;", insert_all!(), ";COMMIT"), db).await?;
+        fault::point("store.intend.after");
+        lent.give_back();
+        Ok(())
     }
 
     async fn store_outcomes(&self, ended: &[Ended]) -> Result<(), Failure> {
@@ -69,32 +86,59 @@ impl Store {
     }
 }
 
-/// All rows in two statements: each is a detour over the thread of the connection.
-async fn insert_all(
-    db: &mut SqliteConnection,
-    intents: &[Intent],
+/// Intents as they are stored.
+struct Rows<'a> {
+    /// Of all contents, the small ones, packed.
+    images: String,
+    /// The others.
+    large: Vec<(ContentHash, &'a [u8])>,
+    effects: String,
     at: Timestamp,
-) -> Result<(), sqlx::Error> {
-    let acts = intents.iter().map(|intent| ActRow::naming(&intent.change));
-    let acts = acts.collect::<Result<Vec<_>, _>>()?;
-    let contents = acts.iter().zip(intents).flat_map(|(act, intent)| act.contents(&intent.change));
-    image::put_named(db, &contents.collect::<Vec<_>>()).await?;
-    let rows: Vec<_> = intents.iter().zip(&acts).map(|(intent, act)| row(intent, act)).collect();
-    sqlx::query(
-        "INSERT INTO effect
-             (id, change_set, conversation, turn, call, unit, kind, path, target, temp_name,
-              before, after, state, at)
-         SELECT
-             value ->> 0, value ->> 1, (SELECT conversation FROM turn WHERE id = value ->> 2),
-             value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7,
-             value ->> 8, value ->> 9, value ->> 10, 'open', ?2
-         FROM json_each(?1) ORDER BY key",
-    )
-    .bind(json(&rows)?)
-    .bind(at.0)
-    .execute(db)
-    .await?;
-    Ok(())
+}
+
+/// `?1` are the small contents, `?2` the rows, `?3` is when.
+macro_rules! insert_all {
+    () => {
+        concat!(
+            image::insert_packed!(),
+            "; INSERT INTO effect
+                 (id, change_set, conversation, turn, call, unit, kind, path, target, temp_name,
+                  before, after, state, at)
+             SELECT
+                 value ->> 0, value ->> 1, (SELECT conversation FROM turn WHERE id = value ->> 2),
+                 value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7,
+                 value ->> 8, value ->> 9, value ->> 10, 'open', ?3
+             FROM json_each(?2) ORDER BY key"
+        )
+    };
+}
+use insert_all;
+
+impl<'a> Rows<'a> {
+    fn of(intents: &'a [Intent], at: Timestamp) -> Result<Self, sqlx::Error> {
+        let acts = intents.iter().map(|intent| ActRow::naming(&intent.change));
+        let acts = acts.collect::<Result<Vec<_>, _>>()?;
+        let contents = acts.iter().zip(intents);
+        let contents = contents.flat_map(|(act, intent)| act.contents(&intent.change));
+        let (small, large) = image::by_size(contents);
+        let large = large.into_iter().map(|(hash, content)| (hash.clone(), content)).collect();
+        let effects: Vec<_> =
+            intents.iter().zip(&acts).map(|(intent, act)| row(intent, act)).collect();
+        Ok(Self { images: image::packed(&small)?, large, effects: json(&effects)?, at })
+    }
+
+    async fn insert(&self, db: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+        for (hash, content) in &self.large {
+            image::put_large(db, hash, content).await?;
+        }
+        self.run(insert_all!(), db).await
+    }
+
+    async fn run(&self, sql: &'static str, db: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+        let query = sqlx::query(sql).bind(&self.images).bind(&self.effects).bind(self.at.0);
+        query.execute(db).await?;
+        Ok(())
+    }
 }
 
 fn row<'a>(intent: &'a Intent, act: &'a ActRow) -> [Option<&'a str>; 11] {

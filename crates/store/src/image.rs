@@ -1,8 +1,11 @@
 //! The table `image`: contents that plans and effects need, packed, each once.
 
+use std::cell::RefCell;
+
 use protocol::ContentHash;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
+use zstd::bulk::Compressor;
 
 use crate::column::{decode, json};
 use crate::error::Failure;
@@ -16,30 +19,46 @@ pub(crate) async fn put_named(
     db: &mut SqliteConnection,
     contents: &[(&ContentHash, &[u8])],
 ) -> Result<(), sqlx::Error> {
-    let (small, large): (Vec<_>, Vec<_>) =
-        contents.iter().partition(|(_, content)| content.len() <= SMALL);
+    let (small, large) = by_size(contents.iter().copied());
     for (hash, content) in large {
         put_large(db, hash, content).await?;
     }
-    let mut rows = Vec::with_capacity(small.len());
-    for (hash, content) in small {
-        rows.push((hash.as_str(), content.len(), hex(&pack(content)?)));
-    }
-    if rows.is_empty() {
+    if small.is_empty() {
         return Ok(());
     }
-    sqlx::query(
-        "INSERT INTO image (hash, size, packed)
-         SELECT value ->> 0, value ->> 1, unhex(value ->> 2) FROM json_each(?1) WHERE true
-         ON CONFLICT (hash) DO NOTHING",
-    )
-    .bind(json(&rows)?)
-    .execute(db)
-    .await?;
+    sqlx::query(insert_packed!()).bind(packed(&small)?).execute(db).await?;
     Ok(())
 }
 
-async fn put_large(
+type Named<'h, 'c> = (&'h ContentHash, &'c [u8]);
+
+/// The small ones, for [`packed`], and the large ones, for [`put_large`].
+pub(crate) fn by_size<'h, 'c>(
+    contents: impl Iterator<Item = Named<'h, 'c>>,
+) -> (Vec<Named<'h, 'c>>, Vec<Named<'h, 'c>>) {
+    contents.partition(|(_, content)| content.len() <= SMALL)
+}
+
+/// What `insert_packed!` takes as `?1`.
+pub(crate) fn packed(small: &[Named<'_, '_>]) -> Result<String, sqlx::Error> {
+    let row = |(hash, content): &Named<'_, '_>| {
+        Ok((hash.as_str().to_owned(), content.len(), hex(&pack_small(content)?)))
+    };
+    json(&small.iter().map(row).collect::<Result<Vec<_>, sqlx::Error>>()?)
+}
+
+/// Stores small contents, but for those that are known.
+macro_rules! insert_packed {
+    () => {
+        "INSERT INTO image (hash, size, packed)
+         SELECT value ->> 0, value ->> 1, unhex(value ->> 2) FROM json_each(?1) WHERE true
+         ON CONFLICT (hash) DO NOTHING"
+    };
+}
+pub(crate) use insert_packed;
+
+/// Stores a content, if it is not known yet.
+pub(crate) async fn put_large(
     db: &mut SqliteConnection,
     hash: &ContentHash,
     content: &[u8],
@@ -48,18 +67,31 @@ async fn put_large(
         return Ok(());
     }
     let size = i64::try_from(content.len()).map_err(|error| sqlx::Error::Encode(error.into()))?;
+    let packed = zstd::bulk::compress(content, zstd::DEFAULT_COMPRESSION_LEVEL)
+        .map_err(|error| sqlx::Error::Encode(error.into()))?;
     sqlx::query("INSERT INTO image (hash, size, packed) VALUES (?, ?, ?)")
         .bind(hash.as_str())
         .bind(size)
-        .bind(pack(content)?)
+        .bind(packed)
         .execute(db)
         .await?;
     Ok(())
 }
 
-fn pack(content: &[u8]) -> Result<Vec<u8>, sqlx::Error> {
-    zstd::bulk::compress(content, zstd::DEFAULT_COMPRESSION_LEVEL)
-        .map_err(|error| sqlx::Error::Encode(error.into()))
+thread_local! {
+    /// To make one takes longer than to pack a note with it.
+    static PACKER: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
+}
+
+fn pack_small(content: &[u8]) -> Result<Vec<u8>, sqlx::Error> {
+    let packed = PACKER.with_borrow_mut(|packer| match packer {
+        Some(packer) => packer.compress(content),
+        None => {
+            let made = Compressor::new(zstd::DEFAULT_COMPRESSION_LEVEL)?;
+            packer.insert(made).compress(content)
+        }
+    });
+    packed.map_err(|error| sqlx::Error::Encode(error.into()))
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -23,6 +23,7 @@ fn migrations() -> Vec<Migration> {
         (2, "changes", include_str!("../migrations/0002_changes.sql")),
         (3, "taken_back", include_str!("../migrations/0003_taken_back.sql")),
         (4, "forgotten", include_str!("../migrations/0004_forgotten.sql")),
+        (5, "lighter_ledger", include_str!("../migrations/0005_lighter_ledger.sql")),
     ]
     .into_iter()
     .map(|(version, name, sql)| {

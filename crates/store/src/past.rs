@@ -102,7 +102,8 @@ async fn in_scope(
         ),
         UndoScope::Conversation { conversation } => (
             happened!(
-                "conversation = ?1 AND change_set NOT IN (SELECT change_set FROM own_set)
+                "turn IN (SELECT turn.id FROM turn WHERE turn.conversation = ?1)
+                     AND change_set NOT IN (SELECT change_set FROM own_set)
                  ORDER BY number"
             ),
             conversation.as_str(),
@@ -133,6 +134,9 @@ async fn at_path(
 ) -> Result<Vec<Effect>, sqlx::Error> {
     sqlx::query(happened!(
         "path = ?1 AND kind IN ('create', 'replace') AND at >= ?2
+             AND number > coalesce(
+                 (SELECT number FROM effect WHERE at < ?2 ORDER BY number DESC LIMIT 1), 0
+             )
          ORDER BY number DESC"
     ))
     .bind(path.as_str())

@@ -107,11 +107,15 @@ async fn open<'a>(
 
 /// When the disk is full SQLite rolls back by itself, and the connection goes on believing that it
 /// is in a transaction: every later commit on it would fail. The ping waits for what the last
-/// holder has left to be done.
+/// holder has left to be done. A transaction that was begun and not ended in one text of SQL is one
+/// that the connection does not know of.
 async fn drop_unsound(connection: &mut Option<SqliteConnection>) {
-    if let Some(open) = connection
-        && (open.ping().await.is_err() || open.is_in_transaction())
-    {
-        *connection = None;
+    if let Some(open) = connection {
+        if open.ping().await.is_err() || open.is_in_transaction() {
+            *connection = None;
+        } else {
+            // Refused where there is none, as it should be.
+            let _ = sqlx::query("ROLLBACK").execute(open).await;
+        }
     }
 }

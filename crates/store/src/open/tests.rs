@@ -203,6 +203,40 @@ async fn a_database_of_this_version_opens_again_with_what_it_holds() {
 }
 
 #[tokio::test]
+async fn the_ledger_of_an_earlier_version_is_kept_whole() {
+    let place = Place::new();
+    place.write("vault.db", b"");
+    let mut db = sqlx::SqliteConnection::connect_with(&writing(&place.file())).await.expect("open");
+    let earlier = migrations().into_iter().take(3).collect();
+    Migrator::with_migrations(earlier).run_direct(None, &mut db, false).await.expect("migrated");
+    let hash = protocol::ContentHash::of(b"words");
+    let packed = zstd::bulk::compress(b"words", 3).expect("packed");
+    sqlx::query("INSERT INTO image (hash, size, packed) VALUES (?1, 5, ?2)")
+        .bind(hash.as_str())
+        .bind(packed)
+        .execute(&mut db)
+        .await
+        .expect("stored");
+    sqlx::query(
+        "INSERT INTO effect (number, id, change_set, conversation, turn, call, kind, path,
+             temp_name, after, state, at, inode)
+         VALUES (7, 'e', 's', 'c', 't', 'k', 'create', 'a.md', 'tmp', ?1, 'done', 5, 9)",
+    )
+    .bind(hash.as_str())
+    .execute(&mut db)
+    .await
+    .expect("stored");
+    db.close().await.expect("closed");
+
+    let store = place.open().await;
+    let [effect] = store.past(&"e".into()).await.expect("read").try_into().expect("one");
+    assert_eq!((effect.at, effect.inode), (Some(Timestamp(5)), Some(9)));
+    assert_eq!((effect.path.as_str(), effect.conversation), ("a.md", Some("c".into())));
+    let kept = store.contents(&effect.after.into_iter().collect::<Vec<_>>()).await.expect("read");
+    assert_eq!(kept.into_values().collect::<Vec<_>>(), [b"words".to_vec()]);
+}
+
+#[tokio::test]
 async fn a_file_that_is_no_database_is_named_and_kept() {
     let place = Place::new();
     let bytes = b"These are my notes about databases, not a database. ".repeat(40);

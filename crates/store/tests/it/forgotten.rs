@@ -8,7 +8,7 @@ use sqlx::{ConnectOptions, SqliteConnection};
 use store::{Gone, Keep, OwnSet, Part, Store};
 
 use crate::ledger::intent;
-use crate::story::{Story, conversation, edit, path};
+use crate::story::{Story, conversation, edit, one_step, path};
 
 /// Everything that was needed before a time, however little it is.
 fn before(since: i64) -> Keep {
@@ -201,19 +201,6 @@ async fn what_is_cut_between_two_commits_has_lost_nothing_but_the_first_ones() {
         assert_eq!(story.store.contents(&hashes).await.expect("read").len(), 2);
     }
     assert_eq!(forget(&story.store, before(i64::MAX)).await.changes, 144, "it goes on after that");
-}
-
-/// One step of a future; what it came to, if it is done.
-async fn one_step<F: Future + Unpin>(mut future: F) -> Option<F::Output> {
-    let polled = std::future::poll_fn(|context| {
-        std::task::Poll::Ready(match std::pin::Pin::new(&mut future).poll(context) {
-            std::task::Poll::Ready(done) => Some(done),
-            std::task::Poll::Pending => None,
-        })
-    })
-    .await;
-    tokio::task::yield_now().await;
-    polled
 }
 
 #[tokio::test]

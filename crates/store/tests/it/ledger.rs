@@ -3,7 +3,7 @@
 use protocol::{Change, Ended, Intent, IntentState, Timestamp};
 use store::StoreError;
 
-use crate::story::{Story, edit, path};
+use crate::story::{Story, edit, one_step, path};
 
 pub(crate) fn intent(effect: &str, call: &str, change: Change) -> Intent {
     Intent {
@@ -68,6 +68,43 @@ async fn intents_are_stored_all_or_none() {
     let twice = [first.clone(), second, first];
     assert!(matches!(story.store.intend(&twice, Timestamp(1)).await, Err(StoreError::Sql { .. })));
     assert_eq!(story.store.open_intents().await.expect("read"), []);
+    story.says("t1", "Go on", 1).await;
+    story.store.intend(&three(), Timestamp(1)).await.expect("what was left is cleared away");
+    assert_eq!(story.store.open_intents().await.expect("read"), three());
+}
+
+#[tokio::test]
+async fn intents_that_are_dropped_half_way_are_stored_all_or_none_and_hold_up_nobody() {
+    for steps in 1..12 {
+        let story = Story::begin().await;
+        let intents = three();
+        let mut dropped = Box::pin(story.store.intend(&intents, Timestamp(1)));
+        for _ in 0..steps {
+            if one_step(dropped.as_mut()).await.is_some() {
+                break;
+            }
+        }
+        drop(dropped);
+        story.says("t1", "Go on", 1).await;
+        let open = story.store.open_intents().await.expect("read");
+        assert!(open.is_empty() || open == three(), "after {steps} steps: {open:?}");
+        let other = intent("e9", "c9", edit("c.md", "one", "two"));
+        story.store.intend(&[other], Timestamp(2)).await.expect("stored");
+        let story = story.restart().await;
+        assert_eq!(story.store.open_intents().await.expect("read").len(), open.len() + 1);
+    }
+}
+
+#[tokio::test]
+async fn large_and_small_contents_are_stored_in_one_commit() {
+    let story = Story::begin().await;
+    let large = "A long line.\n".repeat(3_000);
+    let intents = [
+        intent("e1", "c1", edit("a.md", "one", &large)),
+        intent("e2", "c1", edit("b.md", &large, "two")),
+    ];
+    story.store.intend(&intents, Timestamp(1)).await.expect("stored");
+    assert_eq!(story.restart().await.store.open_intents().await.expect("read"), intents);
 }
 
 #[tokio::test]

@@ -191,3 +191,16 @@ pub(crate) fn answered(turn: &str, text: &str, at: i64) -> Ending {
     let words = said(turn, &format!("{turn}-end"), vec![Part::Text { text: text.into() }]);
     Ending { message: Some(words), ..ending(TurnStatus::Done, at) }
 }
+
+/// One step of a future; what it came to, if it is done.
+pub(crate) async fn one_step<F: Future + Unpin>(mut future: F) -> Option<F::Output> {
+    let polled = std::future::poll_fn(|context| {
+        std::task::Poll::Ready(match std::pin::Pin::new(&mut future).poll(context) {
+            std::task::Poll::Ready(done) => Some(done),
+            std::task::Poll::Pending => None,
+        })
+    })
+    .await;
+    tokio::task::yield_now().await;
+    polled
+}
