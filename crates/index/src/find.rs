@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use protocol::{ChangeSet, Passage};
+use protocol::{ChangeSet, NotePath, Passage};
 use vault::Vault;
 
+use crate::asked::Asked;
 use crate::notes::Notes;
-use crate::reading::Reading;
-use crate::score::{Match, weights};
-use crate::words::Words;
+use crate::reading::{NoteText, Reading};
+use crate::score::{Match, Score, weight};
 use crate::{Cut, SearchError};
 
 /// Passages, best first, at most one a note.
@@ -24,10 +24,11 @@ pub struct Ranked {
     pub cut: Option<Cut>,
 }
 
-/// Finds the notes that match the words of `query` best. A word also finds longer words that begin
-/// with it; case and diacritics do not matter. A title counts more than a heading, a heading more
-/// than text; a rare word more than a common one; all words more than some; neighbours more than
-/// words apart.
+/// Finds the notes that match `query` best. A word also finds longer words that begin with it; a
+/// `"phrase"` has to be there as it stands, and what is `-excluded` must not. Case and diacritics do
+/// not matter. Notes with all words come before notes with some; then a title counts more than a
+/// heading, a heading more than text; a rare word more than a common one; neighbours more than words
+/// apart; a short note more than a long one.
 pub fn find(
     vault: &Vault,
     overlay: &ChangeSet,
@@ -36,26 +37,36 @@ pub fn find(
     deadline: Duration,
 ) -> Result<Ranked, SearchError> {
     let deadline = Instant::now() + deadline;
-    let words =
-        Words::parse(query).ok_or_else(|| SearchError::NoWords { query: query.to_owned() })?;
+    let asked =
+        Asked::parse(query).ok_or_else(|| SearchError::NoWords { query: query.to_owned() })?;
     let notes = Notes::list(vault, overlay, |_| true)?;
-    let looked = notes.look(deadline, |path, bytes| Match::of(&words, path, bytes));
-    let weights = weights(&words, &looked.found, notes.len());
-    let total = looked.found.iter().fold(0_u32, |sum, found| sum.saturating_add(found.passages));
+    let looked = notes.look(deadline, |path, bytes| {
+        let found = Match::of(&asked, &note(path, bytes))?;
+        Some((path.clone(), found))
+    });
+    let having = |term: usize| looked.found.iter().filter(|(_, found)| found.has(term)).count();
+    let weights: Vec<f64> =
+        (0..asked.len()).map(|term| weight(notes.len(), having(term))).collect();
+    let total =
+        looked.found.iter().fold(0_u32, |sum, (_, found)| sum.saturating_add(found.passages));
     let count = u32::try_from(looked.found.len()).unwrap_or(u32::MAX);
-    let mut scored: Vec<(f64, Match)> =
-        looked.found.into_iter().map(|found| (found.score(&weights), found)).collect();
+    let mut scored: Vec<(Score, NotePath)> =
+        looked.found.into_iter().map(|(path, found)| (found.score(&weights), path)).collect();
     // The sort is stable: equals stay in the order of their paths.
-    scored.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    scored.sort_by(|(a, _), (b, _)| a.best_first(b));
     let cut = match (looked.timed_out, scored.len() > usize::from(limit)) {
         (true, _) => Some(Cut::Time),
         (false, true) => Some(Cut::Results),
         (false, false) => None,
     };
-    let best = scored.iter().take(usize::from(limit)).filter_map(|(_, found)| {
-        notes.look_at(&found.path, |path, bytes| {
-            Some(Reading::of(&words, path, bytes).best_passage(path, &weights))
+    let best = scored.iter().take(usize::from(limit)).filter_map(|(_, path)| {
+        notes.look_at(path, |path, bytes| {
+            Some(Reading::of(&asked, &note(path, bytes))?.best_passage(&weights))
         })
     });
     Ok(Ranked { passages: best.collect(), total, notes: count, cut })
+}
+
+fn note<'a>(path: &'a NotePath, bytes: &'a [u8]) -> NoteText<'a> {
+    NoteText { path, aliases: &[], text: String::from_utf8_lossy(bytes) }
 }

@@ -3,6 +3,7 @@
 //! Works on bytes that the vault hands out and sees planned changes as if they were applied.
 //! Everything blocks and stops at the deadline it is given, saying that it was cut.
 
+mod asked;
 mod error;
 mod facts;
 mod find;
@@ -21,6 +22,7 @@ mod reading;
 mod score;
 mod search;
 mod snapshot;
+mod units;
 mod words;
 
 pub use error::{Cut, SearchError};

@@ -74,11 +74,19 @@ pub(crate) fn excerpt(text: &str, block: &Block, marks: &[Mark]) -> Excerpt {
         let (start, end) = (mark.start.checked_sub(offset)?, mark.end.checked_sub(offset)?);
         (end <= shown.len()).then_some((utf16(start)?, utf16(end)?))
     };
+    // Where a phrase begins with a word that is asked for too, the longer mark shows both.
+    let mut apart: Vec<Mark> = Vec::new();
+    for mark in marks {
+        match apart.last_mut() {
+            Some(last) if mark.start < last.end => last.end = last.end.max(mark.end),
+            _ => apart.push(*mark),
+        }
+    }
     let lines = whole.get(..from).unwrap_or_default().matches('\n').count();
     Excerpt {
         text: shown.to_owned(),
         line: block.line + u32::try_from(lines).unwrap_or_default(),
-        marks: marks.iter().filter_map(mark).collect(),
+        marks: apart.iter().filter_map(mark).collect(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! One note read with the words of a query in mind, and its best passage.
+//! One note read with a query in mind, and its best passage.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -6,31 +6,56 @@ use std::ops::Range;
 use protocol::reaction::Why;
 use protocol::{NotePath, Passage};
 
+use crate::asked::Asked;
 use crate::passage::{Block, Kind, blocks, excerpt};
-use crate::words::{Mark, Words, pairs};
+use crate::words::{Mark, marks, pairs};
 
-/// A note, its blocks and where it has the words.
+/// A note to find.
+#[derive(Debug, Clone)]
+pub(crate) struct NoteText<'a> {
+    /// Where it is; its title is the last part.
+    pub(crate) path: &'a NotePath,
+    /// Its other names.
+    pub(crate) aliases: &'a [String],
+    /// All of it, properties included.
+    pub(crate) text: Cow<'a, str>,
+}
+
+impl NoteText<'_> {
+    /// Its title and its other names.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.path.title()).chain(self.aliases.iter().map(String::as_str))
+    }
+}
+
+/// A note, its blocks and where it has what is asked for.
 #[derive(Debug)]
 pub(crate) struct Reading<'a> {
-    pub(crate) text: Cow<'a, str>,
-    /// Empty when no word is in the text and none is in the title.
+    pub(crate) note: &'a NoteText<'a>,
+    /// Empty when nothing is in the text and nothing in a name.
     pub(crate) blocks: Vec<Block>,
-    /// Words in the text, ascending.
+    /// In the text, ascending.
     pub(crate) marks: Vec<Mark>,
-    /// Words in the title, ascending.
-    pub(crate) title: Vec<Mark>,
+    /// In each of the names, ascending.
+    pub(crate) names: Vec<(&'a str, Vec<Mark>)>,
 }
 
 impl<'a> Reading<'a> {
-    pub(crate) fn of(words: &Words, path: &NotePath, bytes: &'a [u8]) -> Self {
-        let text = String::from_utf8_lossy(bytes);
-        let (marks, title) = (words.marks(&text), words.marks(path.title()));
-        let is_match = !(marks.is_empty() && title.is_empty());
-        let blocks = if is_match { blocks(&text) } else { Vec::new() };
-        Self { text, blocks, marks, title }
+    /// `None` when the note has none of it, lacks a phrase or has what is excluded.
+    pub(crate) fn of(asked: &Asked, note: &'a NoteText<'a>) -> Option<Self> {
+        let named = |name| Some((name, marks(asked, name)?));
+        let names = note.names().map(named).collect::<Option<Vec<_>>>()?;
+        let marks = marks(asked, &note.text)?;
+        let mut all = names.iter().flat_map(|(_, marks)| marks).chain(&marks);
+        let has = |term: usize| all.clone().any(|mark| mark.term == term);
+        let lacks = |(at, term): (usize, &crate::asked::Term)| term.is_required && !has(at);
+        if asked.terms.iter().enumerate().any(lacks) || all.next().is_none() {
+            return None;
+        }
+        Some(Self { note, blocks: blocks(&note.text), marks, names })
     }
 
-    /// The words that begin in `span`.
+    /// What begins in `span`.
     pub(crate) fn within(&self, span: &Range<usize>) -> &[Mark] {
         let from = self.marks.partition_point(|mark| mark.start < span.start);
         let to = self.marks.partition_point(|mark| mark.start < span.end);
@@ -38,17 +63,17 @@ impl<'a> Reading<'a> {
     }
 
     /// The paragraph with the most weight of words in it and in its heading; the first paragraph
-    /// when only the title matches.
-    pub(crate) fn best_passage(&self, path: &NotePath, weights: &[f64]) -> Passage {
+    /// when only a name matches.
+    pub(crate) fn best_passage(&self, weights: &[f64]) -> Passage {
         let valued = self.blocks.iter().map(|block| (self.value(block, weights), block));
         // Of equals the first: a later one must be better.
         let best = valued.reduce(|best, next| if next.0 > best.0 { next } else { best });
         let best = best.filter(|(value, _)| *value > 0.0).map(|(_, block)| block);
         let block = best.or_else(|| self.blocks.iter().find(|block| block.kind == Kind::Text));
-        let excerpt = block.map(|block| excerpt(&self.text, block, self.within(&block.span)));
-        let heading = block.and_then(|block| self.text.get(block.heading.clone()?));
+        let excerpt = block.map(|block| excerpt(&self.note.text, block, self.within(&block.span)));
+        let heading = block.and_then(|block| self.note.text.get(block.heading.clone()?));
         let why = self.why(block, weights);
-        let path = path.clone();
+        let path = self.note.path.clone();
         let heading = heading.map(str::to_owned);
         match excerpt {
             Some(cut) => {
@@ -60,7 +85,7 @@ impl<'a> Reading<'a> {
 
     fn value(&self, block: &Block, weights: &[f64]) -> f64 {
         let own = self.within(&block.span);
-        let neighbours = f64::from(pairs(&self.text, own).min(2));
+        let neighbours = f64::from(pairs(&self.note.text, own).min(2));
         let text = weight(own, weights) * (1.0 + neighbours / 2.0);
         match block.kind {
             Kind::Text => text + 0.8 * self.weight_above(block, weights),
@@ -75,7 +100,7 @@ impl<'a> Reading<'a> {
 
     /// The place with the most weight; of equals the one a person sees first.
     fn why(&self, block: Option<&Block>, weights: &[f64]) -> Why {
-        let title = weight(&self.title, weights);
+        let title = self.names.iter().map(|(_, marks)| weight(marks, weights)).fold(0.0, f64::max);
         let heading = block.map_or(0.0, |block| self.weight_above(block, weights));
         let in_text = |block: &&Block| block.kind != Kind::Heading;
         let text =
@@ -90,7 +115,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// The weight of the different words among `marks`.
+/// The weight of the different terms among `marks`.
 fn weight(marks: &[Mark], weights: &[f64]) -> f64 {
     let has = |term: usize| marks.iter().any(|mark| mark.term == term);
     weights.iter().enumerate().filter(|(term, _)| has(*term)).map(|(_, weight)| weight).sum()

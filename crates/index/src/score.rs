@@ -1,101 +1,128 @@
-//! How well a note matches the words of a query, as a number.
+//! How well a note matches a query, as a number.
 
-use protocol::NotePath;
+use std::cmp::Ordering;
 
+use crate::asked::Asked;
 use crate::passage::Kind;
-use crate::reading::Reading;
-use crate::words::{Words, pairs};
+use crate::reading::{NoteText, Reading};
+use crate::words::pairs;
+
+/// A note of so many bytes is neither long nor short.
+const MIDDLE: usize = 2_000;
 
 /// What one note has of the query.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Match {
-    /// The note.
-    pub(crate) path: NotePath,
     /// How many of its passages matched, the title among them.
     pub(crate) passages: u32,
-    /// One for each word.
+    /// One for each term.
     tallies: Vec<Tally>,
-    /// The share of the title that is words of the query.
-    title_share: f64,
-    /// Places where two words of the query stand side by side in its order.
+    /// Places where two terms stand side by side in the query's order.
     pairs: u32,
+    /// The note's length, as a share of a middling one's.
+    length: f64,
 }
 
-/// One word's findings in one note.
-#[derive(Debug, Clone, Copy, Default)]
-struct Tally {
-    in_title: bool,
-    in_heading: bool,
-    in_text: u32,
+/// One term's findings in one note. A longer word counts by the share of it that was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Tally {
+    /// How much of the best name it is; 0 when it is in none.
+    pub(crate) of_name: f64,
+    /// Whether it is in a heading.
+    pub(crate) in_heading: bool,
+    /// How often it is in the text.
+    pub(crate) in_text: f64,
+}
+
+/// A note's place among others: notes with all terms come before those with some.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Score {
+    has_all: bool,
+    value: f64,
 }
 
 impl Tally {
-    const fn is_found(self) -> bool {
-        self.in_title || self.in_text > 0
+    pub(crate) fn is_found(self) -> bool {
+        self.of_name > 0.0 || self.in_text > 0.0
+    }
+
+    /// What this is worth in a note of `length`: a name more than a heading, a heading more than
+    /// text, the first occurrence more than the next, and less in a long note.
+    pub(crate) fn value(self, length: f64) -> f64 {
+        let title = if self.of_name > 0.0 { 2.0 + 5.0 * self.of_name.powi(2) } else { 0.0 };
+        let heading = if self.in_heading { 1.5 } else { 0.0 };
+        title + heading + self.in_text / (self.in_text + 1.5 * (0.7 + 0.3 * length))
+    }
+}
+
+impl Score {
+    /// Of so many terms so many were found, worth `value` together.
+    pub(crate) fn of(found: usize, terms: usize, value: f64) -> Self {
+        let coverage = share(found, terms);
+        Self { has_all: found == terms, value: value * coverage * coverage }
+    }
+
+    /// The best first.
+    pub(crate) fn best_first(&self, other: &Self) -> Ordering {
+        other.has_all.cmp(&self.has_all).then_with(|| other.value.total_cmp(&self.value))
     }
 }
 
 impl Match {
-    /// Reads a note; `None` when it has none of the words.
-    pub(crate) fn of(words: &Words, path: &NotePath, bytes: &[u8]) -> Option<Self> {
-        let reading = Reading::of(words, path, bytes);
-        if reading.title.is_empty() && reading.marks.is_empty() {
-            return None;
-        }
-        let mut tallies = vec![Tally::default(); words.len()];
-        let mut tally = |term: usize, found: fn(&mut Tally)| {
-            if let Some(tally) = tallies.get_mut(term) {
-                found(tally);
+    /// Reads a note; `None` when the query does not find it.
+    pub(crate) fn of(asked: &Asked, note: &NoteText<'_>) -> Option<Self> {
+        let reading = Reading::of(asked, note)?;
+        let mut tallies = vec![Tally::default(); asked.len()];
+        let (mut passages, mut pairs_in_names) = (0, 0);
+        for (name, marks) in &reading.names {
+            passages |= u32::from(!marks.is_empty());
+            pairs_in_names = pairs(name, marks).max(pairs_in_names);
+            let asked_for = marks.iter().map(|mark| bytes(mark.end - mark.start) * mark.share);
+            let of_name = (asked_for.sum::<f64>() / bytes(name.len())).min(1.0);
+            for mark in marks {
+                if let Some(tally) = tallies.get_mut(mark.term) {
+                    tally.of_name = tally.of_name.max(of_name);
+                }
             }
-        };
-        for mark in &reading.title {
-            tally(mark.term, |tally| tally.in_title = true);
         }
-        let mut passages = u32::from(!reading.title.is_empty());
         for block in &reading.blocks {
             let marks = reading.within(&block.span);
             passages += u32::from(!marks.is_empty());
             for mark in marks {
-                tally(mark.term, |tally| tally.in_text += 1);
-                if block.kind == Kind::Heading {
-                    tally(mark.term, |tally| tally.in_heading = true);
+                if let Some(tally) = tallies.get_mut(mark.term) {
+                    tally.in_text += mark.share;
+                    tally.in_heading |= block.kind == Kind::Heading;
                 }
             }
         }
-        let marked: usize = reading.title.iter().map(|mark| mark.matched).sum();
-        Some(Self {
-            path: path.clone(),
-            passages,
-            tallies,
-            title_share: share(marked, path.title().len()),
-            pairs: 2 * pairs(path.title(), &reading.title) + pairs(&reading.text, &reading.marks),
-        })
+        let pairs = 2 * pairs_in_names + pairs(&note.text, &reading.marks);
+        Some(Self { passages, tallies, pairs, length: share(note.text.len(), MIDDLE) })
     }
 
-    /// Higher is better. `weights` has one weight for each word.
-    pub(crate) fn score(&self, weights: &[f64]) -> f64 {
-        let word = |(tally, weight): (&Tally, &f64)| {
-            let title = if tally.in_title { 2.0 + 5.0 * self.title_share.powi(2) } else { 0.0 };
-            let heading = if tally.in_heading { 1.5 } else { 0.0 };
-            let often = f64::from(tally.in_text);
-            weight * (title + heading + often / (often + 1.5))
-        };
+    /// Whether the note has the term.
+    pub(crate) fn has(&self, term: usize) -> bool {
+        self.tallies.get(term).is_some_and(|tally| tally.is_found())
+    }
+
+    /// The note's place. `weights` has one weight for each term.
+    pub(crate) fn score(&self, weights: &[f64]) -> Score {
         let found = self.tallies.iter().filter(|tally| tally.is_found()).count();
-        let coverage = share(found, self.tallies.len());
         let pairs = f64::from(self.pairs);
         let neighbours = 1.0 + pairs / (pairs + 2.0);
-        self.tallies.iter().zip(weights).map(word).sum::<f64>() * coverage * coverage * neighbours
+        let values = self.tallies.iter().zip(weights);
+        let value = values.map(|(tally, weight)| weight * tally.value(self.length)).sum::<f64>();
+        Score::of(found, self.tallies.len(), value * neighbours)
     }
 }
 
-/// A weight for each word: rarer ones weigh more. The inverse document frequency,
-/// `ln(1 + notes / notes with the word)`.
-pub(crate) fn weights(words: &Words, found: &[Match], notes: usize) -> Vec<f64> {
-    let having = |term: usize| {
-        let tallies = found.iter().filter_map(|found| found.tallies.get(term));
-        tallies.filter(|tally| tally.is_found()).count()
-    };
-    (0..words.len()).map(|term| share(notes, having(term)).ln_1p()).collect()
+/// A term's weight: rarer ones weigh more. The inverse document frequency,
+/// `ln(1 + notes / notes with the term)`.
+pub(crate) fn weight(notes: usize, having: usize) -> f64 {
+    share(notes, having).ln_1p()
+}
+
+fn bytes(count: usize) -> f64 {
+    share(count, 1)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts of notes and letters are far below 2^52")]

@@ -360,3 +360,70 @@ fn folders_that_a_plan_needs_or_makes_are_listed() {
     paths.sort_unstable();
     assert_eq!(paths, ["made", "made/deep", "moved", "moved/a.md", "new", "new/n.md"]);
 }
+
+#[test]
+fn a_phrase_has_to_be_there_as_it_stands() {
+    let notes = [
+        ("near.md", "A green  tea, please."),
+        ("apart.md", "green and black tea"),
+        ("longer.md", "green teapots"),
+        ("over.md", "green\n\ntea"),
+        ("Green Tea.md", ""),
+    ];
+    assert_eq!(order(&ranked(&notes, "\"green tea\"")), ["Green Tea.md", "near.md"]);
+    assert_eq!(order(&ranked(&notes, "“Green tea” please")), ["near.md", "Green Tea.md"]);
+    // A quote that is still being typed is not one.
+    assert_eq!(ranked(&notes, "\"green tea").notes, 5);
+}
+
+#[test]
+fn what_is_excluded_is_in_no_note_that_is_found() {
+    let notes = [
+        ("green.md", "tea, green"),
+        ("black.md", "tea, black and strong"),
+        ("greens.md", "tea and greens"),
+        ("Green.md", "tea"),
+    ];
+    assert_eq!(order(&ranked(&notes, "tea -green")), ["greens.md", "black.md"]);
+    assert_eq!(order(&ranked(&notes, "tea -\"black and strong\" -GREEN")), ["greens.md"]);
+    assert_eq!(ranked(&notes, "tea - green").notes, 4);
+    assert_eq!(ranked(&notes, "tea-strong").notes, 4);
+    let (_folder, vault) = vault(&notes);
+    let only = find(&vault, &ChangeSet::default(), "-green", 5, AMPLE);
+    assert!(matches!(only, Err(SearchError::NoWords { .. })), "{only:?}");
+}
+
+#[test]
+fn notes_with_all_words_come_before_notes_with_some() {
+    let filler: Vec<(String, &str)> = (0..30).map(|n| (format!("n{n}.md"), "plain")).collect();
+    let mut notes: Vec<(&str, &str)> =
+        filler.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+    let long = format!("zygote {} plain", "straw ".repeat(2_000));
+    notes.extend([("Zygote.md", "# Zygote\n\nzygote zygote"), ("both.md", &*long)]);
+    assert_eq!(order(&ranked(&notes, "plain zygote"))[..2], ["both.md", "Zygote.md"]);
+}
+
+#[test]
+fn a_whole_word_counts_more_than_the_beginning_of_a_longer_one() {
+    let notes = [("a.md", "a conference"), ("b.md", "a con"), ("c.md", "a second")];
+    assert_eq!(order(&ranked(&notes, "con")), ["b.md", "a.md"]);
+}
+
+#[test]
+fn every_script_is_found_without_its_diacritics_and_signs_wherever_they_stand() {
+    for (text, query) in [
+        ("мой день", "мой"),
+        ("мой день", "мои"),
+        ("ΟΔΟΣ", "οδος"),
+        ("Größe", "grosse größe"),
+        ("きょうはがくせいです", "がくせい"),
+        ("計画書を読む", "画"),
+        ("計画書を読む", "画書を"),
+        ("ภาษาไทย", "ไทย"),
+        ("한국어 공부", "한국"),
+        ("e\u{301}te\u{301}", "été"),
+    ] {
+        assert_eq!(order(&ranked(&[("a.md", text), ("b.md", "x")], query)), ["a.md"], "{query}");
+    }
+    assert_eq!(order(&ranked(&[("a.md", "計書")], "計画")), [""; 0]);
+}

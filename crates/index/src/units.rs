@@ -1,0 +1,141 @@
+//! The words of a text, one after the other, and how each is spelled when case and diacritics are
+//! put aside. Scripts without spaces between words give one word a sign.
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+/// Of a longer word only the first bytes count; nobody types the rest of an endless one.
+const MOST: usize = 120;
+
+/// A word, or a sign of a script without spaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Unit {
+    /// The first byte.
+    pub(crate) start: usize,
+    /// The byte after the last.
+    pub(crate) end: usize,
+    /// One more than that of the unit before, unless an empty line parts them: no phrase reaches
+    /// over one.
+    pub(crate) position: usize,
+    /// Whether it is a sign.
+    pub(crate) is_sign: bool,
+}
+
+/// The units of a text, in order.
+#[derive(Debug, Clone)]
+pub(crate) struct Units<'a> {
+    text: &'a str,
+    at: usize,
+    position: usize,
+}
+
+/// What a letter does to a unit.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Letter {
+    /// It is part of a word.
+    Spaced,
+    /// It is part of one where another letter is, too.
+    Mark,
+    /// It is a unit of its own.
+    Sign,
+    /// It parts units.
+    Other,
+}
+
+impl<'a> Units<'a> {
+    pub(crate) const fn of(text: &'a str) -> Self {
+        Self { text, at: 0, position: 0 }
+    }
+
+    /// The letter at the place and how many bytes it has.
+    fn letter(&self, at: usize) -> Option<(Letter, usize)> {
+        let byte = *self.text.as_bytes().get(at)?;
+        if byte.is_ascii() {
+            let letter = if byte.is_ascii_alphanumeric() { Letter::Spaced } else { Letter::Other };
+            return Some((letter, 1));
+        }
+        let c = self.text.get(at..)?.chars().next()?;
+        Some((letter(c), c.len_utf8()))
+    }
+
+    /// Where the word that begins here ends, if a letter other than marks is in it.
+    fn word(&self, start: usize) -> Result<usize, usize> {
+        let (mut end, mut is_word) = (start, false);
+        while let Some((letter @ (Letter::Spaced | Letter::Mark), length)) = self.letter(end) {
+            is_word |= letter == Letter::Spaced;
+            end += length;
+        }
+        if is_word { Ok(end) } else { Err(end) }
+    }
+
+    fn unit(&mut self, end: usize, line_ends: usize, is_sign: bool) -> Unit {
+        self.position += if line_ends > 1 { 2 } else { 1 };
+        let start = std::mem::replace(&mut self.at, end);
+        Unit { start, end, position: self.position, is_sign }
+    }
+}
+
+impl Iterator for Units<'_> {
+    type Item = Unit;
+
+    fn next(&mut self) -> Option<Unit> {
+        let mut line_ends = 0;
+        loop {
+            let (letter, length) = self.letter(self.at)?;
+            match letter {
+                Letter::Sign => return Some(self.unit(self.at + length, line_ends, true)),
+                Letter::Spaced | Letter::Mark => match self.word(self.at) {
+                    Ok(end) => return Some(self.unit(end, line_ends, false)),
+                    Err(end) => self.at = end,
+                },
+                Letter::Other => {
+                    line_ends += usize::from(self.text.as_bytes().get(self.at) == Some(&b'\n'));
+                    self.at += length;
+                }
+            }
+        }
+    }
+}
+
+/// Spells a unit in lower case and without diacritics, into a buffer that is emptied first.
+pub(crate) fn fold(unit: &str, into: &mut String) {
+    into.clear();
+    if unit.is_ascii() {
+        into.push_str(unit.get(..MOST).unwrap_or(unit));
+        into.make_ascii_lowercase();
+        return;
+    }
+    let letters = unit.nfd().filter(|c| !is_combining_mark(*c)).flat_map(char::to_lowercase);
+    // A sigma at the end of a word is the same letter; only Korean is put together again.
+    for letter in letters.map(|letter| if letter == 'ς' { 'σ' } else { letter }).nfc() {
+        if into.len() + letter.len_utf8() > MOST {
+            return;
+        }
+        into.push(letter);
+    }
+}
+
+/// The folded spelling of a unit.
+pub(crate) fn folded(unit: &str) -> String {
+    let mut into = String::new();
+    fold(unit, &mut into);
+    into
+}
+
+fn letter(c: char) -> Letter {
+    if is_combining_mark(c) {
+        return if is_unspaced(c) { Letter::Other } else { Letter::Mark };
+    }
+    match (c.is_alphanumeric(), is_unspaced(c)) {
+        (false, _) => Letter::Other,
+        (true, false) => Letter::Spaced,
+        (true, true) => Letter::Sign,
+    }
+}
+
+/// Whether the letter belongs to a script that does not part words with spaces.
+const fn is_unspaced(c: char) -> bool {
+    matches!(c, '\u{E00}'..='\u{EFF}' | '\u{1000}'..='\u{109F}'
+        | '\u{1780}'..='\u{17FF}' | '\u{2E80}'..='\u{A4CF}' | '\u{F900}'..='\u{FAFF}'
+        | '\u{20000}'..='\u{3FFFF}')
+}
