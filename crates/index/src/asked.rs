@@ -1,5 +1,7 @@
 //! What a query asks for: words, phrases and what must not be there.
 
+use regex::bytes::{Regex, RegexBuilder};
+
 use crate::units::{Unit, Units, fold, folded};
 
 /// At most this many words and phrases of a query count, and as many exclusions; more only blur it.
@@ -17,16 +19,14 @@ const COMMON: [&str; 32] = [
 /// A note is found when it has every phrase, none of what is excluded and, if there are plain words,
 /// one of them. A plain word also finds longer words that begin with it; in phrases and exclusions
 /// words are whole. Signs of scripts without spaces that stand together are looked for together.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Asked {
+#[derive(Debug, Clone)]
+pub struct Asked {
     /// What to find, in the order of the query, without repetition.
     pub(crate) terms: Vec<Term>,
     /// What must not be there.
     pub(crate) excluded: Vec<Spelled>,
-    /// The first letters of all spellings, if they are ASCII.
-    first: Vec<u8>,
-    /// Whether a spelling begins with another letter.
-    has_other: bool,
+    /// Finds the beginnings of all that begins with a letter of ASCII, if anything does.
+    pub(crate) ascii: Option<Regex>,
 }
 
 /// One thing to find.
@@ -49,7 +49,7 @@ pub(crate) enum Spelled {
 
 impl Asked {
     /// Takes a query apart; `None` when it names nothing to find.
-    pub(crate) fn parse(query: &str) -> Option<Self> {
+    pub fn parse(query: &str) -> Option<Self> {
         let (mut plain, mut phrases, mut excluded) = (Vec::new(), Vec::new(), Vec::new());
         let mut rest = query;
         while let Some(piece) = piece(&mut rest) {
@@ -79,28 +79,31 @@ impl Asked {
 
     fn of(terms: Vec<Term>, excluded: Vec<Spelled>) -> Self {
         let spelled = terms.iter().map(|term| &term.spelled).chain(&excluded);
-        let letters: Vec<u8> = spelled.filter_map(Spelled::first_byte).collect();
-        let first = letters.iter().copied().filter(u8::is_ascii).collect();
-        Self { has_other: !letters.iter().all(u8::is_ascii), first, terms, excluded }
+        let first = spelled.filter_map(Spelled::first).filter(|word| word.is_ascii());
+        // Folded words are letters and digits alone, which mean themselves.
+        let pattern = first.collect::<Vec<_>>().join("|");
+        let ascii = RegexBuilder::new(&pattern).case_insensitive(true).unicode(false).build();
+        Self { terms, excluded, ascii: ascii.ok().filter(|_| !pattern.is_empty()) }
+    }
+
+    /// How many candidates to order by their texts so that `limit` of them are the best: of words
+    /// that may stand side by side more, because only a text tells.
+    #[must_use]
+    pub fn candidates_for(&self, limit: usize) -> usize {
+        if self.len() > 1 { (4 * limit).max(100) } else { 2 * limit + 10 }
     }
 
     /// How many things there are to find.
     pub(crate) const fn len(&self) -> usize {
         self.terms.len()
     }
-
-    /// Whether a unit with this first byte can begin something that is asked for.
-    pub(crate) fn may_begin_with(&self, first: u8) -> bool {
-        // Letters outside ASCII may lose their diacritics.
-        !first.is_ascii() || self.first.contains(&first.to_ascii_lowercase())
-    }
 }
 
 impl Spelled {
-    fn first_byte(&self) -> Option<u8> {
+    fn first(&self) -> Option<&str> {
         match self {
-            Self::Beginning(word) => word.bytes().next(),
-            Self::Sequence(units) => units.first()?.bytes().next(),
+            Self::Beginning(word) => Some(word),
+            Self::Sequence(units) => units.first().map(String::as_str),
         }
     }
 

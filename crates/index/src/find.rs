@@ -68,5 +68,5 @@ pub fn find(
 }
 
 fn note<'a>(path: &'a NotePath, bytes: &'a [u8]) -> NoteText<'a> {
-    NoteText { path, aliases: &[], text: String::from_utf8_lossy(bytes) }
+    NoteText { key: 0, path, aliases: &[], text: String::from_utf8_lossy(bytes) }
 }

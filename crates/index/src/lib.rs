@@ -18,6 +18,7 @@ mod notes;
 mod overlaid;
 mod parallel;
 mod passage;
+pub mod ranked;
 mod reading;
 mod score;
 mod search;

@@ -6,19 +6,21 @@ use std::ops::Range;
 use protocol::reaction::Why;
 use protocol::{NotePath, Passage};
 
-use crate::asked::Asked;
+use crate::asked::{Asked, Term};
 use crate::passage::{Block, Kind, blocks, excerpt};
 use crate::words::{Mark, marks, pairs};
 
 /// A note to find.
 #[derive(Debug, Clone)]
-pub(crate) struct NoteText<'a> {
+pub struct NoteText<'a> {
+    /// What it is called where paths would be too much; no other note has it.
+    pub key: u64,
     /// Where it is; its title is the last part.
-    pub(crate) path: &'a NotePath,
+    pub path: &'a NotePath,
     /// Its other names.
-    pub(crate) aliases: &'a [String],
+    pub aliases: &'a [String],
     /// All of it, properties included.
-    pub(crate) text: Cow<'a, str>,
+    pub text: Cow<'a, str>,
 }
 
 impl NoteText<'_> {
@@ -48,7 +50,7 @@ impl<'a> Reading<'a> {
         let marks = marks(asked, &note.text)?;
         let mut all = names.iter().flat_map(|(_, marks)| marks).chain(&marks);
         let has = |term: usize| all.clone().any(|mark| mark.term == term);
-        let lacks = |(at, term): (usize, &crate::asked::Term)| term.is_required && !has(at);
+        let lacks = |(at, term): (usize, &Term)| term.is_required && !has(at);
         if asked.terms.iter().enumerate().any(lacks) || all.next().is_none() {
             return None;
         }

@@ -37,7 +37,8 @@ pub(crate) struct Tally {
 /// A note's place among others: notes with all terms come before those with some.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Score {
-    has_all: bool,
+    /// Whether the note has all terms.
+    pub(crate) has_all: bool,
     value: f64,
 }
 

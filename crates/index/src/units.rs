@@ -40,25 +40,58 @@ enum Letter {
     Sign,
     /// It parts units.
     Other,
+    /// It parts units and ends a line.
+    LineEnd,
+    /// A byte that does not tell by itself.
+    Wide,
+}
+
+/// What each byte is: most text is told by it alone.
+static BYTES: [Letter; 256] = bytes();
+
+const fn bytes() -> [Letter; 256] {
+    let mut letters = [Letter::Wide; 256];
+    let mut byte = 0;
+    #[expect(clippy::indexing_slicing, reason = "evaluated by the compiler, which would say so")]
+    while byte < 128_u8 {
+        letters[byte as usize] = match byte {
+            b'\n' => Letter::LineEnd,
+            _ if byte.is_ascii_alphanumeric() => Letter::Spaced,
+            _ => Letter::Other,
+        };
+        byte += 1;
+    }
+    letters
 }
 
 impl<'a> Units<'a> {
     pub(crate) const fn of(text: &'a str) -> Self {
-        Self { text, at: 0, position: 0 }
+        Self::from(text, 0)
+    }
+
+    /// Those from a byte on, where a unit or what parts units begins.
+    pub(crate) const fn from(text: &'a str, at: usize) -> Self {
+        Self { text, at, position: 0 }
     }
 
     /// The letter at the place and how many bytes it has.
+    #[inline]
     fn letter(&self, at: usize) -> Option<(Letter, usize)> {
         let byte = *self.text.as_bytes().get(at)?;
-        if byte.is_ascii() {
-            let letter = if byte.is_ascii_alphanumeric() { Letter::Spaced } else { Letter::Other };
-            return Some((letter, 1));
+        match BYTES.get(usize::from(byte)) {
+            Some(Letter::Wide) | None => self.wide(at),
+            Some(letter) => Some((*letter, 1)),
         }
+    }
+
+    #[cold]
+    fn wide(&self, at: usize) -> Option<(Letter, usize)> {
         let c = self.text.get(at..)?.chars().next()?;
         Some((letter(c), c.len_utf8()))
     }
 
     /// Where the word that begins here ends, if a letter other than marks is in it.
+    #[inline]
     fn word(&self, start: usize) -> Result<usize, usize> {
         let (mut end, mut is_word) = (start, false);
         while let Some((letter @ (Letter::Spaced | Letter::Mark), length)) = self.letter(end) {
@@ -68,6 +101,7 @@ impl<'a> Units<'a> {
         if is_word { Ok(end) } else { Err(end) }
     }
 
+    #[inline]
     fn unit(&mut self, end: usize, line_ends: usize, is_sign: bool) -> Unit {
         self.position += if line_ends > 1 { 2 } else { 1 };
         let start = std::mem::replace(&mut self.at, end);
@@ -78,6 +112,7 @@ impl<'a> Units<'a> {
 impl Iterator for Units<'_> {
     type Item = Unit;
 
+    #[inline]
     fn next(&mut self) -> Option<Unit> {
         let mut line_ends = 0;
         loop {
@@ -88,10 +123,11 @@ impl Iterator for Units<'_> {
                     Ok(end) => return Some(self.unit(end, line_ends, false)),
                     Err(end) => self.at = end,
                 },
-                Letter::Other => {
-                    line_ends += usize::from(self.text.as_bytes().get(self.at) == Some(&b'\n'));
-                    self.at += length;
+                Letter::LineEnd => {
+                    line_ends += 1;
+                    self.at += 1;
                 }
+                Letter::Other | Letter::Wide => self.at += length,
             }
         }
     }
@@ -120,6 +156,11 @@ pub(crate) fn folded(unit: &str) -> String {
     let mut into = String::new();
     fold(unit, &mut into);
     into
+}
+
+/// Whether a folded unit is a sign.
+pub(crate) fn is_sign(folded: &str) -> bool {
+    folded.chars().next().is_some_and(is_unspaced)
 }
 
 fn letter(c: char) -> Letter {

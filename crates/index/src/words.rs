@@ -1,7 +1,9 @@
 //! Where a text has what a query asks for: case, diacritics and endings do not matter.
 
-use crate::asked::Asked;
-use crate::units::{Units, fold};
+use std::ops::Range;
+
+use crate::asked::{Asked, Spelled};
+use crate::units::{Unit, Units, fold};
 
 /// A word or a phrase found in a text.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -18,15 +20,78 @@ pub(crate) struct Mark {
 
 /// Where `text` has what is asked for, in order; `None` when it has what is excluded.
 pub(crate) fn marks(asked: &Asked, text: &str) -> Option<Vec<Mark>> {
-    let (mut marks, mut folded) = (Vec::new(), String::new());
-    let mut units = Units::of(text);
-    while let Some(unit) = units.next() {
-        let first = text.as_bytes().get(unit.start).copied().unwrap_or_default();
-        if !asked.may_begin_with(first) {
-            continue;
+    let mut marker = Marker { asked, text, marks: Vec::new(), folded: String::new() };
+    let mut at = 0;
+    while at < text.len() {
+        let wide = at + ascii_length(text.as_bytes().get(at..)?);
+        let start = word_before(text.as_bytes(), at, wide);
+        marker.ascii(at..start)?;
+        at = marker.wide(start, wide)?;
+    }
+    Some(marker.marks)
+}
+
+/// How many bytes from the first on are ASCII.
+fn ascii_length(bytes: &[u8]) -> usize {
+    const STEP: usize = 128;
+    let steps = bytes.chunks(STEP).take_while(|step| step.is_ascii()).count();
+    let rest = bytes.get(steps * STEP..).unwrap_or_default();
+    let length = steps * STEP + rest.iter().take_while(|byte| byte.is_ascii()).count();
+    length.min(bytes.len())
+}
+
+/// Where the word begins, not before `from`, whose next letter is at `end`.
+fn word_before(bytes: &[u8], from: usize, end: usize) -> usize {
+    if end == bytes.len() {
+        return end;
+    }
+    let before = bytes.get(from..end).unwrap_or_default();
+    end - before.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric()).count()
+}
+
+/// Marks a text piece by piece. Its steps give `None` at what is excluded.
+struct Marker<'a> {
+    asked: &'a Asked,
+    text: &'a str,
+    marks: Vec<Mark>,
+    folded: String,
+}
+
+impl Marker<'_> {
+    /// A piece of whole words in ASCII: most of them are passed over without a look.
+    fn ascii(&mut self, piece: Range<usize>) -> Option<()> {
+        let Some(beginnings) = &self.asked.ascii else { return Some(()) };
+        let bytes = self.text.as_bytes().get(piece.clone()).unwrap_or_default();
+        for found in beginnings.find_iter(bytes) {
+            let before = found.start().checked_sub(1).and_then(|before| bytes.get(before));
+            if before.is_none_or(|byte| !byte.is_ascii_alphanumeric()) {
+                let mut units = Units::from(self.text, piece.start + found.start());
+                let unit = units.next();
+                unit.map_or(Some(()), |unit| self.unit(unit, &units))?;
+            }
         }
-        fold(text.get(unit.start..unit.end).unwrap_or_default(), &mut folded);
-        let found = |spelled: &crate::asked::Spelled| spelled.ends_at(text, unit, &folded, &units);
+        Some(())
+    }
+
+    /// The unit that begins at `start` and holds the letter at `wide`, or what parts units there;
+    /// where it ends.
+    fn wide(&mut self, start: usize, wide: usize) -> Option<usize> {
+        let letter = self.text.get(wide..).and_then(|rest| rest.chars().next());
+        let after = wide + letter.map_or(1, char::len_utf8);
+        let mut units = Units::from(self.text, start);
+        match units.next().filter(|unit| unit.start < after) {
+            Some(unit) => {
+                self.unit(unit, &units)?;
+                Some(unit.end)
+            }
+            None => Some(after),
+        }
+    }
+
+    fn unit(&mut self, unit: Unit, rest: &Units<'_>) -> Option<()> {
+        let Self { asked, text, marks, folded } = self;
+        fold(text.get(unit.start..unit.end).unwrap_or_default(), folded);
+        let found = |spelled: &Spelled| spelled.ends_at(text, unit, folded, rest);
         if asked.excluded.iter().any(|spelled| found(spelled).is_some()) {
             return None;
         }
@@ -34,8 +99,8 @@ pub(crate) fn marks(asked: &Asked, text: &str) -> Option<Vec<Mark>> {
             let mark = |(end, share)| Mark { start: unit.start, end, term, share };
             marks.extend(found(&asked.spelled).map(mark));
         }
+        Some(())
     }
-    Some(marks)
 }
 
 /// How often two terms of the query stand side by side in its order.

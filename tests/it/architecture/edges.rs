@@ -25,7 +25,7 @@ const TESTS: &str = "tests";
 const ONLOOKERS: [&str; 2] = [TESTS, "benches"];
 
 /// Libraries, by how their names begin, and the one crate each lives in.
-const LIVES_ONLY_IN: [(&str, &str); 9] = [
+const LIVES_ONLY_IN: [(&str, &str); 10] = [
     ("sqlx", "store"),
     ("reqwest", "llm"),
     ("tokio-tungstenite", "hub"),
@@ -35,6 +35,7 @@ const LIVES_ONLY_IN: [(&str, &str); 9] = [
     ("clap", "cli"),
     ("grep-", "index"),
     ("pulldown-cmark", "index"),
+    ("tantivy", "index"),
 ];
 
 struct Edge {

@@ -1,0 +1,150 @@
+//! The words of all notes on disk, in a directory that can be deleted at any time: which notes may
+//! match a query best. What is said about them is read in the notes themselves.
+
+mod best;
+mod fields;
+mod found;
+mod rank;
+mod seal;
+mod writing;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use tantivy::{Index, IndexReader, ReloadPolicy, Searcher, TantivyError};
+use thiserror::Error;
+
+pub use crate::asked::Asked;
+pub use crate::reading::NoteText;
+use fields::Fields;
+pub use rank::rank;
+use seal::Seal;
+
+/// Notes that a query finds.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Candidates {
+    /// The keys of the best ones, best first.
+    pub keys: Vec<u64>,
+    /// How many of these have all terms; they come first.
+    pub with_all: usize,
+    /// For each term of the query in how many notes it is, filters aside.
+    pub having: Vec<usize>,
+    /// How many notes there are, filters aside.
+    pub notes: usize,
+    /// How many the query finds in all, of those that were accepted.
+    pub found: usize,
+}
+
+impl Candidates {
+    /// The keys of those whose texts may be among the best `limit`: when enough have all terms, no
+    /// other one comes before them.
+    #[must_use]
+    pub fn worth_reading(&self, limit: usize) -> &[u64] {
+        let all = self.keys.get(..self.with_all).filter(|all| all.len() >= limit);
+        all.unwrap_or(&self.keys)
+    }
+}
+
+/// Why there is no ranking.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum RankingError {
+    /// It was asked to stop.
+    #[error("the ranking was not finished: it was told to stop")]
+    Cancelled,
+    /// The directory could not be written or read.
+    #[error("the ranking in `{dir}` cannot be kept: {why}. Make room there or delete the folder.", dir = dir.display())]
+    Failed {
+        /// The directory.
+        dir: PathBuf,
+        /// What went wrong.
+        why: String,
+    },
+}
+
+/// The words of all notes on disk. It may be asked by several threads, also while it is updated.
+pub struct Ranking {
+    dir: PathBuf,
+    seal: Seal,
+    index: Index,
+    searcher: Searcher,
+    fields: Fields,
+}
+
+impl Ranking {
+    /// Opens what `dir` holds for `generation`; `None` when it is torn, of another version or of
+    /// another generation. Reads all its files once, to be sure.
+    pub fn open(dir: &Path, generation: u64) -> Option<Self> {
+        let seal = Seal::of(dir, generation)?;
+        Self::over(dir, seal)
+            .inspect_err(|why| tracing::warn!(%why, "a whole ranking does not open"))
+            .ok()
+    }
+
+    /// Builds anew from notes, in any order. What `dir` held before is gone; until this returns
+    /// nothing opens there. Stops early when `cancelled`.
+    pub fn build<'a>(
+        dir: &Path,
+        generation: u64,
+        notes: impl Iterator<Item = NoteText<'a>>,
+        cancelled: &AtomicBool,
+    ) -> Result<Self, RankingError> {
+        let failed = Failed(dir);
+        seal::empty(dir).map_err(|why| failed.to(&why))?;
+        let (schema, fields) = fields::schema();
+        let index = Index::create_in_dir(dir, schema).map_err(|why| failed.to(&why))?;
+        fields::register(&index);
+        writing::write(&index, &fields, &[], notes, cancelled, &failed)?;
+        let seal = Seal::close(dir, generation, None).map_err(|why| failed.to(&why))?;
+        Self::over(dir, seal).map_err(|why| failed.to(&why))
+    }
+
+    /// The same directory brought to a new generation: the notes `gone` are no longer found, `notes`
+    /// are; one that changed is in both. This ranking keeps answering as before. When it fails the
+    /// directory has to be built anew.
+    pub fn update<'a>(
+        &self,
+        generation: u64,
+        gone: &[u64],
+        notes: impl Iterator<Item = NoteText<'a>>,
+    ) -> Result<Self, RankingError> {
+        let failed = Failed(&self.dir);
+        let never = AtomicBool::new(false);
+        writing::write(&self.index, &self.fields, gone, notes, &never, &failed)?;
+        let seal = Seal::close(&self.dir, generation, Some(&self.seal));
+        let seal = seal.map_err(|why| failed.to(&why))?;
+        Self::over(&self.dir, seal).map_err(|why| failed.to(&why))
+    }
+
+    /// The keys of at most `most` notes that the query finds, best first, of those that `accept`
+    /// takes. Words side by side are not
+    /// seen here; [`rank`] sees them in the text.
+    pub fn candidates(
+        &self,
+        asked: &Asked,
+        most: usize,
+        accept: &(dyn Fn(u64) -> bool + Sync),
+    ) -> Result<Candidates, RankingError> {
+        best::best(&self.searcher, &self.fields, asked, most, accept)
+            .map_err(|why| Failed(&self.dir).to(&why))
+    }
+
+    fn over(dir: &Path, seal: Seal) -> Result<Self, TantivyError> {
+        let index = Index::open_in_dir(dir)?;
+        fields::register(&index);
+        let fields = fields::of(&index.schema())?;
+        let reader: IndexReader =
+            index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
+        let searcher = reader.searcher();
+        Ok(Self { dir: dir.to_owned(), seal, index, searcher, fields })
+    }
+}
+
+/// Says where it failed.
+struct Failed<'a>(&'a Path);
+
+impl Failed<'_> {
+    fn to(&self, why: &dyn std::fmt::Display) -> RankingError {
+        RankingError::Failed { dir: self.0.to_owned(), why: why.to_string() }
+    }
+}

@@ -1,0 +1,78 @@
+//! What a directory must hold to be whole: the generation, and of each file the hash. The library
+//! trusts its files, so nothing is given to it that is not as it wrote it.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "files of the cache directory; no note is among them"
+)]
+
+use std::collections::BTreeMap;
+use std::fs::{self, DirBuilder, File};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+/// Another version's directory is not opened: raise it when fields or words change.
+const VERSION: u32 = 1;
+
+const NAME: &str = "seal.json";
+const NEW: &str = "seal.new";
+
+/// The files of a whole directory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Seal {
+    version: u32,
+    generation: u64,
+    /// Name to hash.
+    files: BTreeMap<String, String>,
+}
+
+impl Seal {
+    /// The seal of a directory that is as it was closed for `generation`.
+    pub(super) fn of(dir: &Path, generation: u64) -> Option<Self> {
+        let seal: Self = serde_json::from_slice(&fs::read(dir.join(NAME)).ok()?).ok()?;
+        let is_asked_for = seal.version == VERSION && seal.generation == generation;
+        let mut files = seal.files.iter();
+        let is_whole = |(name, kept): (&String, &String)| {
+            hash(&dir.join(name)).is_ok_and(|hash| hash == *kept)
+        };
+        (is_asked_for && files.all(is_whole)).then_some(seal)
+    }
+
+    /// Closes a directory that nobody writes any more. Files that are never changed and were under
+    /// the seal `before` are not read again.
+    pub(super) fn close(dir: &Path, generation: u64, before: Option<&Self>) -> io::Result<Self> {
+        let mut files = BTreeMap::new();
+        for entry in fs::read_dir(dir)? {
+            let entry = entry?;
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            let is_never_changed = !name.ends_with(".json");
+            if name == NAME || name == NEW || name.ends_with(".lock") {
+                continue;
+            }
+            let known = before.filter(|_| is_never_changed).and_then(|seal| seal.files.get(&name));
+            let hash = known.cloned().map_or_else(|| hash(&entry.path()), Ok)?;
+            files.insert(name, hash);
+        }
+        let seal = Self { version: VERSION, generation, files };
+        fs::write(dir.join(NEW), serde_json::to_vec(&seal)?)?;
+        fs::rename(dir.join(NEW), dir.join(NAME))?;
+        Ok(seal)
+    }
+}
+
+/// Makes the directory, which others cannot look into, or takes everything out of it.
+pub(super) fn empty(dir: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(dir) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    DirBuilder::new().recursive(true).mode(0o700).create(dir)
+}
+
+fn hash(file: &Path) -> io::Result<String> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(File::open(file)?)?;
+    Ok(hasher.finalize().to_hex().to_string())
+}
