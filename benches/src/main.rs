@@ -7,17 +7,18 @@ mod figure;
 mod mcp;
 mod ours;
 mod pairs;
+mod ranking;
 mod reading;
 mod syncs;
 mod text;
 
 use std::error::Error;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use figure::FIGURES;
 
-const USAGE: &str = "usage: bench vault [FIGURE]";
+const USAGE: &str = "usage: bench vault [FIGURE] | bench ranking CANDIDATE VAULT…";
 
 fn main() -> ExitCode {
     match begin() {
@@ -35,6 +36,15 @@ fn begin() -> Result<ExitCode, Box<dyn Error>> {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["vault"] => runtime.block_on(vault("")),
         ["vault", figure] => runtime.block_on(vault(figure)),
+        ["ranking", candidate, ref vaults @ ..] => {
+            let vaults: Vec<PathBuf> = vaults.iter().map(PathBuf::from).collect();
+            ranking::print(&vaults, candidate)
+        }
+        ["rank", candidate, vault, asked, place] => {
+            let files = [Path::new(vault), Path::new(asked), Path::new(place)];
+            runtime.block_on(ranking::work(candidate, files))?;
+            Ok(ExitCode::SUCCESS)
+        }
         ["work", phase, place] => runtime.block_on(work(phase, Path::new(place))),
         _ => Err(USAGE.into()),
     }

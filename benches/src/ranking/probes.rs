@@ -1,0 +1,41 @@
+//! Rare words of the vault: every note that holds one has to be found.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+
+use index::ranked::{Asked, NoteText, Ranking};
+
+/// How many words are looked for.
+const PROBES: usize = 1000;
+
+/// A word in more notes than this is not rare.
+const RARE: usize = 10;
+
+/// How many of how many rare words are found in all their notes.
+pub(crate) fn count(
+    ranking: &Ranking,
+    notes: &[NoteText<'_>],
+) -> Result<(usize, usize), Box<dyn Error>> {
+    let mut holders: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
+    for note in notes {
+        let parts = |c: char| !c.is_ascii_alphanumeric();
+        // A word that touches a letter of another script is part of a longer one.
+        let words = note.text.split(parts).filter(|word| word.len() > 2 && note.text.is_ascii());
+        for word in words {
+            let keys = holders.entry(word).or_default();
+            if keys.last() != Some(&note.key) && keys.len() <= RARE {
+                keys.push(note.key);
+            }
+        }
+    }
+    let rare: Vec<_> = holders.into_iter().filter(|(_, keys)| keys.len() <= RARE).collect();
+    let every = (rare.len() / PROBES).max(1);
+    let (mut found, mut asked) = (0, 0);
+    for (word, keys) in rare.into_iter().step_by(every).take(PROBES) {
+        let query = Asked::parse(word).ok_or("a word that is none")?;
+        let all = ranking.candidates(&query, notes.len(), &|_| true)?.keys;
+        asked += 1;
+        found += usize::from(keys.iter().all(|key| all.contains(key)));
+    }
+    Ok((found, asked))
+}
