@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
 import { groups } from '../../src/features/list/groups';
-import { frontMatter } from '../../src/features/note/front-matter';
 import { row } from '../../src/ipc/stories/base';
+import { frontMatter } from '../../src/state/front-matter';
 import { linkedNote, noteFolder, noteLabel, noteName } from '../../src/state/note-path';
 
 describe('a note’s path', () => {
