@@ -238,7 +238,7 @@ fn spelled_like(facts: &Facts, word: &str) -> Vec<String> {
 }
 
 /// The one that comes most often; of several the first in the order of signs.
-fn most_common(all: impl Iterator<Item = String>) -> Option<String> {
+pub(crate) fn most_common(all: impl Iterator<Item = String>) -> Option<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for one in all {
         *counts.entry(one).or_default() += 1;

@@ -132,11 +132,12 @@ fn best(
 }
 
 fn named(candidate: &Candidate<'_>, pattern: &Pattern, with_folders: bool) -> Named {
-    let (mut marks, mut buffer) = (Vec::new(), Vec::new());
+    let (mut marks, mut buffer) = (Vec::new(), Vec::<char>::new());
     if !with_folders {
         let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
-        let _ =
-            pattern.indices(Utf32Str::new(candidate.name, &mut buffer), &mut matcher, &mut marks);
+        // By characters, not by what is drawn as one: that is what the marks count.
+        buffer.extend(candidate.name.chars());
+        let _ = pattern.indices(Utf32Str::Unicode(&buffer), &mut matcher, &mut marks);
         marks.sort_unstable();
         marks.dedup();
     }

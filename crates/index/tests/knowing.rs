@@ -211,3 +211,28 @@ fn what_a_screen_keeps_back_is_not_known() {
     let lost = desk.index.unresolved(screened).unwrap();
     assert_eq!(lost.iter().map(|lost| lost.link.as_str()).collect::<Vec<_>>(), ["a"]);
 }
+
+#[test]
+fn notes_are_told_by_what_they_have_in_common_also_after_changes() {
+    let desk = desk(&[
+        ("b.md", "---\nStatus: open\n---\n#Food/bread\n"),
+        ("a.md", "---\nstatus: [Open, late]\n---\n#food\n"),
+        ("c.md", "nothing\n"),
+    ]);
+    let tagged = |tag: &str| desk.index.tagged(&desk.vault, tag).unwrap();
+    let valued = |value: &str| desk.index.valued(&desk.vault, "STATUS", value).unwrap();
+    let properties = || {
+        let all = desk.index.properties(&desk.vault).unwrap();
+        all.into_iter().map(|one| (one.name, one.notes)).collect::<Vec<_>>()
+    };
+    assert_eq!(tagged("FOOD"), [path("a.md"), path("b.md")]);
+    assert_eq!(tagged("food/bread"), [path("b.md")]);
+    assert_eq!(valued("open"), [path("a.md"), path("b.md")]);
+    assert_eq!(valued("late"), [path("a.md")]);
+    assert_eq!(properties(), [("Status".to_owned(), 2)]);
+    desk.rewrite("c.md", "---\nowner: me\n---\n#food\n");
+    desk.remove("b.md");
+    assert_eq!(tagged("food"), [path("a.md"), path("c.md")]);
+    assert_eq!(valued("open"), [path("a.md")]);
+    assert_eq!(properties(), [("owner".to_owned(), 1), ("status".to_owned(), 1)]);
+}

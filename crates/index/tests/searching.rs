@@ -95,6 +95,18 @@ fn hits_have_their_line_and_the_lines_around() {
 }
 
 #[test]
+fn a_hit_tells_which_bytes_of_its_line_match() {
+    let notes = [("a.md", "Éclair, two éclairs and a tree\r\nno\n")];
+    let found = searched(&notes, &query("éclairs?|x*"));
+    let marked: Vec<&str> =
+        found.hits[0].marks.iter().map(|mark| &found.hits[0].text[mark.clone()]).collect();
+    assert_eq!(marked, ["Éclair", "éclairs"], "what is empty is not marked");
+    let wanted = "a.b (c)";
+    let found = searched(&[("a.md", "aXb (c)\na.b (c)\n")], &query(&index::literal(wanted)));
+    assert_eq!(lines(&found), [("a.md", 2, wanted)]);
+}
+
+#[test]
 fn context_keeps_empty_lines_and_their_order() {
     let found =
         searched(&[("a.md", "1\n\n3\nhit\n5\n\n7\n")], &Query { context_lines: 2, ..query("hit") });

@@ -98,6 +98,11 @@ impl Lookup {
         self.tags.0.keys().map(AsRef::as_ref)
     }
 
+    /// All words that [`By::Property`] finds something by.
+    pub(crate) fn properties(&self) -> impl Iterator<Item = &str> {
+        self.properties.0.keys().map(AsRef::as_ref)
+    }
+
     fn add(&mut self, row: u32, words: &Words) {
         words.links.iter().for_each(|link| self.links.add(link, row));
         words.tags.iter().for_each(|tag| self.tags.add(tag, row));
@@ -157,6 +162,10 @@ impl Words {
 
     pub(crate) fn tags(&self) -> &[String] {
         &self.tags
+    }
+
+    pub(crate) fn properties(&self) -> &[String] {
+        &self.properties
     }
 }
 

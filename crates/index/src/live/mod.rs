@@ -183,6 +183,12 @@ impl View {
         self.lookup.tags().chain(fresh.map(String::as_str)).collect()
     }
 
+    /// All words that [`By::Property`] may find something by, in order and each once.
+    pub(crate) fn property_names(&self) -> BTreeSet<&str> {
+        let fresh = self.fresh.values().flat_map(|fresh| fresh.words.properties());
+        self.lookup.properties().chain(fresh.map(String::as_str)).collect()
+    }
+
     /// The paths of all files, and what each is.
     pub(crate) fn paths(&self) -> impl Iterator<Item = (&NotePath, EntryKind)> {
         let stored = self.snapshot.rows().iter().enumerate();

@@ -3,6 +3,7 @@
 use std::io;
 use std::ops::Range;
 
+use grep_matcher::Matcher as _;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkMatch};
 use regex_syntax::hir::Look;
@@ -84,6 +85,22 @@ impl Lines {
     /// The lines of a long text that match, by their bytes; `found` hears of each, in order.
     pub(super) fn scan(&self, text: &[u8], found: impl FnMut(Range<usize>)) {
         self.search(&mut searcher(false, BinaryDetection::none()), text, Hear(found));
+    }
+
+    /// Which bytes of one line match, in order; what is empty is left out.
+    pub(super) fn marks(&self, line: &str) -> Vec<Range<usize>> {
+        let mut marks = Vec::new();
+        let found = self.matcher.find_iter(line.as_bytes(), |found| {
+            if !found.is_empty() {
+                marks.push(found.start()..found.end());
+            }
+            true
+        });
+        if let Err(error) = found {
+            // A regular expression of this engine never fails.
+            tracing::error!(%error, "the matches of a line could not be told");
+        }
+        marks
     }
 
     fn search<S: Sink<Error = io::Error>>(&self, searcher: &mut Searcher, text: &[u8], sink: S) {

@@ -4,6 +4,7 @@ mod lines;
 mod sweep;
 mod walk;
 
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use protocol::{ChangeSet, NotePath};
@@ -54,10 +55,18 @@ pub struct Hit {
     /// The line, without its line end and cut at 1,000 characters; bytes that are not UTF-8 are
     /// replaced.
     pub text: String,
+    /// Which bytes of `text` match, in order.
+    pub marks: Vec<Range<usize>>,
     /// The lines before it, nearest last.
     pub before: Vec<String>,
     /// The lines after it, nearest first.
     pub after: Vec<String>,
+}
+
+/// A pattern that matches `text` and nothing else.
+#[must_use]
+pub fn literal(text: &str) -> String {
+    regex::escape(text)
 }
 
 impl Index {
@@ -97,28 +106,36 @@ struct NoteHits {
 const LINE_SHOWN: usize = 1000;
 
 /// The hits of one note; `None` when there are none.
-fn hits(path: &NotePath, text: &[u8], places: &lines::Places, query: &Query) -> Option<NoteHits> {
+fn hits(
+    path: &NotePath,
+    text: &[u8],
+    places: &lines::Places,
+    lines: &Lines,
+    query: &Query,
+) -> Option<NoteHits> {
     (places.total > 0).then(|| NoteHits {
         path: path.clone(),
         total: places.total,
-        first: places.first.iter().map(|place| hit(path, text, place, query)).collect(),
+        first: places.first.iter().map(|place| hit(path, text, place, lines, query)).collect(),
     })
 }
 
-fn hit(path: &NotePath, text: &[u8], place: &Place, query: &Query) -> Hit {
+fn hit(path: &NotePath, text: &[u8], place: &Place, lines: &Lines, query: &Query) -> Hit {
     let context = usize::from(query.context_lines);
     let before = text.get(..place.span.start).unwrap_or_default();
     let before = before.strip_suffix(b"\n").map(|before| before.rsplit(|&byte| byte == b'\n'));
     let mut before: Vec<String> = before.into_iter().flatten().take(context).map(shown).collect();
     before.reverse();
     let after = text.get(place.span.end..).unwrap_or_default();
-    let lines = after.split_inclusive(|&byte| byte == b'\n');
+    let following = after.split_inclusive(|&byte| byte == b'\n');
+    let line = shown(text.get(place.span.clone()).unwrap_or_default());
     Hit {
         path: path.clone(),
         line: u32::try_from(place.line).unwrap_or(u32::MAX),
-        text: shown(text.get(place.span.clone()).unwrap_or_default()),
+        marks: lines.marks(&line),
+        text: line,
         before,
-        after: lines.take(context).map(shown).collect(),
+        after: following.take(context).map(shown).collect(),
     }
 }
 

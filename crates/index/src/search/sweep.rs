@@ -99,7 +99,7 @@ impl Asked<'_> {
             // The line end that was lent to the text is not its own.
             place.span.end = place.span.end.min(text.len());
         }
-        hits(&row.path, text, &places, self.query)
+        hits(&row.path, text, &places, self.lines, self.query)
     }
 }
 

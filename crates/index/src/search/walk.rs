@@ -32,5 +32,5 @@ pub(super) fn in_note(
 ) -> Option<NoteHits> {
     let text = unmarked(bytes);
     let places = if is_odd(&text) { lines.places_in_odd(&text) } else { lines.places(&text) };
-    hits(path, &text, &places, query)
+    hits(path, &text, &places, lines, query)
 }

@@ -1,0 +1,67 @@
+//! Which notes have a tag, a property or a value of one.
+
+use std::collections::BTreeSet;
+
+use protocol::NotePath;
+use vault::Vault;
+
+use crate::Index;
+use crate::known::{Shown, most_common};
+use crate::live::{By, Held};
+
+/// A property and how many notes have it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PropertyCount {
+    /// As its name is spelled in most notes.
+    pub name: String,
+    /// How many notes have it.
+    pub notes: usize,
+}
+
+impl Index {
+    /// All properties, those of most notes first. `None` until the index stands.
+    #[must_use]
+    pub fn properties(&self, vault: &Vault) -> Option<Vec<PropertyCount>> {
+        let view = self.view()?;
+        let shown = Shown { view: &view, vault };
+        let counted = view.property_names().into_iter().map(|word| {
+            let notes = shown.having(By::Property(word));
+            let names = notes.iter().flat_map(|held| held.facts().properties);
+            let spelled = names.map(|(name, _)| name).filter(|name| name.to_lowercase() == word);
+            PropertyCount { name: most_common(spelled).unwrap_or_default(), notes: notes.len() }
+        });
+        let mut all: Vec<PropertyCount> = counted.filter(|property| property.notes > 0).collect();
+        all.sort_by(|a, b| b.notes.cmp(&a.notes).then_with(|| a.name.cmp(&b.name)));
+        Some(all)
+    }
+
+    /// The notes that have a tag, or one that is nested in it, whatever its case; by path. `None`
+    /// until the index stands.
+    #[must_use]
+    pub fn tagged(&self, vault: &Vault, tag: &str) -> Option<Vec<NotePath>> {
+        let view = self.view()?;
+        let notes = Shown { view: &view, vault }.having(By::Tag(&tag.to_lowercase()));
+        Some(paths(notes))
+    }
+
+    /// The notes where a property has a value, whatever the case of both; by path. `None` until the
+    /// index stands.
+    #[must_use]
+    pub fn valued(&self, vault: &Vault, property: &str, value: &str) -> Option<Vec<NotePath>> {
+        let view = self.view()?;
+        let (name, value) = (property.to_lowercase(), value.to_lowercase());
+        let mut notes = Shown { view: &view, vault }.having(By::Property(&name));
+        notes.retain(|held| {
+            let own = held.facts().properties.into_iter();
+            own.filter(|(own, _)| own.to_lowercase() == name)
+                .flat_map(|(_, values)| values)
+                .any(|own| own.to_lowercase() == value)
+        });
+        Some(paths(notes))
+    }
+}
+
+fn paths(notes: Vec<Held<'_>>) -> Vec<NotePath> {
+    let ordered: BTreeSet<NotePath> = notes.iter().map(|held| held.path().clone()).collect();
+    ordered.into_iter().collect()
+}
