@@ -1,6 +1,6 @@
 /// Every command that the window may call. The build makes a permission of each; the capability
 /// file grants them to the window `main`; a test compares this list with the handler and the UI.
-pub(crate) const COMMANDS: [&str; 24] = [
+pub(crate) const COMMANDS: [&str; 34] = [
     "subscribe",
     "open_conversation",
     "send_message",
@@ -18,6 +18,16 @@ pub(crate) const COMMANDS: [&str; 24] = [
     "show_note",
     "close_note",
     "select_in_note",
+    "find_names",
+    "search_text",
+    "note_links",
+    "unresolved_links",
+    "list_tags",
+    "list_properties",
+    "property_values",
+    "notes_having",
+    "list_tasks",
+    "read_note",
     "save_settings",
     "set_key",
     "test_provider",

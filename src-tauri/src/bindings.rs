@@ -3,7 +3,7 @@
 use tauri::Runtime;
 use tauri::ipc::Invoke;
 
-use crate::commands::{changes, chat, hub, notes, settings, vault};
+use crate::commands::{changes, chat, hub, looking, notes, settings, vault};
 
 /// The invoke handler.
 pub(crate) fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync + 'static {
@@ -25,6 +25,16 @@ pub(crate) fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync 
         notes::show_note,
         notes::close_note,
         notes::select_in_note,
+        looking::find_names,
+        looking::search_text,
+        looking::note_links,
+        looking::unresolved_links,
+        looking::list_tags,
+        looking::list_properties,
+        looking::property_values,
+        looking::notes_having,
+        looking::list_tasks,
+        looking::read_note,
         settings::save_settings,
         settings::set_key,
         settings::test_provider,

@@ -18,6 +18,7 @@ mod faults;
 mod history;
 mod inbox;
 mod kill_sweep;
+mod looking;
 mod modes;
 mod private;
 mod question;

@@ -19,7 +19,7 @@ async fn showing(home: &Home) -> Running {
 }
 
 /// Saves as editors do: the whole file takes its place in one step.
-fn save(home: &Home, path: &str, text: &str) {
+pub(crate) fn save(home: &Home, path: &str, text: &str) {
     home.notes.write(".saving", text);
     fs::rename(home.notes.root().join(".saving"), home.notes.root().join(path)).expect("saved");
 }

@@ -146,11 +146,10 @@ impl App {
         }
         self.problems().vault.clear();
         let opened = OpenVault::open(&folder, &self.inner.around).await;
-        let vault = match &opened {
-            Ok((open, _)) => Some(open.info().await),
-            Err(_) => None,
-        };
-        self.inner.around.feed.tell(AppEvent::VaultChanged { vault });
+        match &opened {
+            Ok((open, _)) => open.tell_opened().await,
+            Err(_) => self.inner.around.feed.tell(AppEvent::VaultChanged { vault: None }),
+        }
         let (open, problems) = opened?;
         *slot = Some(open);
         // It is open whether it will be found again at the next start or not.
@@ -269,6 +268,11 @@ impl App {
     /// Shows a note beside the chat: it is then the active note.
     pub async fn show_note(&self, asked: &str) -> Result<NoteText, UserError> {
         self.open().await?.show_note(asked).await
+    }
+
+    /// The text of a note, to look at beside what was found.
+    pub async fn read_note(&self, path: NotePath) -> Result<NoteText, UserError> {
+        self.open().await?.read_note(path).await
     }
 
     /// No note is shown any more.

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use index::{Index, IndexError};
+use protocol::event::Indexing as Progress;
 use protocol::{AppEvent, ChangeKind, NotePath, PrivateRules, UserError};
 use tokio::sync::Notify;
 use vault::ledger::Ledger;
@@ -18,6 +19,9 @@ use crate::trouble::sentence;
 /// After so long without a change what has changed is kept on disk.
 const QUIET: Duration = Duration::from_secs(5);
 
+/// While it is built the window is told so often how far it is.
+const BEAT: Duration = Duration::from_millis(250);
+
 /// The index of the open vault, and who asks for work on it.
 #[derive(Clone)]
 pub(crate) struct Indexing {
@@ -26,6 +30,10 @@ pub(crate) struct Indexing {
     look: Arc<Notify>,
     /// Rung when something changed.
     changed: Arc<Notify>,
+    /// Whether it is being brought up to date.
+    at_work: Arc<AtomicBool>,
+    /// Rises when it holds something else.
+    revision: Arc<AtomicU32>,
     stop: Arc<AtomicBool>,
 }
 
@@ -36,6 +44,8 @@ impl Indexing {
             index: Index::new(vault, rules, dir),
             look: Arc::default(),
             changed: Arc::default(),
+            at_work: Arc::new(AtomicBool::new(true)),
+            revision: Arc::default(),
             stop: Arc::default(),
         }
     }
@@ -56,7 +66,23 @@ impl Indexing {
         let index = self.index.clone();
         // Nothing fails here but the end of the program.
         let _ = aside(move || index.refresh(&files)).await;
+        self.revision.fetch_add(1, Ordering::Relaxed);
         self.changed.notify_one();
+    }
+
+    /// How far building it is; `None` when it stands, or could not be built.
+    pub(crate) fn progress(&self) -> Option<Progress> {
+        let covered = self.index.coverage();
+        // It stands a moment before that is counted as a change.
+        let is_built =
+            (covered.stands && self.revision() > 0) || !self.at_work.load(Ordering::Relaxed);
+        let count = |files: usize| u32::try_from(files).unwrap_or(u32::MAX);
+        (!is_built).then(|| Progress { done: count(covered.done), all: count(covered.all) })
+    }
+
+    /// Rises when it holds something else.
+    pub(crate) fn revision(&self) -> u32 {
+        self.revision.load(Ordering::Relaxed)
     }
 
     /// Lets work that takes long end early.
@@ -86,7 +112,9 @@ impl Indexing {
 
     async fn catch_up(&self) -> Option<UserError> {
         let (index, stop) = (self.index.clone(), Arc::clone(&self.stop));
-        trouble(aside(move || index.catch_up(&stop)).await)
+        let caught_up = trouble(aside(move || index.catch_up(&stop)).await);
+        self.revision.fetch_add(1, Ordering::Relaxed);
+        caught_up
     }
 
     async fn tidy(&self) -> Option<UserError> {
@@ -96,6 +124,23 @@ impl Indexing {
 }
 
 impl OpenVault {
+    /// Brings the index up to date, and tells the window how far it is.
+    async fn catch_up(&self) -> Option<UserError> {
+        self.indexing.at_work.store(true, Ordering::Relaxed);
+        let work = self.indexing.catch_up();
+        tokio::pin!(work);
+        let mut beat = tokio::time::interval(BEAT);
+        let problem = loop {
+            tokio::select! {
+                problem = &mut work => break problem,
+                _ = beat.tick() => self.tell_index(),
+            }
+        };
+        self.indexing.at_work.store(false, Ordering::Relaxed);
+        self.tell_index();
+        problem
+    }
+
     /// Keeps the index for as long as the vault is open. That it cannot be kept is told once.
     pub(crate) async fn keep_index(self: Arc<Self>) {
         let indexing = &self.indexing;
@@ -107,7 +152,7 @@ impl OpenVault {
             }
         };
         loop {
-            tell(indexing.catch_up().await);
+            tell(self.catch_up().await);
             loop {
                 tokio::select! {
                     () = indexing.look.notified() => break,

@@ -31,6 +31,7 @@ use crate::ports::transcript::StoreTranscript;
 use crate::privacy::Keeper;
 use crate::provider::Answering;
 use crate::purpose::Purpose;
+use crate::recent::Recent;
 use crate::shown::Shown;
 use crate::trouble::{not_opened, sentence, user_error};
 use crate::watching::Noticed;
@@ -71,6 +72,8 @@ pub(crate) struct OpenVault {
     pub(crate) forgetting: tokio::sync::Mutex<()>,
     /// Held while the window is told about the note that it shows.
     pub(crate) shown: tokio::sync::Mutex<Option<Shown>>,
+    /// Which notes were shown lately.
+    pub(crate) recent: Recent,
     /// What was noticed of the folder.
     pub(crate) noticed: Noticed,
     hub_status: Mutex<HubStatus>,
@@ -105,6 +108,7 @@ impl OpenVault {
         config::let_read(&vault, &around.config.get());
         let indexing =
             Indexing::new(&vault, around.config.private_rules(), &around.data.index_of(&dir));
+        let recent = Recent::of(&dir);
         let store = Store::open(&dir.join("vaultmate.db")).await.map_err(user_error)?;
         let mut problems = recover::recover(&vault, &store).await?;
         let link = match around.purpose {
@@ -115,7 +119,8 @@ impl OpenVault {
             problems.push(UserError::other(sentence(&problem.to_string())));
             None
         });
-        let (open, ears) = Self::assemble(vault, indexing, store, lock, link, around)?;
+        around.desk.clear();
+        let (open, ears) = Self::assemble(vault, indexing, recent, store, lock, link, around)?;
         if around.purpose == Purpose::Stay {
             // Before anybody listens to the hub: what comes in now must not be begun twice.
             problems.extend(open.go_on().await.err());
@@ -130,6 +135,7 @@ impl OpenVault {
     fn assemble(
         vault: Vault,
         indexing: Indexing,
+        recent: Recent,
         store: Store,
         lock: Arc<VaultLock>,
         link: Option<LinkConfig>,
@@ -137,7 +143,6 @@ impl OpenVault {
     ) -> Result<(Arc<Self>, Ears), UserError> {
         let (tasks, cancel) = (TaskTracker::new(), CancellationToken::new());
         let (deciding, desk, bell) = (Arc::default(), around.desk.clone(), Arc::new(Notify::new()));
-        desk.clear();
         let keeper = Keeper::new(&vault, around.config.private_rules());
         let registry = registry(&store, &indexing, &keeper, &desk)?;
         let (tools, (news, heard)) = (offered(&registry), mpsc::unbounded_channel());
@@ -188,6 +193,7 @@ impl OpenVault {
             deciding,
             forgetting: tokio::sync::Mutex::default(),
             shown: tokio::sync::Mutex::default(),
+            recent,
             noticed: Noticed::default(),
             hub_status: Mutex::new(HubStatus { state: HubState::Off, trouble: None }),
             tasks,

@@ -1,5 +1,7 @@
 //! The note that is shown beside the chat: the window always has its newest text.
 
+use std::sync::Arc;
+
 use protocol::request::NoteText;
 use protocol::{AppEvent, ContentHash, NotePath, UserError};
 use tools::desk::Source;
@@ -25,13 +27,22 @@ enum Told {
 
 impl OpenVault {
     /// Shows a note beside the chat: it is then the active note.
-    pub(crate) async fn show_note(&self, asked: &str) -> Result<NoteText, UserError> {
+    pub(crate) async fn show_note(self: &Arc<Self>, asked: &str) -> Result<NoteText, UserError> {
         let mut shown = self.shown.lock().await;
         let (seq, vault, asked) = (self.feed.number(), self.vault.clone(), asked.to_owned());
         let read = aside(move || vault.resolve(&asked).and_then(|path| vault.read(&path))).await?;
         let note = read.map_err(|error| of_note(&error))?;
         self.desk.show(note.path.clone(), Source::Window);
+        let (open, path) = (Arc::clone(self), note.path.clone());
+        aside(move || open.recent.add(&path)).await?;
         *shown = Some(Shown { path: note.path.clone(), told: Told::Text(note.hash.clone()) });
+        Ok(NoteText { seq, text: text(&note), path: note.path })
+    }
+
+    /// The text of a note that is looked at, but not shown beside the chat: nothing is told of it.
+    pub(crate) async fn read_note(&self, path: NotePath) -> Result<NoteText, UserError> {
+        let (seq, vault) = (self.feed.number(), self.vault.clone());
+        let note = aside(move || vault.read(&path)).await?.map_err(|error| of_note(&error))?;
         Ok(NoteText { seq, text: text(&note), path: note.path })
     }
 

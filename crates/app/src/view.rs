@@ -33,14 +33,19 @@ impl OpenVault {
             (notes, vault.is_writable())
         });
         let (notes, writable) = looked.await.unwrap_or_default();
-        self.noticed.complete(VaultInfo {
-            name: self.vault.name().to_owned(),
-            folder: self.vault.folder().display().to_string(),
-            notes: u32::try_from(notes).unwrap_or(u32::MAX),
-            writable,
-            sample: self.sample,
-            trouble: None,
-        })
+        self.noticed.complete(
+            VaultInfo {
+                name: self.vault.name().to_owned(),
+                folder: self.vault.folder().display().to_string(),
+                notes: u32::try_from(notes).unwrap_or(u32::MAX),
+                writable,
+                sample: self.sample,
+                trouble: None,
+                indexing: None,
+                revision: 0,
+            },
+            &self.indexing,
+        )
     }
 }
 

@@ -9,6 +9,7 @@ use tokio::sync::Notify;
 use vault::{Changed, Watch};
 
 use crate::aside::aside;
+use crate::indexing::Indexing;
 use crate::open_vault::OpenVault;
 
 /// The notes are counted at most so often.
@@ -33,8 +34,10 @@ struct State {
 impl Noticed {
     /// Adds to what was just seen of the vault what is known beside: a folder that is gone keeps
     /// its last count.
-    pub(crate) fn complete(&self, mut seen: VaultInfo) -> VaultInfo {
+    pub(crate) fn complete(&self, mut seen: VaultInfo, indexing: &Indexing) -> VaultInfo {
         let mut state = self.lock();
+        // Under the lock, so that of two who tell the window the later one knows more.
+        (seen.indexing, seen.revision) = (indexing.progress(), indexing.revision());
         if state.is_gone {
             seen.notes = state.told.as_ref().map_or(seen.notes, |told| told.notes);
             seen.trouble = Some(format!(
@@ -76,9 +79,8 @@ impl OpenVault {
                 Changed::Notes(files) => {
                     self.indexing.refresh(files.clone()).await;
                     self.look_at_shown(|path| files.binary_search(path).is_ok()).await;
-                    if files.iter().any(protocol::NotePath::is_markdown) {
-                        recount.notify_one();
-                    }
+                    // Other files are not counted, but links lead to them.
+                    recount.notify_one();
                     self.look_for_overwritten(&files).await;
                 }
                 Changed::Everything => {
@@ -113,9 +115,28 @@ impl OpenVault {
     /// Tells how the vault stands, if the window does not know yet.
     async fn tell_info(&self) {
         let before = self.noticed.lock().told.clone();
-        let now = self.info().await;
-        if before.as_ref() != Some(&now) {
-            self.feed.tell(AppEvent::VaultChanged { vault: Some(now) });
+        self.info().await;
+        let state = self.noticed.lock();
+        if state.told != before {
+            self.feed.tell(AppEvent::VaultChanged { vault: state.told.clone() });
+        }
+    }
+
+    /// Tells how the vault stands now that it is open.
+    pub(crate) async fn tell_opened(&self) {
+        self.info().await;
+        let state = self.noticed.lock();
+        self.feed.tell(AppEvent::VaultChanged { vault: state.told.clone() });
+    }
+
+    /// Tells how the index stands, if the window heard of the vault and does not know yet.
+    pub(crate) fn tell_index(&self) {
+        let mut state = self.noticed.lock();
+        let Some(told) = state.told.as_mut() else { return };
+        let now = (self.indexing.progress(), self.indexing.revision());
+        if now != (told.indexing, told.revision) {
+            (told.indexing, told.revision) = now;
+            self.feed.tell(AppEvent::VaultChanged { vault: Some(told.clone()) });
         }
     }
 

@@ -53,4 +53,6 @@ pub enum ErrorCode {
     Busy,
     /// The question was already answered, or was withdrawn.
     Answered,
+    /// What was looked for is no regular expression: look for exactly these words.
+    Pattern,
 }

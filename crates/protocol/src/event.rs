@@ -38,6 +38,19 @@ pub struct VaultInfo {
     pub sample: bool,
     /// What is wrong with it for as long as it is, in words with what to do.
     pub trouble: Option<String>,
+    /// How far the index is while it is being built; `None` when it stands, or cannot.
+    pub indexing: Option<Indexing>,
+    /// Rises when notes changed: what was looked up before may stand differently.
+    pub revision: u32,
+}
+
+/// How far building the index is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct Indexing {
+    /// Files that were looked at.
+    pub done: u32,
+    /// Files there are, as far as is known.
+    pub all: u32,
 }
 
 /// All that the window shows before anything happens.

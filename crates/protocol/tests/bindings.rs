@@ -7,8 +7,12 @@ use protocol::applied::{
     Standing, UndoConflict, UndoScope, Undone,
 };
 use protocol::conversation::{ConversationView, Item};
-use protocol::event::{ProviderStatus, VaultInfo};
+use protocol::event::{Indexing, ProviderStatus, VaultInfo};
 use protocol::history::{Age, Forgetting, ForgottenHistory, KeptHistory, Older};
+use protocol::looking::{
+    CountedWord, CountedWords, CutShort, FoundLine, FoundLines, FoundNames, FoundNote, Having,
+    LinkIn, LinkOut, Meaning, NamedNote, NoteLinks, NoteList, SearchText,
+};
 use protocol::request::{DecideReview, KeyPlace, NoteText, ProviderTest, SendMessage};
 use protocol::review::{DiffLine, Hunk, Sign, Words};
 use protocol::settings::{ExtraRoot, HubSettings, PrivateSettings, Theme};
@@ -65,6 +69,7 @@ fn bindings() -> String {
         HubState,
         HubStatus,
         ProviderStatus,
+        Indexing,
         VaultInfo,
         ConversationState,
         Conversation,
@@ -105,6 +110,21 @@ fn bindings() -> String {
         NoteText,
         ProviderTest,
         KeyPlace,
+        NamedNote,
+        FoundNames,
+        Meaning,
+        SearchText,
+        FoundLine,
+        FoundNote,
+        CutShort,
+        FoundLines,
+        CountedWord,
+        CountedWords,
+        Having,
+        NoteList,
+        LinkOut,
+        LinkIn,
+        NoteLinks,
     );
     out.truncate(out.trim_end().len());
     out.push('\n');

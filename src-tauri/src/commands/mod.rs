@@ -3,6 +3,7 @@
 pub(crate) mod changes;
 pub(crate) mod chat;
 pub(crate) mod hub;
+pub(crate) mod looking;
 pub(crate) mod notes;
 pub(crate) mod settings;
 pub(crate) mod vault;

@@ -60,7 +60,7 @@ export type TurnStatus = "queued" | "running" | "done" | "asked" | "limit" | "ca
 /**
  * What can be done about an error.
  */
-export type ErrorCode = "other" | "key" | "network" | "vault" | "write" | "busy" | "answered";
+export type ErrorCode = "other" | "key" | "network" | "vault" | "write" | "busy" | "answered" | "pattern";
 
 /**
  * A sentence for the user, with a code where the window acts on it.
@@ -223,6 +223,19 @@ keySource: string | null,
 trouble: string | null, };
 
 /**
+ * How far building the index is.
+ */
+export type Indexing = { 
+/**
+ * Files that were looked at.
+ */
+done: number, 
+/**
+ * Files there are, as far as is known.
+ */
+all: number, };
+
+/**
  * The open vault.
  */
 export type VaultInfo = { 
@@ -249,7 +262,15 @@ sample: boolean,
 /**
  * What is wrong with it for as long as it is, in words with what to do.
  */
-trouble: string | null, };
+trouble: string | null, 
+/**
+ * How far the index is while it is being built; `None` when it stands, or cannot.
+ */
+indexing: Indexing | null, 
+/**
+ * Rises when notes changed: what was looked up before may stand differently.
+ */
+revision: number, };
 
 /**
  * Whether it goes on.
@@ -1164,3 +1185,222 @@ message: string, };
  * Where a key is kept.
  */
 export type KeyPlace = "keyring" | "file";
+
+/**
+ * A note that was found by its name.
+ */
+export type NamedNote = { 
+/**
+ * The note.
+ */
+path: NotePath, 
+/**
+ * The name that fits: its own, or another one of it.
+ */
+name: string, 
+/**
+ * Whether that is another one, from its properties.
+ */
+alias: boolean, 
+/**
+ * Which letters of `name` were asked for, as UTF-16 offsets `[start, end)`, ascending.
+ */
+marks: Array<[number, number]>, };
+
+/**
+ * Notes by their names, best first.
+ */
+export type FoundNames = { 
+/**
+ * The first of them.
+ */
+names: Array<NamedNote>, 
+/**
+ * Whether there are more.
+ */
+more: boolean, };
+
+/**
+ * How a pattern is meant.
+ */
+export type Meaning = "literal" | "regex";
+
+/**
+ * Lines to look for.
+ */
+export type SearchText = { 
+/**
+ * The words or the expression.
+ */
+pattern: string, 
+/**
+ * Which of both.
+ */
+meaning: Meaning, 
+/**
+ * Whether `a` and `A` differ.
+ */
+caseSensitive: boolean, };
+
+/**
+ * A line of a note.
+ */
+export type FoundLine = { 
+/**
+ * 1-based.
+ */
+line: number, 
+/**
+ * Its text, cut when it is endless.
+ */
+text: string, 
+/**
+ * What was looked for in `text`, as UTF-16 offsets `[start, end)`, ascending.
+ */
+marks: Array<[number, number]>, };
+
+/**
+ * A note and lines of it.
+ */
+export type FoundNote = { 
+/**
+ * The note.
+ */
+path: NotePath, 
+/**
+ * The first of its lines.
+ */
+lines: Array<FoundLine>, };
+
+/**
+ * Why not all is shown.
+ */
+export type CutShort = "length" | "time";
+
+/**
+ * Lines in the order of the notes.
+ */
+export type FoundLines = { 
+/**
+ * Notes with the first of their lines.
+ */
+notes: Array<FoundNote>, 
+/**
+ * How many lines there are, shown or not, in the notes that were looked at.
+ */
+lines: number, 
+/**
+ * How many notes they are in.
+ */
+files: number, 
+/**
+ * Why not all is shown.
+ */
+cut: CutShort | null, };
+
+/**
+ * A word of the notes and how many notes have it: a tag, a property, a value, a dead link.
+ */
+export type CountedWord = { 
+/**
+ * As most notes spell it.
+ */
+word: string, 
+/**
+ * How many notes have it.
+ */
+notes: number, };
+
+/**
+ * Words, those of most notes first.
+ */
+export type CountedWords = { 
+/**
+ * The first of them.
+ */
+words: Array<CountedWord>, 
+/**
+ * How many there are.
+ */
+total: number, };
+
+/**
+ * What notes may have in common.
+ */
+export type Having = { "type": "tag", 
+/**
+ * Without `#`.
+ */
+tag: string, } | { "type": "value", 
+/**
+ * The property.
+ */
+property: string, 
+/**
+ * The value.
+ */
+value: string, } | { "type": "dead_link", 
+/**
+ * What it names.
+ */
+link: string, };
+
+/**
+ * Notes in the order of their paths.
+ */
+export type NoteList = { 
+/**
+ * The first of them.
+ */
+notes: Array<NotePath>, 
+/**
+ * How many there are.
+ */
+total: number, };
+
+/**
+ * A link that leaves a note.
+ */
+export type LinkOut = { 
+/**
+ * What it names, as it stands there.
+ */
+name: string, 
+/**
+ * The file it means; `None` when it leads nowhere.
+ */
+to: NotePath | null, };
+
+/**
+ * A link that leads to a note.
+ */
+export type LinkIn = { 
+/**
+ * The file that holds it.
+ */
+from: NotePath, 
+/**
+ * On which line; 1-based.
+ */
+line: number, };
+
+/**
+ * The links of a note; several between the same two are one.
+ */
+export type NoteLinks = { 
+/**
+ * The first of those that leave it, in order.
+ */
+out: Array<LinkOut>, 
+/**
+ * How many there are.
+ */
+outTotal: number, 
+/**
+ * The first of those that lead to it, in the order of the files.
+ */
+back: Array<LinkIn>, 
+/**
+ * How many there are.
+ */
+backTotal: number, };

@@ -7,16 +7,23 @@ import type {
   Conversation,
   ConversationId,
   ConversationView,
+  CountedWords,
   DecideReview,
   EffectId,
   ForgottenHistory,
+  FoundLines,
+  FoundNames,
+  Having,
   KeptHistory,
   KeyPlace,
   ListApplied,
+  NoteLinks,
+  NoteList,
   NotePath,
   NoteText,
   Numbered,
   ProviderTest,
+  SearchText,
   SendMessage,
   Settings,
   Snapshot,
@@ -25,6 +32,7 @@ import type {
   UndoScope,
 } from './bindings';
 import { type AppliedStory, FakeChanges, nothingApplied } from './fake-changes';
+import { FakeLooking, type LookingStory, nothingKnown } from './fake-looking';
 import type { Host } from './host';
 
 /** How things stand when the window opens, and what it is told then. */
@@ -33,6 +41,7 @@ export interface Story {
   readonly views: readonly ConversationView[];
   readonly notes: Readonly<Record<NotePath, string>>;
   readonly applied?: AppliedStory;
+  readonly looking?: LookingStory;
 }
 
 /** Every call, in order, as the window made it. */
@@ -48,8 +57,10 @@ export class FakeHost implements Host {
   #seq: number;
   #count = 0;
   readonly #changes: FakeChanges;
+  readonly #looking: FakeLooking;
 
   constructor(story: Story) {
+    this.#looking = new FakeLooking(story.notes, story.looking ?? nothingKnown);
     this.#story = story;
     this.#seq = story.snapshot.seq;
     this.#views = new Map(story.views.map((view) => [view.conversation.id, view]));
@@ -184,9 +195,7 @@ export class FakeHost implements Host {
 
   async showNote(path: NotePath): Promise<NoteText> {
     await this.#called('showNote', path);
-    const text = this.#story.notes[path];
-    if (text === undefined) throw { code: 'other', message: `There is no note “${path}”.` };
-    return { seq: this.#seq, path, text };
+    return this.#note(path);
   }
 
   async closeNote(): Promise<void> {
@@ -195,6 +204,56 @@ export class FakeHost implements Host {
 
   async selectInNote(selected: string, heading: string | null): Promise<void> {
     await this.#called('selectInNote', { selected, heading });
+  }
+
+  async findNames(query: string): Promise<FoundNames> {
+    await this.#called('findNames', query);
+    return this.#looking.names(query);
+  }
+
+  async searchText(request: SearchText): Promise<FoundLines> {
+    await this.#called('searchText', request);
+    return this.#looking.lines(request);
+  }
+
+  async noteLinks(path: NotePath): Promise<NoteLinks | null> {
+    await this.#called('noteLinks', path);
+    return this.#looking.links(path);
+  }
+
+  async unresolvedLinks(query: string): Promise<CountedWords | null> {
+    await this.#called('unresolvedLinks', query);
+    return this.#looking.words('dead', query);
+  }
+
+  async listTags(query: string): Promise<CountedWords | null> {
+    await this.#called('listTags', query);
+    return this.#looking.words('tags', query);
+  }
+
+  async listProperties(query: string): Promise<CountedWords | null> {
+    await this.#called('listProperties', query);
+    return this.#looking.words('properties', query);
+  }
+
+  async propertyValues(property: string, query: string): Promise<CountedWords | null> {
+    await this.#called('propertyValues', { property, query });
+    return this.#looking.words('values', query);
+  }
+
+  async notesHaving(having: Having): Promise<NoteList | null> {
+    await this.#called('notesHaving', having);
+    return this.#looking.having();
+  }
+
+  async listTasks(query: string): Promise<FoundLines | null> {
+    await this.#called('listTasks', query);
+    return this.#looking.tasks(query);
+  }
+
+  async readNote(path: NotePath): Promise<NoteText> {
+    await this.#called('readNote', path);
+    return this.#note(path);
   }
 
   async saveSettings(settings: Settings): Promise<void> {
@@ -241,6 +300,12 @@ export class FakeHost implements Host {
     if (refusal !== undefined) throw refusal;
   }
 
+  #note(path: NotePath): NoteText {
+    const text = this.#story.notes[path];
+    if (text === undefined) throw { code: 'other', message: `There is no note “${path}”.` };
+    return { seq: this.#seq, path, text };
+  }
+
   #openedVault(folder: string, sample: boolean): void {
     const name = folder.slice(folder.lastIndexOf('/') + 1);
     const vault = {
@@ -250,6 +315,8 @@ export class FakeHost implements Host {
       writable: true,
       sample,
       trouble: null,
+      indexing: null,
+      revision: 0,
     };
     this.#story = { ...this.#story, snapshot: { ...this.#story.snapshot, vault, problems: [] } };
     this.tell({ type: 'vault_changed', vault });

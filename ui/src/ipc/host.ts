@@ -1,8 +1,9 @@
 /** The one door between the window and the application. */
 import type {
-  Age, AppliedHunks, AppliedPage, ConversationId, ConversationView, DecideReview, EffectId,
-  ForgottenHistory, KeptHistory, KeyPlace, ListApplied, NotePath, NoteText, Numbered, ProviderTest,
-  SendMessage, Settings, Snapshot, Undone, UndoConflict, UndoScope,
+  Age, AppliedHunks, AppliedPage, ConversationId, ConversationView, CountedWords, DecideReview,
+  EffectId, ForgottenHistory, FoundLines, FoundNames, Having, KeptHistory, KeyPlace, ListApplied,
+  NoteLinks, NoteList, NotePath, NoteText, Numbered, ProviderTest, SearchText, SendMessage, Settings,
+  Snapshot, Undone, UndoConflict, UndoScope,
 } from './bindings';
 
 /** Each call may be refused with a `UserError`, thrown as it is. */
@@ -41,6 +42,23 @@ export interface Host {
   closeNote(): Promise<void>;
   /** Tells which words are selected in the shown note, and the heading above them. */
   selectInNote(selected: string, heading: string | null): Promise<void>;
+  /** Notes by some letters of their names; without any, those shown lately first. */
+  findNames(query: string): Promise<FoundNames>;
+  /** Lines that match. Refused with code `pattern` when it is no regular expression. */
+  searchText(request: SearchText): Promise<FoundLines>;
+  /** The links of a note, both ways. This and the lists below are `null` until the index stands. */
+  noteLinks(path: NotePath): Promise<NoteLinks | null>;
+  /** What links name that is not there, where `query` is part of it. */
+  unresolvedLinks(query: string): Promise<CountedWords | null>;
+  listTags(query: string): Promise<CountedWords | null>;
+  listProperties(query: string): Promise<CountedWords | null>;
+  propertyValues(property: string, query: string): Promise<CountedWords | null>;
+  /** Notes that have something in common. */
+  notesHaving(having: Having): Promise<NoteList | null>;
+  /** Open tasks, by the words in them. */
+  listTasks(query: string): Promise<FoundLines | null>;
+  /** A note's text, to look at; the shown note stays what it is. */
+  readNote(path: NotePath): Promise<NoteText>;
   /** Saves settings; each takes effect at once. */
   saveSettings(settings: Settings): Promise<void>;
   /** Stores a key; an empty one removes it. Refused with code `key` where there is no keyring:

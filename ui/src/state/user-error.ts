@@ -9,6 +9,7 @@ const codes: readonly string[] = [
   'write',
   'busy',
   'answered',
+  'pattern',
 ] satisfies readonly ErrorCode[];
 
 /** The refusal itself, or its words when it did not come from the application. */

@@ -54,6 +54,8 @@ export function healthy(first: readonly Conversation[]): Snapshot {
       writable: true,
       sample: false,
       trouble: null,
+      indexing: null,
+      revision: 0,
     },
     settings: {
       mode: 'review',

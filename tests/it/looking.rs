@@ -1,0 +1,140 @@
+//! What the window looks up: names, lines, links, tags, properties and tasks, also after a change.
+
+use protocol::event::VaultInfo;
+use protocol::looking::{CutShort, FoundLines, Having, Meaning, SearchText};
+use protocol::{AppEvent, ErrorCode, NotePath};
+
+use crate::stage::{Home, Running, without_model};
+use crate::watch::save;
+
+const NOTES: [(&str, &str); 4] = [
+    ("Groceries.md", "# Groceries\n\n- [ ] milk for [[Harbour]]\n- [x] bread\n#lists\n"),
+    ("House/Heating.md", "---\naliases: [Boiler]\nstatus: open\n---\n[[Groceries]] [[Nowhere]]\n"),
+    ("Harbour.md", "# Harbour\n\nThe Éclair is moored. #lists/boats\n"),
+    ("House/picture.png", "no picture"),
+];
+
+fn path(text: &str) -> NotePath {
+    NotePath::parse(text).expect("a path")
+}
+
+/// The notes open, and the index standing.
+async fn standing(home: &Home) -> Running {
+    let running = home.open(without_model()).await;
+    told(&running, "that the index stands", |vault| vault.indexing.is_none()).await;
+    running
+}
+
+async fn told(running: &Running, what: &str, pick: impl Fn(&VaultInfo) -> bool) -> VaultInfo {
+    let changed = running.hears(what, |event| match event {
+        AppEvent::VaultChanged { vault: Some(vault) } if pick(vault) => Some(vault.clone()),
+        _ => None,
+    });
+    changed.await
+}
+
+async fn search(running: &Running, pattern: &str, meaning: Meaning) -> FoundLines {
+    let request = SearchText { pattern: pattern.into(), meaning, case_sensitive: false };
+    running.app.search_text(request).await.expect("it searches")
+}
+
+async fn names(running: &Running, query: &str) -> Vec<String> {
+    let found = running.app.find_names(query).await.expect("it finds");
+    found.names.iter().map(|named| format!("{} in {}", named.name, named.path)).collect()
+}
+
+async fn tags(running: &Running) -> Vec<(String, u32)> {
+    let tags = running.app.list_tags("").await.expect("it lists").expect("it stands");
+    tags.words.into_iter().map(|tag| (tag.word, tag.notes)).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_note_is_found_by_some_letters_of_its_names_and_what_was_shown_lately_comes_first() {
+    let home = Home::new(&NOTES);
+    let running = standing(&home).await;
+    assert_eq!(names(&running, "heatg").await, ["Heating in House/Heating.md"]);
+    assert_eq!(names(&running, "boil").await, ["Boiler in House/Heating.md"]);
+    assert_eq!(names(&running, "picture").await, [""; 0], "what cannot be shown is not offered");
+    let found = running.app.find_names("boil").await.expect("it finds");
+    assert_eq!((found.names[0].alias, found.names[0].marks.as_slice()), (true, &[(0, 4)][..]));
+    for note in ["Groceries", "House/Heating"] {
+        running.app.show_note(note).await.expect("it is there");
+    }
+    let lately = ["Heating in House/Heating.md", "Groceries in Groceries.md"];
+    assert_eq!(names(&running, "").await[..2], lately);
+    running.quit().await;
+    let again = home.open(without_model()).await;
+    assert_eq!(names(&again, "").await[..2], lately, "also after a restart");
+    again.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lines_are_found_letter_by_letter_or_by_an_expression_and_marked() {
+    let home = Home::new(&NOTES);
+    let running = standing(&home).await;
+    let found = search(&running, "[ ] MILK", Meaning::Literal).await;
+    assert_eq!((found.lines, found.files, found.cut), (1, 1, None));
+    assert_eq!(found.notes[0].path, path("Groceries.md"));
+    assert_eq!((found.notes[0].lines[0].line, &found.notes[0].lines[0].marks), (3, &vec![(2, 10)]));
+    let found = search(&running, r"éclair|\bmoored", Meaning::Regex).await;
+    assert_eq!(found.notes[0].lines[0].marks, [(4, 10), (14, 20)]);
+    let pattern = SearchText { pattern: "[".into(), meaning: Meaning::Regex, case_sensitive: true };
+    let refused = running.app.search_text(pattern).await.expect_err("it is no expression");
+    assert_eq!(refused.code, ErrorCode::Pattern);
+    assert!(refused.message.contains("“[” is no regular expression"), "{}", refused.message);
+    save(&home, "Many.md", &"the same line\n".repeat(9));
+    told(&running, "the new note", |vault| vault.notes == 4).await;
+    let found = search(&running, "the same line", Meaning::Literal).await;
+    assert_eq!((found.lines, found.notes[0].lines.len()), (9, 5));
+    assert_eq!(found.cut, Some(CutShort::Length));
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn links_tags_properties_and_tasks_follow_what_is_on_disk() {
+    let home = Home::new(&NOTES);
+    let running = standing(&home).await;
+    let app = &running.app;
+    let links = app.note_links(path("Groceries.md")).await.expect("asked").expect("it stands");
+    assert_eq!(links.out[0].to, Some(path("Harbour.md")));
+    assert_eq!((&links.back[0].from, links.back[0].line), (&path("House/Heating.md"), 5));
+    let links = app.note_links(path("House/Heating.md")).await.expect("asked").expect("it stands");
+    assert_eq!(links.out.iter().filter(|link| link.to.is_none()).count(), 1);
+    let dead = app.unresolved_links("").await.expect("asked").expect("it stands");
+    assert_eq!((dead.words[0].word.as_str(), dead.total), ("Nowhere", 1));
+    let having = |having| app.notes_having(having);
+    let sources = having(Having::DeadLink { link: "Nowhere".into() }).await.expect("asked");
+    assert_eq!(sources.expect("it stands").notes, [path("House/Heating.md")]);
+    assert_eq!(tags(&running).await, [("lists".into(), 2), ("lists/boats".into(), 1)]);
+    let tagged = having(Having::Tag { tag: "Lists".into() }).await.expect("asked");
+    assert_eq!(tagged.expect("it stands").notes, [path("Groceries.md"), path("Harbour.md")]);
+    let named = app.list_properties("stat").await.expect("asked").expect("it stands");
+    assert_eq!((named.words[0].word.as_str(), named.words[0].notes), ("status", 1));
+    let values = app.property_values("status", "").await.expect("asked").expect("it stands");
+    assert_eq!(values.words[0].word, "open");
+    let value = Having::Value { property: "status".into(), value: "open".into() };
+    let valued = having(value).await.expect("asked").expect("it stands");
+    assert_eq!(valued.notes, [path("House/Heating.md")]);
+    let tasks = app.list_tasks("MILK").await.expect("asked").expect("it stands");
+    assert_eq!((tasks.lines, tasks.notes[0].lines[0].line), (1, 3));
+
+    let before = told(&running, "how it stands", |_| true).await.revision;
+    save(&home, "Nowhere.md", "#lists #new\n");
+    told(&running, "that notes changed", |vault| vault.revision > before && vault.notes == 4).await;
+    assert_eq!(tags(&running).await[0], ("lists".into(), 3));
+    let dead = app.unresolved_links("").await.expect("asked").expect("it stands");
+    assert_eq!(dead.total, 0);
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_edit_of_a_note_that_is_not_shown_is_told_by_a_higher_revision() {
+    let home = Home::new(&NOTES);
+    let running = standing(&home).await;
+    let before = told(&running, "how it stands", |vault| vault.indexing.is_none()).await.revision;
+    save(&home, "Harbour.md", "# Harbour\n\n- [ ] paint the boat\n");
+    told(&running, "a higher revision", |vault| vault.revision > before).await;
+    let tasks = running.app.list_tasks("boat").await.expect("asked").expect("it stands");
+    assert_eq!(tasks.notes[0].path, path("Harbour.md"));
+    running.quit().await;
+}

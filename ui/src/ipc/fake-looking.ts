@@ -1,0 +1,125 @@
+/** What can be looked up in a story, for the application in memory. */
+import type {
+  CountedWord,
+  CountedWords,
+  FoundLine,
+  FoundLines,
+  FoundNames,
+  FoundNote,
+  NoteLinks,
+  NoteList,
+  NotePath,
+  SearchText,
+} from './bindings';
+
+/** What a story knows beside the text of its notes. */
+export interface LookingStory {
+  /** Whether the index stands. */
+  readonly stands: boolean;
+  /** Other names of notes. */
+  readonly aliases: Readonly<Record<string, NotePath>>;
+  readonly tags: readonly CountedWord[];
+  readonly properties: readonly CountedWord[];
+  readonly values: readonly CountedWord[];
+  readonly dead: readonly CountedWord[];
+  readonly links: Readonly<Record<NotePath, NoteLinks>>;
+}
+
+export const nothingKnown: LookingStory = {
+  stands: true,
+  aliases: {},
+  tags: [],
+  properties: [],
+  values: [],
+  dead: [],
+  links: {},
+};
+
+const noLinks: NoteLinks = { out: [], outTotal: 0, back: [], backTotal: 0 };
+
+export class FakeLooking {
+  readonly #notes: Readonly<Record<NotePath, string>>;
+  readonly #story: LookingStory;
+
+  constructor(notes: Readonly<Record<NotePath, string>>, story: LookingStory) {
+    this.#notes = notes;
+    this.#story = story;
+  }
+
+  names(query: string): FoundNames {
+    const own = Object.keys(this.#notes).map((path) => [nameOf(path), path, false] as const);
+    const others = Object.entries(this.#story.aliases).map(
+      ([name, path]) => [name, path, true] as const,
+    );
+    const all = query ? [...own, ...others] : own;
+    const names = all.flatMap(([name, path, alias]) => {
+      const at = name.toLowerCase().indexOf(query.trim().toLowerCase());
+      if (at < 0) return [];
+      const marks: [number, number][] = query.trim() ? [[at, at + query.trim().length]] : [];
+      return [{ path, name, alias, marks }];
+    });
+    return { names, more: false };
+  }
+
+  lines({ pattern, meaning, caseSensitive }: SearchText): FoundLines {
+    const source = meaning === 'literal' ? pattern.replace(/[^\w\s]/g, '\\$&') : pattern;
+    return this.#found(expression(source, caseSensitive ? 'gu' : 'giu', pattern), (line) => line);
+  }
+
+  tasks(query: string): FoundLines | null {
+    if (!this.#story.stands) return null;
+    const task = /^\s*- \[ \] (.*)$/u;
+    const wanted = (line: string): string | null => {
+      const words = task.exec(line)?.[1] ?? null;
+      return words?.toLowerCase().includes(query.toLowerCase()) ? words : null;
+    };
+    return this.#found(/^(?=.)/gu, wanted);
+  }
+
+  words(list: 'tags' | 'properties' | 'values' | 'dead', query: string): CountedWords | null {
+    if (!this.#story.stands) return null;
+    const part = query.replace(/^#/, '').toLowerCase();
+    const words = this.#story[list].filter(({ word }) => word.toLowerCase().includes(part));
+    return { words, total: words.length };
+  }
+
+  having(): NoteList | null {
+    const notes = Object.keys(this.#notes).slice(0, 2);
+    return this.#story.stands ? { notes, total: notes.length } : null;
+  }
+
+  links(path: NotePath): NoteLinks | null {
+    return this.#story.stands ? (this.#story.links[path] ?? noLinks) : null;
+  }
+
+  /** The lines of all notes that match, once `read` has told what of a line is shown. */
+  #found(wanted: RegExp, read: (line: string) => string | null): FoundLines {
+    const notes = Object.entries(this.#notes).flatMap(([path, text]): FoundNote[] => {
+      const lines = text.split('\n').flatMap((source, index): FoundLine[] => {
+        const shown = read(source);
+        const marks = [...(shown ?? '').matchAll(wanted)].map(
+          ({ index: at, 0: found }): [number, number] => [at, at + found.length],
+        );
+        if (shown === null || marks.length === 0) return [];
+        const visible = marks.filter(([start, end]) => end > start);
+        return [{ line: index + 1, text: shown, marks: visible }];
+      });
+      return lines.length > 0 ? [{ path, lines }] : [];
+    });
+    const count = notes.reduce((sum, { lines }) => sum + lines.length, 0);
+    return { notes, lines: count, files: notes.length, cut: null };
+  }
+}
+
+function nameOf(path: NotePath): string {
+  return path.slice(path.lastIndexOf('/') + 1).replace(/\.md$/, '');
+}
+
+function expression(source: string, flags: string, pattern: string): RegExp {
+  try {
+    return new RegExp(source, flags);
+  } catch {
+    const message = `“${pattern}” is no regular expression: unclosed group. Put it right, or look for exactly these words.`;
+    throw { code: 'pattern', message };
+  }
+}
