@@ -67,6 +67,7 @@ export default ts.config(
       '../question/*',
       '../review/*',
       '../note/*',
+      '../search/*',
       '../settings/*',
       '../firstrun/*',
     ],

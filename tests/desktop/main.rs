@@ -12,6 +12,7 @@
 mod change;
 mod first_run;
 mod hub;
+mod looking;
 mod question;
 mod trouble;
 mod undo;

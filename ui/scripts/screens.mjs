@@ -42,6 +42,14 @@ const screens = [
   { name: 'limited', story: 'limited', sizes: { wide } },
   { name: 'empty', story: 'empty-vault', sizes: { wide } },
   { name: 'trouble', story: 'trouble', sizes: { wide, narrow } },
+  { name: 'switcher', story: 'search', prepare: openSwitcher, sizes: { wide, small } },
+  { name: 'switcher-none', story: 'search', prepare: openSwitcherNone, sizes: { wide } },
+  { name: 'search', story: 'search', prepare: openSearch, sizes: { wide, narrow, small } },
+  { name: 'search-bad', story: 'search', prepare: openBadSearch, sizes: { wide } },
+  { name: 'search-tags', story: 'search', prepare: openTags, sizes: { wide } },
+  { name: 'search-tasks', story: 'search', prepare: openTasks, sizes: { wide } },
+  { name: 'note-links', story: 'search', prepare: openLinks, sizes: { wide, narrow } },
+  { name: 'indexing', story: 'indexing', prepare: openTags, sizes: { wide } },
   { name: 'settings', story: 'trouble', prepare: openSettings, sizes: { wide, small } },
   { name: 'first-run', story: 'first-run', sizes: { wide } },
   { name: 'first-run-2', story: 'first-run', prepare: openSample, sizes: { wide, small } },
@@ -113,6 +121,48 @@ async function undoLast(page) {
   await page.keyboard.press('Shift+Tab');
   await page.keyboard.press('Control+z');
   await page.getByTestId('undo-notice').waitFor();
+}
+async function openSwitcher(page) {
+  await page.keyboard.press('Control+p');
+  await page.keyboard.type('boi');
+  await page.getByRole('option').first().waitFor();
+}
+async function openSwitcherNone(page) {
+  await page.keyboard.press('Control+p');
+  await page.keyboard.type('xyz');
+  await page.getByTestId('switcher-none').waitFor();
+}
+async function openSearch(page) {
+  await page.keyboard.press('Control+Shift+f');
+  await page.keyboard.type('expansion vessel');
+  await page.getByRole('option').first().waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowDown');
+}
+async function openBadSearch(page) {
+  await page.keyboard.press('Control+Shift+f');
+  await page.getByRole('checkbox', { name: 'Regular expression' }).check();
+  await page.getByTestId('search-field').fill('(vessel');
+  await page.getByTestId('search-problem').waitFor();
+}
+async function openTags(page) {
+  await page.keyboard.press('Control+Shift+f');
+  await page.getByTestId('search-tags').click();
+  await page.getByTestId('search-summary').getByText(/\w/).waitFor();
+}
+async function openTasks(page) {
+  await page.keyboard.press('Control+Shift+f');
+  await page.getByTestId('search-tasks').click();
+  await page.getByRole('option').first().waitFor();
+}
+async function openLinks(page) {
+  await page.keyboard.press('Control+Shift+f');
+  await page.keyboard.type('yearly');
+  await page.getByRole('option').first().waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByTestId('note-links').waitFor();
+  await page.getByTestId('note-links').scrollIntoViewIfNeeded();
 }
 async function openSettings(page) {
   await page.keyboard.press('Control+,');

@@ -18,6 +18,7 @@ globalThis.matchMedia ??= (media: string): MediaQueryList =>
 
 HTMLDialogElement.prototype.showModal ??= function showModal(this: HTMLDialogElement): void {
   this.open = true;
+  this.querySelector('input')?.focus();
 };
 HTMLDialogElement.prototype.close ??= function close(this: HTMLDialogElement): void {
   this.open = false;

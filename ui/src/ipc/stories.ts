@@ -7,6 +7,7 @@ import { emptyVault, firstRun, lostVault } from './stories/first-run';
 import { moves } from './stories/moves';
 import { question } from './stories/question';
 import { review } from './stories/review';
+import { indexing, search } from './stories/search';
 import { trouble } from './stories/trouble';
 import type { Story } from './fake';
 
@@ -17,6 +18,7 @@ export const stories: Readonly<Record<string, () => Story>> = {
   'empty-vault': emptyVault,
   failed,
   'first-run': firstRun,
+  indexing,
   interrupted,
   limited,
   'long-chat': longChat,
@@ -24,5 +26,6 @@ export const stories: Readonly<Record<string, () => Story>> = {
   moves,
   question,
   review,
+  search,
   trouble,
 };

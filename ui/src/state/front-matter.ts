@@ -21,3 +21,8 @@ function properties(yaml: string): [string, string][] {
   }
   return found;
 }
+
+/** The line of the whole text that the body begins on, 1-based. */
+export function bodyLine(text: string, { body }: NoteParts): number {
+  return text.slice(0, text.length - body.length).split('\n').length;
+}

@@ -17,7 +17,11 @@ import type {
 import type { Host } from '../ipc/host';
 import { AppState } from './app.svelte';
 import { History } from './history.svelte';
+import { ShownLinks } from './note-links.svelte';
 import { linkedNote } from './note-path';
+import { Pace } from './pace';
+import { type Row, Search, type SearchKind } from './search.svelte';
+import { Switcher } from './switcher.svelte';
 import { Undoing } from './undoing.svelte';
 import { userError } from './user-error';
 
@@ -27,6 +31,7 @@ export type SettingsSection = 'vault' | 'private' | 'history' | 'answering' | 'h
 type Place =
   | { readonly name: 'chat' }
   | { readonly name: 'review' }
+  | { readonly name: 'search' }
   | {
       readonly name: 'changes';
       /** Those of one conversation; `null` for all. */
@@ -51,6 +56,13 @@ export class Session {
 
   readonly undoing: Undoing;
   readonly history: History;
+  readonly switcher: Switcher;
+  readonly search: Search;
+  readonly links: ShownLinks;
+  /** The line that the shown note was opened at, 1-based. */
+  noteAt = $state.raw<{ readonly line: number } | null>(null);
+  /** Notes changed: what is looked up is asked anew. */
+  readonly #lookups = new Pace(() => this.#lookAgain());
   readonly #host: Host;
   readonly #drafts = new SvelteMap<ConversationId | null, string>();
   #feed = 0;
@@ -59,6 +71,9 @@ export class Session {
     this.#host = host;
     this.undoing = new Undoing(host, this.app);
     this.history = new History(host, this.app);
+    this.switcher = new Switcher(host, this.app);
+    this.search = new Search(host, this.app);
+    this.links = new ShownLinks(host, this.app);
   }
 
   /** Opens the feed and brings the window to where things stand; also after a vault was opened. */
@@ -83,6 +98,7 @@ export class Session {
       await this.#showAgain();
       if (this.place.name === 'changes') this.openChanges(this.place.conversation);
       if (this.place.name === 'settings') void this.history.look();
+      this.#lookAgain();
     });
   }
 
@@ -112,6 +128,35 @@ export class Session {
   openSettings(section: SettingsSection = 'vault'): void {
     if (this.place.name !== 'settings') void this.history.look();
     this.place = { name: 'settings', section };
+  }
+
+  /** Shows what is looked for; what was looked for before is still there. */
+  openSearch(kind: SearchKind | null = null): void {
+    this.place = { name: 'search' };
+    this.switcher.close();
+    this.undoing.dismiss();
+    if (kind === null || kind === this.search.kind) void this.search.again();
+    else void this.search.show(kind);
+  }
+
+  /** Shows the note of a row beside the chat, or goes into the word. */
+  async openRow(row: Row): Promise<void> {
+    if (row.type === 'word') {
+      await this.search.enter(row.word);
+      return;
+    }
+    this.backToChat();
+    await this.showNote(row.path, row.type === 'line' ? row.line.line : null);
+  }
+
+  /** Shows the note that is chosen by its name. */
+  async openNamed(): Promise<void> {
+    const { chosen } = this.switcher;
+    if (!chosen) return;
+    this.switcher.close();
+    // Where the note has no place beside it, the chat comes back.
+    if (this.place.name !== 'changes') this.backToChat();
+    await this.showNote(chosen.path);
   }
 
   openReview(): void {
@@ -182,15 +227,18 @@ export class Session {
     });
   }
 
-  /** Shows the note that a link or a line names. */
-  async showNote(target: string): Promise<void> {
+  /** Shows the note that a link or a line names, at a line of it. */
+  async showNote(target: string, line: number | null = null): Promise<void> {
     await this.#ask(async () => {
       this.app.showNote(await this.#host.showNote(linkedNote(target)));
+      this.noteAt = line === null ? null : { line };
+      void this.links.look();
     });
   }
 
   async closeNote(): Promise<void> {
     this.app.closeNote();
+    void this.links.look();
     await this.#ask(() => this.#host.closeNote());
   }
 
@@ -298,10 +346,14 @@ export class Session {
     this.app.receive(events);
     if (sameVault(before, this.app.vault)) {
       if (events.some(({ event }) => hasForgotten(event))) this.#listAgain();
+      const touched = events.some(({ event }) => event.type === 'note_changed');
+      if (touched || knowsMore(before, this.app.vault)) this.#lookups.ring();
       return;
     }
     // It was a note of the vault before.
     this.app.closeNote();
+    this.search.clear();
+    this.switcher.close();
     void this.start();
   }
 
@@ -310,6 +362,12 @@ export class Session {
     if (this.place.name === 'changes') this.openChanges(this.place.conversation, this.place.at);
     const chat = this.app.chat?.id ?? null;
     if (chat !== null) void this.undoing.listOf(chat);
+  }
+
+  #lookAgain(): void {
+    this.switcher.again();
+    if (this.place.name === 'search') void this.search.again();
+    if (this.app.note) void this.links.look();
   }
 
   /** What happened to the shown note before the new snapshot was not told. */
@@ -354,6 +412,12 @@ function hasForgotten(event: AppEvent): boolean {
 
 function sameVault(one: VaultInfo | null, other: VaultInfo | null): boolean {
   return one?.folder === other?.folder;
+}
+
+/** Whether what was looked up before may stand differently. */
+function knowsMore(before: VaultInfo | null, now: VaultInfo | null): boolean {
+  const stood = before?.indexing === null;
+  return before?.revision !== now?.revision || stood !== (now?.indexing === null);
 }
 
 /** Whether notes were changed in it, so that there may be something to take back. */

@@ -1,0 +1,47 @@
+/** Where a line of Markdown is shown in what was drawn of it. */
+
+const parts = 'li, p, tr, h1, h2, h3, h4, h5, h6, pre, blockquote';
+
+/**
+ * The smallest drawn part that shows a line, 0-based, of the text whose `blocks` were drawn one
+ * after the other in `root`; the whole block where no part of it can be told.
+ */
+export function shownLine(
+  root: HTMLElement,
+  blocks: readonly string[],
+  line: number,
+): HTMLElement | null {
+  let first = 0;
+  for (const [index, block] of blocks.entries()) {
+    const after = first + block.split('\n').length - 1;
+    if (line < after || index === blocks.length - 1) {
+      const drawn = root.querySelectorAll<HTMLElement>(':scope > .block').item(index);
+      return drawn && partOf(drawn, block.split('\n'), line - first);
+    }
+    first = after;
+  }
+  return null;
+}
+
+function partOf(drawn: HTMLElement, lines: readonly string[], line: number): HTMLElement {
+  const wanted = letters(lines[line] ?? '');
+  const holding = [...drawn.querySelectorAll<HTMLElement>(parts)].filter((part) =>
+    letters(part.textContent).includes(wanted),
+  );
+  const smallest = holding.filter(
+    (part) => !holding.some((in_) => in_ !== part && part.contains(in_)),
+  );
+  // The same words may stand on several lines: they are drawn in the same order.
+  const before = lines.slice(0, line).filter((other) => letters(other).includes(wanted)).length;
+  return wanted === '' ? drawn : (smallest[before] ?? smallest.at(-1) ?? drawn);
+}
+
+/** What is left of a line when it is drawn: no signs, no task's box, no target of a link. */
+function letters(words: string): string {
+  return words
+    .replace(/^\s*(?:[-*+]|\d+[.)])\s+\[.\]\s/, '')
+    .replace(/^\s*\d+[.)]\s/, '')
+    .replace(/\[\[[^\]|]*\|([^\]]*)\]\]/g, '$1')
+    .replace(/\]\([^)]*\)/g, '')
+    .replace(/[^\p{L}\p{N}]/gu, '');
+}

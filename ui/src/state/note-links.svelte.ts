@@ -1,0 +1,37 @@
+/** The links of the note that is shown beside the chat. */
+import type { NoteLinks, NotePath } from '../ipc/bindings';
+import type { Host } from '../ipc/host';
+import type { AppState } from './app.svelte';
+import { Newest } from './newest';
+import { userError } from './user-error';
+
+export class ShownLinks {
+  /** Those of `path`; `null` for as long as they are not known. */
+  known = $state.raw<{ readonly path: NotePath; readonly links: NoteLinks | null } | null>(null);
+
+  readonly #host: Host;
+  readonly #app: AppState;
+  readonly #newest = new Newest();
+
+  constructor(host: Host, app: AppState) {
+    this.#host = host;
+    this.#app = app;
+  }
+
+  /** Another note is shown, or notes changed: asks anew. */
+  async look(): Promise<void> {
+    const path = this.#app.note?.path ?? null;
+    if (this.known?.path !== path) this.known = null;
+    await this.#newest.ask(async () => {
+      if (path === null) return () => undefined;
+      try {
+        const links = await this.#host.noteLinks(path);
+        return () => {
+          if (this.#app.note?.path === path) this.known = { path, links };
+        };
+      } catch (thrown) {
+        return () => this.#app.report(userError(thrown));
+      }
+    });
+  }
+}

@@ -1,0 +1,229 @@
+import { render, screen, waitFor, within } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, it } from 'vitest';
+
+import { FakeHost } from '../../src/ipc/fake';
+import { indexing, search } from '../../src/ipc/stories/search';
+import { Session } from '../../src/state/session.svelte';
+import App from '../../src/views/App.svelte';
+
+async function open(tell = search) {
+  const host = new FakeHost(tell());
+  const session = new Session(host);
+  render(App, { session });
+  await session.start();
+  await waitFor(() => expect(screen.getByTestId('composer')).toHaveFocus());
+  return { host, session, keys: userEvent.setup() };
+}
+
+const goTo = '{Control>}p{/Control}';
+const find = '{Control>}{Shift>}f{/Shift}{/Control}';
+
+/** Tells the window that notes changed. */
+function change(host: FakeHost, session: Session, revision: number): void {
+  const { vault } = session.app;
+  if (!vault) throw new Error('no vault');
+  host.tell({ type: 'vault_changed', vault: { ...vault, revision } });
+}
+
+describe('going to a note by its name', () => {
+  it('marks the letters, names the note of another name and opens it by keyboard', async () => {
+    const { host, keys } = await open();
+    await keys.keyboard(goTo);
+    const field = screen.getByTestId('switcher-field');
+    expect(field).toHaveFocus();
+    await keys.keyboard('boi');
+    const option = await screen.findByRole('option', { name: /Boiler another name of Heating/ });
+    expect(option.querySelector('mark')).toHaveTextContent('Boi');
+    expect(field).toHaveAttribute('aria-activedescendant', option.id);
+    await keys.keyboard('{Enter}');
+    expect(await screen.findByTestId('note-pane')).toHaveTextContent('Heating');
+    expect(screen.queryByTestId('switcher')).toBeNull();
+    expect(host.asked('showNote')).toEqual(['House/Heating.md']);
+  });
+
+  it('moves with the arrows, around the ends too', async () => {
+    const { session, keys } = await open();
+    await keys.keyboard(goTo);
+    const options = await screen.findAllByRole('option');
+    expect(options.length).toBeGreaterThan(2);
+    await keys.keyboard('{ArrowUp}');
+    expect(session.switcher.at).toBe(options.length - 1);
+    await keys.keyboard('{ArrowDown}{ArrowDown}');
+    expect(options[1]).toHaveAttribute('aria-selected', 'true');
+  });
+
+  it('says that nothing is called so, and closes without a trace', async () => {
+    const { host, session, keys } = await open();
+    await keys.keyboard(goTo);
+    await keys.keyboard('xyz');
+    expect(await screen.findByTestId('switcher-none')).toHaveTextContent('No note is called that.');
+    await keys.keyboard('{Enter}');
+    expect(host.asked('showNote')).toEqual([]);
+    session.switcher.close();
+    await waitFor(() => expect(screen.queryByTestId('switcher')).toBeNull());
+  });
+});
+
+describe('searching the text', () => {
+  it('shows lines under their notes as one types, previews the line and opens there', async () => {
+    const { host, session, keys } = await open();
+    await keys.keyboard(find);
+    const field = await screen.findByTestId('search-field');
+    expect(field).toHaveFocus();
+    expect(screen.getByTestId('search-summary')).toHaveTextContent('Type to find lines');
+    await keys.keyboard('expansion vessel');
+    await waitFor(() =>
+      expect(screen.getByTestId('search-summary')).toHaveTextContent(/^6 lines in 4 notes$/),
+    );
+    const heating = screen.getByRole('group', { name: 'House/Heating.md' });
+    expect(within(heating).getAllByRole('option')).toHaveLength(2);
+    await keys.keyboard('{ArrowDown}');
+    const chosen = screen.getAllByRole('option')[1];
+    expect(field).toHaveAttribute('aria-activedescendant', chosen?.id);
+    const preview = await screen.findByTestId('search-preview');
+    await waitFor(() =>
+      expect(preview.querySelector('[data-here]')).toHaveTextContent('Pre-charge of the expansion'),
+    );
+    expect(host.asked('showNote'), 'looking shows nothing to a model').toEqual([]);
+    await keys.keyboard('{Enter}');
+    const pane = await screen.findByTestId('note-pane');
+    expect(pane.querySelector('[data-here]')).toHaveTextContent('Pre-charge of the expansion');
+    expect(session.place.name).toBe('chat');
+    await keys.keyboard(find);
+    expect(await screen.findByTestId('search-field')).toHaveValue('expansion vessel');
+    await keys.keyboard('{Escape}');
+    await waitFor(() => expect(screen.getByTestId('composer')).toHaveFocus());
+  });
+
+  it('says what is wrong with an expression and offers the words instead', async () => {
+    const { host, keys } = await open();
+    await keys.keyboard(find);
+    await keys.click(await screen.findByRole('checkbox', { name: 'Regular expression' }));
+    await keys.type(screen.getByTestId('search-field'), '(vessel');
+    const problem = await screen.findByTestId('search-problem');
+    expect(problem).toHaveTextContent('“(vessel” is no regular expression');
+    await keys.click(within(problem).getByTestId('search-literally'));
+    await waitFor(() => expect(screen.queryByTestId('search-problem')).toBeNull());
+    expect(screen.getByRole('checkbox', { name: 'Regular expression' })).not.toBeChecked();
+    expect(host.asked('searchText').at(-1)).toMatchObject({
+      pattern: '(vessel',
+      meaning: 'literal',
+    });
+    await keys.click(screen.getByRole('checkbox', { name: 'Match case' }));
+    expect(host.asked('searchText').at(-1)).toMatchObject({ caseSensitive: true });
+  });
+
+  it('asks anew when notes changed, keeps what is chosen, and asks nothing elsewhere', async () => {
+    const { host, session, keys } = await open();
+    change(host, session, 1);
+    expect(host.asked('searchText')).toEqual([]);
+    await keys.keyboard(find);
+    await keys.keyboard('vessel{ArrowDown}');
+    const asked = host.asked('searchText').length;
+    change(host, session, 2);
+    await waitFor(() => expect(host.asked('searchText')).toHaveLength(asked + 1), {
+      timeout: 2000,
+    });
+    expect(session.search.at).toBe(1);
+  });
+
+  it('tells the truth about what is not shown', async () => {
+    const { host, session, keys } = await open();
+    host.searchText = () =>
+      Promise.resolve({ notes: [], lines: 900, files: 30, cut: 'length' as const });
+    await keys.keyboard(find);
+    await keys.keyboard('a');
+    const summary = screen.getByTestId('search-summary');
+    await waitFor(() => expect(summary).toHaveTextContent('900 lines in 30 notes · Not all are'));
+    host.searchText = () =>
+      Promise.resolve({ notes: [], lines: 0, files: 0, cut: 'time' as const });
+    await session.search.again();
+    await waitFor(() => expect(summary).toHaveTextContent('Nothing matches. The time was up'));
+  });
+});
+
+describe('lists of the vault', () => {
+  it('lead from a tag to its notes and back', async () => {
+    const { host, session, keys } = await open();
+    await keys.keyboard(find);
+    await keys.click(await screen.findByTestId('search-tags'));
+    expect(await screen.findByRole('option', { name: /#house 41/ })).toBeVisible();
+    expect(screen.getByTestId('search-field')).toHaveFocus();
+    await keys.keyboard('li{ArrowDown}');
+    expect(screen.getByTestId('search-summary')).toHaveTextContent('2 entries');
+    await keys.keyboard('{Enter}');
+    expect(await screen.findByTestId('search-into')).toHaveTextContent(
+      'Notes with #lists/shopping',
+    );
+    expect(host.asked('notesHaving')).toEqual([{ type: 'tag', tag: 'lists/shopping' }]);
+    expect(await screen.findByTestId('search-preview')).toHaveTextContent('Heating');
+    await keys.keyboard('{Escape}');
+    await waitFor(() => expect(screen.queryByTestId('search-into')).toBeNull());
+    expect(session.place.name).toBe('search');
+  });
+
+  it('lead from a property over a value to its notes', async () => {
+    const { host, keys } = await open();
+    await keys.keyboard(find);
+    await keys.click(await screen.findByTestId('search-properties'));
+    await keys.keyboard('{Enter}');
+    expect(await screen.findByTestId('search-into')).toHaveTextContent('Values of “serviced”');
+    await screen.findByRole('option', { name: /4 March 2026/ });
+    await keys.keyboard('{Enter}');
+    await waitFor(() =>
+      expect(host.asked('notesHaving')).toEqual([
+        { type: 'value', property: 'serviced', value: '4 March 2026' },
+      ]),
+    );
+  });
+
+  it('show open tasks and dead links', async () => {
+    const { keys } = await open();
+    await keys.keyboard(find);
+    await keys.click(await screen.findByTestId('search-tasks'));
+    expect(await screen.findByRole('option', { name: /ask Bruno for the pump/ })).toBeVisible();
+    expect(screen.getByTestId('search-summary')).toHaveTextContent('3 open tasks in 2 notes');
+    expect(screen.queryByRole('option', { name: /buy a second key/ })).toBeNull();
+    await keys.click(screen.getByTestId('search-dead'));
+    expect(await screen.findByRole('option', { name: /Tool cupboard 3/ })).toBeVisible();
+  });
+
+  it('say that the notes are being indexed, and fill in when they are', async () => {
+    const { host, session, keys } = await open(indexing);
+    expect(screen.getByTestId('status-indexing')).toHaveTextContent(/12.000/);
+    await keys.keyboard(find);
+    await keys.click(await screen.findByTestId('search-tags'));
+    expect(screen.getByTestId('search-summary')).toHaveTextContent('It fills in by itself');
+    host.listTags = () => Promise.resolve({ words: [{ word: 'house', notes: 2 }], total: 1 });
+    const { vault } = session.app;
+    if (!vault) throw new Error('no vault');
+    host.tell({ type: 'vault_changed', vault: { ...vault, indexing: null } });
+    expect(await screen.findByRole('option', { name: /#house 2/ })).toBeVisible();
+    expect(screen.queryByTestId('status-indexing')).toBeNull();
+  });
+});
+
+describe('the links of the shown note', () => {
+  it('are told both ways, lead on, and are asked anew when notes change', async () => {
+    const { host, session, keys } = await open();
+    await session.showNote('House/Heating.md');
+    const links = await screen.findByTestId('note-links');
+    expect(within(links).getByText('leads nowhere')).toBeVisible();
+    expect(within(links).queryByRole('button', { name: /Tool cupboard/ })).toBeNull();
+    const asked = host.asked('noteLinks').length;
+    change(host, session, 1);
+    await waitFor(() => expect(host.asked('noteLinks')).toHaveLength(asked + 1));
+    await keys.click(within(links).getByRole('button', { name: /2026-02-17.*line 5/ }));
+    const pane = screen.getByTestId('note-pane');
+    await waitFor(() =>
+      expect(pane.querySelector('[data-here]')).toHaveTextContent('Bruno says the expansion'),
+    );
+  });
+
+  it('are not known while the notes are indexed', async () => {
+    const { session } = await open(indexing);
+    await session.showNote('House/Heating.md');
+    expect(await screen.findByTestId('note-links')).toHaveTextContent('when the notes are indexed');
+  });
+});
