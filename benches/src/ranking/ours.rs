@@ -34,7 +34,7 @@ pub(crate) fn measure(
     let before = anonymous()?;
     let read = |((file, path), key)| {
         let text = fs::read(file).unwrap_or_default();
-        NoteText { key, path, aliases: &[], text: lossy(text) }
+        NoteText { key, path, aliases: (&[]).into(), text: lossy(text) }
     };
     let all = files.iter().zip(&paths).zip(0..).map(read);
     let ranking = Ranking::build(place, 1, all, &AtomicBool::new(false))?;
@@ -91,5 +91,5 @@ fn find(
     let candidates = ranking.candidates(&asked, asked.candidates_for(SHOWN), &accept)?;
     let text = |key: &u64| texts.get(usize::try_from(*key).ok()?).cloned();
     let best: Vec<NoteText<'_>> = candidates.worth_reading(SHOWN).iter().filter_map(text).collect();
-    Ok(rank(&asked, &candidates, &best, fresh, SHOWN).len())
+    Ok(rank(&asked, &candidates, &best, fresh, SHOWN).0.len())
 }

@@ -117,6 +117,19 @@ impl Indexing {
         caught_up
     }
 
+    /// Puts away texts that the index still has and no note; it is built anew.
+    pub(crate) async fn start_over(&self) -> Option<UserError> {
+        let index = self.index.clone();
+        let done = trouble(aside(move || index.start_over()).await);
+        self.look_again();
+        done
+    }
+
+    async fn rank(&self) -> Option<UserError> {
+        let (index, stop) = (self.index.clone(), Arc::clone(&self.stop));
+        trouble(aside(move || index.rank(&stop)).await)
+    }
+
     async fn tidy(&self) -> Option<UserError> {
         let (index, stop) = (self.index.clone(), Arc::clone(&self.stop));
         trouble(aside(move || index.tidy(&stop)).await)
@@ -153,6 +166,7 @@ impl OpenVault {
         };
         loop {
             tell(self.catch_up().await);
+            tell(indexing.rank().await);
             loop {
                 tokio::select! {
                     () = indexing.look.notified() => break,
@@ -160,6 +174,7 @@ impl OpenVault {
                         let quiet = tokio::time::timeout(QUIET, indexing.changed.notified());
                         if quiet.await.is_err() {
                             tell(indexing.tidy().await);
+                            tell(indexing.rank().await);
                         } else {
                             indexing.changed.notify_one();
                         }

@@ -35,6 +35,12 @@ pub enum SearchError {
         /// The query as given.
         query: String,
     },
+    /// The words of the notes could not be looked up.
+    #[error("the ranked index cannot be read: {why}. Search again in a moment; it is built anew.")]
+    Ranking {
+        /// What went wrong.
+        why: String,
+    },
     /// The vault could not be listed.
     #[error(transparent)]
     Vault(#[from] VaultError),

@@ -2,6 +2,7 @@
 //!
 //! It can be deleted at any time and is built again. Until it stands, and where it cannot be
 //! written, searches read the notes themselves.
+#![expect(clippy::disallowed_methods, reason = "its folder is one of the cache directory")]
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,6 +18,8 @@ use vault::{Entry, Stamp, Vault, VaultError};
 
 use crate::live::{Eye, View, gather, keep, kept};
 use crate::parallel;
+use crate::ranked::RankingError;
+use crate::ranking::Fitting;
 use crate::snapshot::Looked;
 
 /// Why an index could not be brought up to date. Searches go on without it.
@@ -26,6 +29,13 @@ pub enum IndexError {
     /// The vault could not be listed.
     #[error(transparent)]
     Vault(#[from] VaultError),
+    /// The ranking could not be built.
+    #[error("{why} Finding notes is slower until then.")]
+    Unranked {
+        /// What went wrong.
+        #[source]
+        why: RankingError,
+    },
     /// The folder of the index could not be written.
     #[error(
         "the search index in {folder} cannot be written: {source}. Searching is slower until there is room and a right to write there."
@@ -64,6 +74,8 @@ struct Inner {
     /// What was refreshed since a survey began that is to become the view.
     since: Mutex<Option<BTreeSet<NotePath>>>,
     coverage: Mutex<Coverage>,
+    /// The ranking, if there is one.
+    fitting: RwLock<Option<Fitting>>,
     /// Rung when it stands.
     stood: Condvar,
     /// The view that is on disk.
@@ -86,6 +98,7 @@ impl Index {
             view: RwLock::default(),
             since: Mutex::default(),
             coverage: Mutex::default(),
+            fitting: RwLock::default(),
             stood: Condvar::new(),
             kept: Mutex::default(),
             refreshing: Mutex::default(),
@@ -159,6 +172,21 @@ impl Index {
         let _ = self.inner.stood.wait_timeout_while(coverage, patience, |now| !now.stands);
     }
 
+    /// Puts away all that is on disk of it, which may hold texts that no note holds any more. It
+    /// stands aside until it has [caught up](Self::catch_up).
+    pub fn start_over(&self) -> Result<(), IndexError> {
+        let _alone = lock(&self.inner.catching_up);
+        let _nobody = lock(&self.inner.refreshing);
+        *self.inner.view.write().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.inner.fitting.write().unwrap_or_else(PoisonError::into_inner) = None;
+        *lock(&self.inner.coverage) = Coverage::default();
+        *lock(&self.inner.kept) = None;
+        match fs::remove_dir_all(&self.inner.dir) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.unwritable(error)),
+            _ => Ok(()),
+        }
+    }
+
     /// How much of the vault it holds.
     #[must_use]
     pub fn coverage(&self) -> Coverage {
@@ -168,6 +196,16 @@ impl Index {
     /// What the notes are now; `None` until it stands.
     pub(crate) fn view(&self) -> Option<Arc<View>> {
         self.inner.view.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Where it keeps itself.
+    pub(crate) fn dir(&self) -> &Path {
+        &self.inner.dir
+    }
+
+    /// The ranking that was brought up last.
+    pub(crate) fn fitting(&self) -> &RwLock<Option<Fitting>> {
+        &self.inner.fitting
     }
 
     fn renew(&self, stop: &AtomicBool) -> Result<(), IndexError> {

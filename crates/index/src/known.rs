@@ -85,17 +85,7 @@ impl Index {
         let view = self.view()?;
         let view = view.planned(plan);
         let shown = Shown { view: &view, vault };
-        let mut found = Vec::new();
-        for held in shown.linking_to(target) {
-            let source = held.path();
-            for link in held.facts().links {
-                if shown.targets(&link, source).first() == Some(target) {
-                    found.push(Backlink { source: source.clone(), link });
-                }
-            }
-        }
-        found.sort_by(|a, b| (&a.source, a.link.at.start).cmp(&(&b.source, b.link.at.start)));
-        Some(found)
+        Some(shown.backlinks(target))
     }
 
     /// All links that lead nowhere, those that most notes name first.
@@ -216,8 +206,23 @@ impl<'a> Shown<'a> {
         targets.filter(|path| self.get(path).is_some()).cloned().collect()
     }
 
+    /// The links of all other files that lead to `target`, in the order of the files.
+    pub(crate) fn backlinks(&self, target: &NotePath) -> Vec<Backlink> {
+        let mut found = Vec::new();
+        for held in self.linking_to(target) {
+            let source = held.path();
+            for link in held.facts().links {
+                if self.targets(&link, source).first() == Some(target) {
+                    found.push(Backlink { source: source.clone(), link });
+                }
+            }
+        }
+        found.sort_by(|a, b| (&a.source, a.link.at.start).cmp(&(&b.source, b.link.at.start)));
+        found
+    }
+
     /// The other files that hold a link which may mean `target`.
-    pub(crate) fn linking_to(&self, target: &NotePath) -> Vec<Held<'a>> {
+    fn linking_to(&self, target: &NotePath) -> Vec<Held<'a>> {
         let folded = fold(target.name());
         let bare = folded.strip_suffix(".md").unwrap_or(&folded);
         let mut found = self.having(By::Link(bare));

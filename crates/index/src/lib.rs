@@ -20,6 +20,7 @@ mod overlaid;
 mod parallel;
 mod passage;
 pub mod ranked;
+mod ranking;
 mod reading;
 mod score;
 mod search;
@@ -28,7 +29,7 @@ mod units;
 mod words;
 
 pub use error::{Cut, SearchError};
-pub use find::{Ranked, find};
+pub use find::{Narrow, Ranked};
 pub use glob::{Globbed, glob};
 pub use having::PropertyCount;
 pub use index::{Coverage, Index, IndexError};

@@ -32,9 +32,9 @@ impl<'a> Notes<'a> {
         Ok(Self { overlaid, paths })
     }
 
-    /// How many there are.
-    pub(crate) const fn len(&self) -> usize {
-        self.paths.len()
+    /// Where they are seen.
+    pub(crate) fn paths(&self) -> &[NotePath] {
+        &self.paths
     }
 
     /// Looks at every note until `deadline`. A note that cannot be read is passed over: it may
@@ -51,7 +51,7 @@ impl<'a> Notes<'a> {
     pub(crate) fn look_at<T>(
         &self,
         path: &NotePath,
-        look: impl Fn(&NotePath, &[u8]) -> Option<T>,
+        look: impl FnOnce(&NotePath, &[u8]) -> Option<T>,
     ) -> Option<T> {
         look(path, &self.overlaid.bytes(path)?)
     }

@@ -18,7 +18,7 @@ pub struct NoteText<'a> {
     /// Where it is; its title is the last part.
     pub path: &'a NotePath,
     /// Its other names.
-    pub aliases: &'a [String],
+    pub aliases: Cow<'a, [String]>,
     /// All of it, properties included.
     pub text: Cow<'a, str>,
 }

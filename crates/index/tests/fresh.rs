@@ -264,3 +264,18 @@ fn reopening_opens_no_note_when_nothing_changed() {
     assert_eq!((rounds.first(), rounds.last()), (Some(&2), Some(&0)));
     assert_eq!(desk.found("milk"), ["a.md"]);
 }
+
+#[test]
+fn starting_over_leaves_no_text_behind_and_builds_anew() {
+    let desk = Desk::over(&[("a.md", "canary-one"), ("b.md", "milk")]);
+    desk.catch_up();
+    desk.index.rank(&GO).unwrap();
+    desk.write("a.md", "nothing here");
+    desk.refresh(&["a.md"]);
+    assert!(on_disk(desk.cache.path(), "canary-one"), "the control: the snapshot is older");
+    desk.index.start_over().unwrap();
+    assert!(!desk.cache.path().exists() && !desk.index.coverage().stands);
+    assert_eq!(desk.found("milk"), ["b.md"]);
+    desk.catch_up();
+    assert!(!on_disk(desk.cache.path(), "canary-one") && desk.index.coverage().stands);
+}

@@ -22,7 +22,7 @@ const ALL: usize = 100_000;
 /// A note with its key as its place.
 fn note(path: &NotePath, key: u64, text: &str) -> NoteText<'static> {
     let path = Box::leak(Box::new(path.clone()));
-    NoteText { key, path, aliases: &[], text: Cow::Owned(text.to_owned()) }
+    NoteText { key, path, aliases: Cow::Borrowed(&[]), text: Cow::Owned(text.to_owned()) }
 }
 
 fn notes(texts: &[(&str, &str)]) -> Vec<NoteText<'static>> {
@@ -49,7 +49,7 @@ fn names_headings_and_text_are_found_and_counted() {
     let dir = tempfile::tempdir().unwrap();
     let aliases = ["Camellia".to_owned()];
     let mut all = notes(&[("Tea.md", "Hot."), ("b.md", "# Tea\n\nGreen."), ("c.md", "About tea.")]);
-    all[2].aliases = Box::leak(Box::new(aliases));
+    all[2].aliases = Cow::Owned(aliases.to_vec());
     let ranking = build(dir.path(), &all);
     let tea = found(&ranking, "tea green");
     assert_eq!(
@@ -205,7 +205,7 @@ fn fresh_notes_and_kept_ones_are_ordered_by_one_rule() {
         let ranking = build(dir.path(), kept);
         let candidates = ranking.candidates(&asked, ALL, &|_| true).unwrap();
         let texts: Vec<_> = candidates.keys.iter().map(|key| all[*key as usize].clone()).collect();
-        let best = rank(&asked, &candidates, &texts, fresh, 10);
+        let (best, _) = rank(&asked, &candidates, &texts, fresh, 10);
         best.into_iter().map(|passage| passage.path.to_string()).collect::<Vec<_>>()
     };
     assert_eq!(order(4), ["Green tea.md", "b.md", "d.md", "a.md"]);
@@ -400,7 +400,7 @@ proptest! {
         let paths: Vec<NotePath> =
             (0..corpus.len()).map(|n| NotePath::parse(&format!("n{n}.md")).unwrap()).collect();
         let all: Vec<NoteText<'_>> = corpus.iter().zip(&paths).zip(0..).map(|(((_, text), path), key)| {
-            NoteText { key, path, aliases: &[], text: Cow::Borrowed(text) }
+            NoteText { key, path, aliases: Cow::Borrowed(&[]), text: Cow::Borrowed(text) }
         }).collect();
         let ranking = Ranking::build(dir.path(), 1, all.iter().cloned(), &AtomicBool::new(false)).unwrap();
         for wanted in &queries {
@@ -414,7 +414,7 @@ proptest! {
             let candidates = ranking.candidates(&asked, ALL, &|_| true).unwrap();
             prop_assert_eq!(candidates.found, expected.len(), "{}", query);
             prop_assert_eq!(candidates.keys.iter().copied().collect::<BTreeSet<_>>(), expected.clone(), "{}", &query);
-            let scanned = rank(&asked, &Candidates { having: vec![0; candidates.having.len()], ..Candidates::default() }, &[], &all, ALL);
+            let (scanned, _) = rank(&asked, &Candidates { having: vec![0; candidates.having.len()], ..Candidates::default() }, &[], &all, ALL);
             let scanned: BTreeSet<NotePath> = scanned.into_iter().map(|passage| passage.path).collect();
             prop_assert_eq!(scanned, expected.iter().map(|key| paths[*key as usize].clone()).collect(), "{}", &query);
         }

@@ -4,27 +4,36 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use index::{Cut, Ranked};
+use index::{Cut, Narrow, Ranked};
 use llm::tool::{Effect, Tool, ToolContext, ToolFailure, ToolOutcome};
 use protocol::Reaction;
 use protocol::reaction::Why;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::note_text::count;
 use crate::notes::{Notes, off_thread};
 
 const MOST: u16 = 50;
 const DEADLINE: Duration = Duration::from_secs(5);
 
-/// Finds the notes whose title, headings or text match the words best, each with its best passage.
+/// Finds the notes whose name, headings or text match the words best, each with its best passage.
 /// Begin here when you do not know which note to read.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FindNotesInput {
-    /// A few words to look for, in the language of the notes.
+    /// A few words to look for, in the language of the notes. `"two words"` in quotes have to stand
+    /// like that, `-word` must not be there.
     query: String,
-    /// How many passages to return, at most 50.
+    /// Only notes in this folder, such as `Projects`.
+    folder: Option<String>,
+    /// Only notes with all of these tags, such as `["food/bread"]`.
+    #[serde(default)]
+    tags: Vec<String>,
+    /// Only notes with this property, such as `status`, or with this value of it: `status: done`.
+    property: Option<String>,
+    /// Only notes with a link to this note.
+    linked_to: Option<String>,
+    /// How many notes to return, at most 50.
     #[serde(default = "seven")]
     limit: u16,
 }
@@ -42,14 +51,13 @@ impl Tool for FindNotes {
     type Input = FindNotesInput;
 
     async fn run(&self, input: FindNotesInput, context: &ToolContext) -> ToolOutcome {
-        let limit = input.limit.clamp(1, MOST);
-        match self.find(&input.query, limit, context).await {
+        match self.find(&input, context).await {
             Ok(ranked) => ToolOutcome {
                 output: words(&input.query, &ranked),
                 reactions: vec![Reaction::Passages {
                     query: input.query,
                     passages: ranked.passages,
-                    total: ranked.total,
+                    total: ranked.notes,
                 }],
                 ..ToolOutcome::default()
             },
@@ -61,20 +69,50 @@ impl Tool for FindNotes {
 impl FindNotes {
     async fn find(
         &self,
-        query: &str,
-        limit: u16,
+        input: &FindNotesInput,
         context: &ToolContext,
     ) -> Result<Ranked, ToolFailure> {
-        let (vault, overlay, query) = (self.0.vault(), context.overlay.clone(), query.to_owned());
-        off_thread(move || index::find(&vault, &overlay, &query, limit, DEADLINE))
+        let narrow = self.narrow(input, context).await?;
+        let index =
+            if narrow.needs_index() { self.0.standing_index().await? } else { self.0.index() };
+        let (vault, plan, query) = (self.0.vault(), context.overlay.clone(), input.query.clone());
+        let limit = input.limit.clamp(1, MOST);
+        off_thread(move || index.find(&vault, &plan, &query, &narrow, limit, DEADLINE))
             .await?
             .map_err(|error| ToolFailure(error.to_string()))
     }
+
+    async fn narrow(
+        &self,
+        input: &FindNotesInput,
+        context: &ToolContext,
+    ) -> Result<Narrow, ToolFailure> {
+        let folder = match given(input.folder.as_deref()) {
+            Some(folder) => Some(self.0.existing_folder(folder, context).await?),
+            None => None,
+        };
+        let linked_to = match given(input.linked_to.as_deref()) {
+            Some(note) => Some(self.0.path_of(note, context).await?),
+            None => None,
+        };
+        let property = given(input.property.as_deref()).map(|property| {
+            let (name, value) = property.split_once(':').unwrap_or((property, ""));
+            (name.trim().to_owned(), given(Some(value)).map(str::to_owned))
+        });
+        let tags = input.tags.iter().map(|tag| tag.trim().trim_start_matches('#').to_owned());
+        let tags = tags.filter(|tag| !tag.is_empty()).collect();
+        Ok(Narrow { folder, tags, property, linked_to })
+    }
 }
 
-/// Reads a result back: how many passages match, in words; `None` when none does.
+/// What was given, unless it is blank.
+fn given(text: Option<&str>) -> Option<&str> {
+    text.map(str::trim).filter(|text| !text.is_empty())
+}
+
+/// Reads a result back: how many notes match, in words; `None` when none does.
 pub(crate) fn read(output: &str) -> Option<&str> {
-    let (matching, _) = output.lines().next()?.split_once(" in ")?;
+    let (matching, _) = output.lines().next()?.split_once("; ")?;
     (matching.ends_with(" match") || matching.ends_with(" matches")).then_some(matching)
 }
 
@@ -86,20 +124,19 @@ fn words(query: &str, ranked: &Ranked) -> String {
     };
     if ranked.passages.is_empty() {
         return format!(
-            "No passage matches “{query}”.{cut}\nNone of its words is in a title, a heading or the \
-             text of a note. Try other words, or list_files."
+            "No note matches “{query}”.{cut}\nNone of its words is in a name, a heading or the text of \
+             a note. Try other words, or list_files."
         );
     }
-    let notes = usize::try_from(ranked.notes).unwrap_or(usize::MAX);
-    let matching = match ranked.total {
-        1 => "1 passage matches".to_owned(),
-        total => format!("{total} passages match"),
+    let matching = match ranked.notes {
+        1 => "1 note matches".to_owned(),
+        notes => format!("{notes} notes match"),
     };
     let shown = ranked.passages.len();
-    let mut out = format!("{matching} in {}; the best {shown}:{cut}", count(notes, "note"));
+    let mut out = format!("{matching}; the best {shown}:{cut}");
     for passage in &ranked.passages {
         let why = match passage.why {
-            Why::Title => "in the title",
+            Why::Title => "in its name",
             Why::Heading => "in a heading",
             Why::Text => "in the text",
         };

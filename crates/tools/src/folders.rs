@@ -20,6 +20,20 @@ impl Notes {
         }))
     }
 
+    /// The folder that `asked` means, in any case.
+    pub(crate) async fn existing_folder(
+        &self,
+        asked: &str,
+        context: &ToolContext,
+    ) -> Result<NotePath, ToolFailure> {
+        if let Some(found) = self.folder_called(asked, context).await? {
+            return Ok(found);
+        }
+        let near = candidates::near_folders(asked, self.folders(context).await?);
+        let missing = format!("There is no folder `{asked}`. List the folders with list_files.");
+        Err(ToolFailure(if near.is_empty() { missing } else { near }))
+    }
+
     /// What to say when nothing is called `asked`: with folders of such names, where no note has
     /// one.
     pub(crate) async fn or_folders(

@@ -102,6 +102,11 @@ impl Held<'_> {
         }
     }
 
+    /// Whether searches look into it.
+    pub(crate) fn is_note(&self) -> bool {
+        self.kind() == EntryKind::Note
+    }
+
     /// Its text without byte order mark; empty unless searches look into it.
     pub(crate) fn text(&self) -> &[u8] {
         match self {
@@ -209,6 +214,17 @@ impl View {
             fresh.facts.aliases.iter().map(move |alias| (path, alias.as_str()))
         });
         stored.chain(fresh)
+    }
+
+    /// The file at a row of the snapshot, if it still counts.
+    pub(crate) fn row(&self, row: usize) -> Option<Held<'_>> {
+        let row = Some(row).filter(|row| !self.dead.contains(*row))?;
+        self.snapshot.rows().get(row).map(|row| Held::Stored(&self.snapshot, row))
+    }
+
+    /// The files that are not as in the snapshot, in the order of paths.
+    pub(crate) fn fresh(&self) -> impl Iterator<Item = Held<'_>> {
+        self.fresh.values().map(|fresh| Held::Fresh(fresh))
     }
 
     /// All files; those as in the snapshot first, each part in the order of paths.

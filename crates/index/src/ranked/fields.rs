@@ -63,7 +63,7 @@ pub(super) fn document(fields: &Fields, note: &NoteText<'_>) -> TantivyDocument 
     let mut document = TantivyDocument::new();
     document.add_u64(fields.key, note.key);
     document.add_text(fields.title, note.path.title());
-    for alias in note.aliases {
+    for alias in note.aliases.iter() {
         document.add_text(fields.aliases, alias);
     }
     for heading in blocks(&note.text).iter().filter(|block| block.kind == Kind::Heading) {

@@ -12,14 +12,14 @@ use crate::score::{Match, Score, weight};
 const ALONE: usize = 1_000_000;
 
 /// Passages of at most `limit` notes, best first, from the texts of `candidates` and from `fresh`
-/// notes that no ranking holds yet; both by one rule.
+/// notes that no ranking holds yet, both by one rule; and how many of the fresh ones match.
 pub fn rank(
     asked: &Asked,
     candidates: &Candidates,
     texts: &[NoteText<'_>],
     fresh: &[NoteText<'_>],
     limit: usize,
-) -> Vec<Passage> {
+) -> (Vec<Passage>, usize) {
     let (found, new) = (matches(asked, texts), matches(asked, fresh));
     let notes = candidates.notes + fresh.len();
     let having = |(term, having): (usize, &usize)| {
@@ -32,7 +32,7 @@ pub fn rank(
     scored.sort_by(|(a, one), (b, other)| a.best_first(b).then_with(|| one.path.cmp(other.path)));
     let passage =
         |(_, note): &(Score, &NoteText<'_>)| Some(Reading::of(asked, note)?.best_passage(&weights));
-    scored.iter().take(limit).filter_map(passage).collect()
+    (scored.iter().take(limit).filter_map(passage).collect(), new.len())
 }
 
 fn matches<'a>(asked: &Asked, notes: &'a [NoteText<'a>]) -> Vec<(&'a NoteText<'a>, Match)> {

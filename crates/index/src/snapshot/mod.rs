@@ -176,6 +176,11 @@ impl Row {
         self.text.len()
     }
 
+    /// Whether it is a note.
+    pub(crate) fn is_note(&self) -> bool {
+        self.kind == EntryKind::Note
+    }
+
     /// Whether searches look into it.
     pub(crate) fn is_searched(&self) -> bool {
         self.kind == EntryKind::Note && !self.text.is_empty()

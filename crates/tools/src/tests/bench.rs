@@ -115,6 +115,7 @@ impl Bench {
 
     pub(crate) async fn call(&mut self, tool: &str, arguments: Value) -> Answer {
         self.index.catch_up(&AtomicBool::new(false)).unwrap();
+        self.index.rank(&AtomicBool::new(false)).unwrap();
         let context = ToolContext {
             conversation: ConversationId::from("conversation"),
             turn: TurnId::from("turn"),

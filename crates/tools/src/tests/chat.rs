@@ -155,7 +155,7 @@ async fn words_that_are_no_command_are_answered_with_passages() {
     let mut chat = Chat::over(&[("Boiler.md", b"# Boiler\n\nThe pressure is low.\n")]);
     let found = chat.types("boiler pressure who to call").await;
     assert!(found.starts_with("No model connected. "), "{found}");
-    assert!(found.ends_with("passages match") || found.ends_with("passage matches"), "{found}");
+    assert!(found.ends_with("notes match") || found.ends_with("note matches"), "{found}");
     let none = chat.types("zeppelin harbour").await;
     assert_eq!(none, "No model connected. No note mentions “zeppelin” or “harbour”.");
     assert_eq!(chat.types("find zeppelin").await, "No note mentions “zeppelin”.");

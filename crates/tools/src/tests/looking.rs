@@ -71,7 +71,7 @@ async fn changes_that_wait_are_read_found_and_searched_as_if_applied() {
     let search = bench.works("search_files", json!({ "pattern": "xylo" })).await.text;
     assert!(search.contains("2 matching lines in 2 notes"), "{search}");
     let find = bench.works("find_notes", json!({ "query": "xylophone" })).await.text;
-    assert!(find.contains("in 2 notes"), "{find}");
+    assert!(find.starts_with("2 notes match; the best 2:"), "{find}");
     assert!(!bench.file("Music/Band.md").exists());
     assert!(!bench.text("Groceries.md").contains("xylophone"));
 }
@@ -140,7 +140,38 @@ async fn finding_returns_passages_for_the_window_and_words_for_the_model() {
     };
     assert_eq!((query.as_str(), passages[0].path.as_str()), ("boiler pressure", "House/Boiler.md"));
     let none = bench.works("find_notes", json!({ "query": "zeppelin" })).await.text;
-    assert!(none.starts_with("No passage matches “zeppelin”."), "{none}");
+    assert!(none.starts_with("No note matches “zeppelin”."), "{none}");
+}
+
+#[tokio::test]
+async fn finding_is_narrowed_by_folder_tags_property_and_links() {
+    let mut bench = Bench::with(&[
+        ("Projects/Garden.md", b"---\nstatus: Done\n---\nbeans #food/green [[Soil]]\n"),
+        ("Projects/Kitchen.md", b"---\nstatus: open\n---\nbeans #food\n"),
+        ("Diary.md", b"beans with [[Soil]]\n"),
+        ("Soil.md", b"earth\n"),
+    ]);
+    let mut check = async |narrow: serde_json::Value, paths: &[&str]| {
+        let mut arguments = json!({ "query": "beans" });
+        arguments.as_object_mut().unwrap().extend(narrow.as_object().unwrap().clone());
+        let found = bench.works("find_notes", arguments).await;
+        let [Reaction::Passages { passages, .. }] = found.reactions.as_slice() else {
+            panic!("{:?}", found.reactions)
+        };
+        let mut found: Vec<_> = passages.iter().map(|passage| passage.path.as_str()).collect();
+        found.sort_unstable();
+        assert_eq!(found, paths, "{narrow}");
+    };
+    check(json!({}), &["Diary.md", "Projects/Garden.md", "Projects/Kitchen.md"]).await;
+    check(json!({ "folder": "projects/" }), &["Projects/Garden.md", "Projects/Kitchen.md"]).await;
+    check(json!({ "tags": ["#food"] }), &["Projects/Garden.md", "Projects/Kitchen.md"]).await;
+    check(json!({ "tags": ["food", "Food/Green"] }), &["Projects/Garden.md"]).await;
+    check(json!({ "property": "status: done" }), &["Projects/Garden.md"]).await;
+    check(json!({ "property": "Status" }), &["Projects/Garden.md", "Projects/Kitchen.md"]).await;
+    check(json!({ "linked_to": "soil" }), &["Diary.md", "Projects/Garden.md"]).await;
+    check(json!({ "linked_to": "soil", "folder": "Projects" }), &["Projects/Garden.md"]).await;
+    let none = bench.fails("find_notes", json!({ "query": "beans", "folder": "Porjects" })).await;
+    assert!(none.contains("`Projects"), "{none}");
 }
 
 #[tokio::test]

@@ -87,7 +87,7 @@ export function commands(): Story {
             },
           ],
         },
-        answered('a2', 'No model connected. 7 passages match'),
+        answered('a2', 'No model connected. 7 notes match'),
       ]),
     ],
   };

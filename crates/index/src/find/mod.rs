@@ -1,0 +1,138 @@
+//! Ranked finding: the notes that match words best, each with its best passage.
+
+mod narrow;
+mod scan;
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use protocol::{ChangeSet, NotePath, Passage};
+use vault::Vault;
+
+pub use narrow::Narrow;
+
+use crate::asked::Asked;
+use crate::known::Shown;
+use crate::live::{Held, View};
+use crate::ranked::{Ranking, rank};
+use crate::reading::NoteText;
+use crate::{Cut, Index, SearchError};
+
+/// Passages, best first, at most one a note.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Ranked {
+    /// The best ones, at most `limit`.
+    pub passages: Vec<Passage>,
+    /// How many notes match.
+    pub notes: u32,
+    /// Why `passages` does not show every note.
+    pub cut: Option<Cut>,
+}
+
+impl Index {
+    /// Finds the notes that match `query` best, of those that `vault` shows and that `narrow` lets
+    /// in. A word also finds longer words that begin with it; a `"phrase"` has to be there as it
+    /// stands, and what is `-excluded` must not. Case and diacritics do not matter. Notes with all
+    /// words come before notes with some; then a title counts more than a heading, a heading more
+    /// than text; a rare word more than a common one; neighbours more than words apart; a short
+    /// note more than a long one.
+    ///
+    /// Until the index stands the notes themselves are read, which takes longer; other names of
+    /// notes are not known then, and a `narrow` that asks for more than a folder finds nothing.
+    pub fn find(
+        &self,
+        vault: &Vault,
+        plan: &ChangeSet,
+        query: &str,
+        narrow: &Narrow,
+        limit: u16,
+        deadline: Duration,
+    ) -> Result<Ranked, SearchError> {
+        let deadline = Instant::now() + deadline;
+        let asked =
+            Asked::parse(query).ok_or_else(|| SearchError::NoWords { query: query.to_owned() })?;
+        let Some(view) = self.view() else {
+            return scan::files(vault, plan, &asked, narrow, limit, deadline);
+        };
+        let view = view.planned(plan);
+        let shown = Shown { view: &view, vault };
+        let found = Found { shown: &shown, allowed: narrow.allowed(&shown) };
+        match self.ranking(view.snapshot()) {
+            Some(ranking) => found.by(&ranking, &asked, limit),
+            None => Ok(found.by_reading(&asked, limit, deadline)),
+        }
+    }
+}
+
+/// The notes that may be found.
+struct Found<'a> {
+    shown: &'a Shown<'a>,
+    /// All that `narrow` asks for beside the folder; all notes with `None`.
+    allowed: Option<BTreeSet<NotePath>>,
+}
+
+/// A note and what its text is read with.
+struct Read<'a> {
+    held: Held<'a>,
+    key: u64,
+    aliases: Vec<String>,
+}
+
+impl<'a> Read<'a> {
+    fn of(held: Held<'a>, key: u64) -> Self {
+        let aliases = held.facts().aliases;
+        Self { held, key, aliases }
+    }
+
+    fn text(&self) -> NoteText<'_> {
+        NoteText {
+            key: self.key,
+            path: self.held.path(),
+            aliases: self.aliases.as_slice().into(),
+            text: String::from_utf8_lossy(self.held.text()),
+        }
+    }
+}
+
+impl<'a> Found<'a> {
+    fn may_be(&self, held: &Held<'_>) -> bool {
+        let is_allowed = self.allowed.as_ref().is_none_or(|all| all.contains(held.path()));
+        is_allowed && held.is_note() && self.shown.shows(held)
+    }
+
+    /// The best of those in the ranking, whose keys are the rows of the snapshot, and of what is
+    /// fresh.
+    fn by(&self, ranking: &Ranking, asked: &Asked, limit: u16) -> Result<Ranked, SearchError> {
+        let view: &View = self.shown.view;
+        let stored = |key: u64| {
+            let row = usize::try_from(key).ok()?;
+            view.row(row).filter(|held| self.may_be(held))
+        };
+        let most = asked.candidates_for(usize::from(limit));
+        let candidates = ranking
+            .candidates(asked, most, &|key| stored(key).is_some())
+            .map_err(|error| SearchError::Ranking { why: error.to_string() })?;
+        let worth = candidates.worth_reading(usize::from(limit)).iter();
+        let known: Vec<Read<'_>> =
+            worth.filter_map(|key| Some(Read::of(stored(*key)?, *key))).collect();
+        let fresh = view.fresh().filter(|held| self.may_be(held));
+        let fresh: Vec<Read<'_>> = fresh.map(|held| Read::of(held, u64::MAX)).collect();
+        let texts: Vec<NoteText<'_>> = known.iter().map(Read::text).collect();
+        let new: Vec<NoteText<'_>> = fresh.iter().map(Read::text).collect();
+        let (passages, matching) = rank(asked, &candidates, &texts, &new, usize::from(limit));
+        let notes = u32::try_from(candidates.found + matching).unwrap_or(u32::MAX);
+        Ok(Ranked { cut: cut_by_limit(&passages, notes), passages, notes })
+    }
+
+    /// The same with no ranking: all texts are read.
+    fn by_reading(&self, asked: &Asked, limit: u16, deadline: Instant) -> Ranked {
+        let notes = self.shown.view.all().filter(|held| self.may_be(held));
+        let notes: Vec<Held<'a>> = notes.collect();
+        scan::texts(&notes, asked, limit, deadline, |held, look| look(&Read::of(*held, 0).text()))
+    }
+}
+
+fn cut_by_limit(passages: &[Passage], notes: u32) -> Option<Cut> {
+    let is_all = u32::try_from(passages.len()).is_ok_and(|shown| shown >= notes);
+    (!is_all).then_some(Cut::Results)
+}
