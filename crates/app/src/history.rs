@@ -102,8 +102,12 @@ impl OpenVault {
             }),
             Err(error) => Err(error),
         };
+        let index = self.indexing.start_over().await;
         self.over();
         let Gone { changes, bytes } = forgotten?;
+        if let Some(error) = index {
+            return Err(error);
+        }
         Ok(ForgottenHistory { changes: count(changes), bytes })
     }
 
