@@ -72,7 +72,12 @@ pub(crate) fn measure(
 
 /// The same note, whose text nobody copies.
 fn lent<'a>(note: &'a NoteText<'_>) -> NoteText<'a> {
-    NoteText { text: Cow::Borrowed(&note.text), ..*note }
+    NoteText {
+        key: note.key,
+        path: note.path,
+        aliases: Cow::Borrowed(&note.aliases),
+        text: Cow::Borrowed(&note.text),
+    }
 }
 
 fn lossy(bytes: Vec<u8>) -> Cow<'static, str> {
