@@ -171,10 +171,7 @@ describe('the rows of a chat', () => {
 
   it('show passages as the answer without a model, under the words that introduce them', () => {
     const found = tool({ tool: 'find_notes', reactions: [passages] });
-    expect(kinds([found, answered('1', '2 notes match')], true)).toEqual([
-      'assistant',
-      'passages',
-    ]);
+    expect(kinds([found, answered('1', '2 notes match')], true)).toEqual(['assistant', 'passages']);
     expect(kinds([found, answered('1', 'Because …')])).toEqual(['tools', 'assistant']);
   });
 
