@@ -1,7 +1,23 @@
-/** Shows a dialog over everything else for as long as it is there; the focus goes back then. */
+/** A dialog over everything else; the focus goes back when it is gone. */
 import type { Attachment } from 'svelte/attachments';
 
-export const modal: Attachment<HTMLDialogElement> = (dialog) => {
-  dialog.showModal();
-  return () => dialog.close();
-};
+/** Shows it for as long as it is there. Esc and a press beside it ask to close it. */
+export function modal(onclose: () => void): Attachment<HTMLDialogElement> {
+  return (dialog) => {
+    const beside = (event: MouseEvent): void => {
+      if (event.target === dialog) onclose();
+    };
+    const cancelled = (event: Event): void => {
+      event.preventDefault();
+      onclose();
+    };
+    dialog.addEventListener('click', beside);
+    dialog.addEventListener('cancel', cancelled);
+    dialog.showModal();
+    return () => {
+      dialog.removeEventListener('click', beside);
+      dialog.removeEventListener('cancel', cancelled);
+      dialog.close();
+    };
+  };
+}

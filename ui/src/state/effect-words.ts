@@ -3,6 +3,7 @@ import type { AppliedNote, ChangeKind, NotePath } from '../ipc/bindings';
 import { m } from '../messages/messages';
 import { around } from '../shared/around';
 import type { IconName } from '../shared/icons';
+import { changeIcon } from './change-icon';
 import { moveOf, noteName } from './note-path';
 
 /** A change as far as a sentence tells of it. */
@@ -144,21 +145,6 @@ function planned({ kind }: Done): Message {
 }
 
 function iconOf({ kind, added, removed }: Done): IconName {
-  switch (kind) {
-    case 'create':
-      return 'note';
-    case 'replace':
-      return removed === 0 && added > 0 ? 'plus' : 'pen';
-    case 'rename':
-    case 'rename_folder':
-      return 'move';
-    case 'make_folder':
-    case 'restore_folder':
-      return 'folder';
-    case 'trash':
-    case 'trash_folder':
-      return 'trash';
-    default:
-      return kind satisfies never;
-  }
+  if (kind !== 'replace') return changeIcon(kind);
+  return removed === 0 && added > 0 ? 'plus' : 'pen';
 }

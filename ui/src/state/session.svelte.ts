@@ -28,7 +28,7 @@ import { userError } from './user-error';
 export type SettingsSection = 'vault' | 'private' | 'history' | 'answering' | 'hub' | 'appearance';
 
 /** What fills the main column. */
-type Place =
+export type Place =
   | { readonly name: 'chat' }
   | { readonly name: 'review' }
   | { readonly name: 'search' }

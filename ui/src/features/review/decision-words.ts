@@ -1,7 +1,6 @@
 /** How a decision of a review reads: its place, what accepting it says and does. */
-import type { ChangeKind, NoteDiff } from '../../ipc/bindings';
+import type { NoteDiff } from '../../ipc/bindings';
 import { m } from '../../messages/messages';
-import type { IconName } from '../../shared/icons';
 import type { Decision } from '../../state/decisions';
 import { isNote, moveOf, noteFolder } from '../../state/note-path';
 import type { Verdict } from '../../state/verdicts.svelte';
@@ -53,25 +52,6 @@ function placeWords(path: string, to: string): string {
       return move.label;
     default:
       return move satisfies never;
-  }
-}
-
-export function iconOf(kind: ChangeKind): IconName {
-  switch (kind) {
-    case 'create':
-    case 'replace':
-      return 'note';
-    case 'rename':
-    case 'rename_folder':
-      return 'move';
-    case 'make_folder':
-    case 'restore_folder':
-      return 'folder';
-    case 'trash':
-    case 'trash_folder':
-      return 'trash';
-    default:
-      return kind satisfies never;
   }
 }
 
