@@ -41,6 +41,8 @@ export interface Preview {
   readonly note: NoteText;
   /** The line it is about, 1-based. */
   readonly at: { readonly line: number } | null;
+  /** What was found in it, as it stands there. */
+  readonly words: readonly string[];
 }
 
 export class Search {
@@ -190,7 +192,8 @@ export class Search {
       const at = row.type === 'line' ? { line: row.line.line } : null;
       try {
         const note = await this.#host.readNote(row.path);
-        return () => (this.preview = { note, at });
+        const words = wordsIn(this.rows, row.path);
+        return () => (this.preview = { note, at, words });
       } catch (thrown) {
         return () => {
           this.preview = null;
@@ -228,6 +231,16 @@ function intoOf(kind: SearchKind, into: Into | null, word: string): Into | null 
     default:
       return kind satisfies never;
   }
+}
+
+/** What is marked in the rows of a note, each once. */
+function wordsIn(rows: readonly Row[], path: NotePath): readonly string[] {
+  const marked = rows.flatMap((row) =>
+    row.type === 'line' && row.path === path
+      ? row.line.marks.map(([start, end]) => row.line.text.slice(start, end))
+      : [],
+  );
+  return [...new Set(marked)];
 }
 
 function rowsOf(found: Found | null, query: string): readonly Row[] {
