@@ -14,12 +14,10 @@ mod support;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 
+use support::watched::next;
 use support::{Folder, path};
 use vault::{Changed, Vault, VaultError, Watch, admit_extra_roots};
-
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Something mounted over the vault's folder; on drop it is gone.
 struct Mounted<'a>(&'a Path);
@@ -51,11 +49,6 @@ fn place() -> Folder {
     let folder = Folder::new();
     fs::remove_dir(folder.root.join("notes")).unwrap();
     folder
-}
-
-async fn next(watch: &mut Watch) -> Changed {
-    let changed = tokio::time::timeout(PATIENCE, watch.next()).await;
-    changed.expect("a change is told").expect("the watch goes on")
 }
 
 async fn until(watch: &mut Watch, wanted: &Changed) {

@@ -13,18 +13,10 @@ mod support;
 use std::collections::BTreeSet;
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
+use support::watched::next;
 use support::{Folder, MemoryLedger, order, path, replace};
 use vault::{Changed, Watch};
-
-/// Nothing waited for takes so long, unless it never comes.
-const PATIENCE: Duration = Duration::from_secs(30);
-
-async fn next(watch: &mut Watch) -> Changed {
-    let changed = tokio::time::timeout(PATIENCE, watch.next()).await;
-    changed.expect("a change is told").expect("the watch goes on")
-}
 
 /// A watch that stands.
 async fn watching(folder: &Folder) -> Watch {

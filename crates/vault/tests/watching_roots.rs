@@ -10,18 +10,10 @@
 mod support;
 
 use std::fs;
-use std::time::Duration;
 
+use support::watched::next;
 use support::{Folder, path};
-use vault::{Changed, Watch};
-
-/// Nothing waited for takes so long, unless it never comes.
-const PATIENCE: Duration = Duration::from_secs(30);
-
-async fn next(watch: &mut Watch) -> Changed {
-    let changed = tokio::time::timeout(PATIENCE, watch.next()).await;
-    changed.expect("a change is told").expect("the watch goes on")
-}
+use vault::Changed;
 
 fn notes(name: &str) -> Changed {
     Changed::Notes(vec![path(name)])

@@ -2,6 +2,7 @@
 
 #![allow(
     clippy::disallowed_methods,
+    clippy::expect_used,
     clippy::unwrap_used,
     dead_code,
     unreachable_pub,
@@ -9,6 +10,7 @@
 )]
 
 pub mod stops;
+pub mod watched;
 
 use std::fs;
 use std::path::{Path, PathBuf};
