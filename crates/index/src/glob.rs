@@ -33,7 +33,7 @@ pub fn glob(
     limit: u16,
 ) -> Result<Globbed, SearchError> {
     let matcher = matcher(pattern)?;
-    let Listing { entries, mut problems } = vault.list()?;
+    let Listing { entries, mut problems, .. } = vault.list()?;
     let entries = with_planned(entries, overlay);
     let base = base.map(|base| folder(&entries, base)).transpose()?;
     if let Some(base) = &base {

@@ -15,13 +15,18 @@ pub(crate) struct Notes<'a> {
 }
 
 impl<'a> Notes<'a> {
-    /// The notes under the size limit whose path `wanted` accepts.
+    /// The notes under the size limit whose path `wanted` accepts, as many as half the time until
+    /// `deadline` allows.
     pub(crate) fn list(
         vault: &'a Vault,
         overlay: &'a ChangeSet,
         wanted: impl Fn(&NotePath) -> bool,
+        deadline: Instant,
     ) -> Result<Self, VaultError> {
-        let (entries, overlaid) = Overlaid::list(vault, overlay)?;
+        // Something has to be looked at, too.
+        let now = Instant::now();
+        let until = now + deadline.saturating_duration_since(now) / 2;
+        let (entries, overlaid) = Overlaid::list(vault, overlay, Some(until))?;
         let on_disk = entries
             .into_iter()
             .filter(|entry| entry.kind == EntryKind::Note && entry.size <= NOTE_LIMIT)
@@ -37,6 +42,11 @@ impl<'a> Notes<'a> {
         &self.paths
     }
 
+    /// Whether the time was up before all were seen.
+    pub(crate) const fn is_cut(&self) -> bool {
+        self.overlaid.is_cut()
+    }
+
     /// Looks at every note until `deadline`. A note that cannot be read is passed over: it may
     /// have gone since it was listed.
     pub(crate) fn look<T: Send>(
@@ -44,7 +54,8 @@ impl<'a> Notes<'a> {
         deadline: Instant,
         look: impl Fn(&NotePath, &[u8]) -> Option<T> + Sync,
     ) -> Looked<T> {
-        parallel::look(&self.paths, Some(deadline), |path| self.look_at(path, &look))
+        let looked = parallel::look(&self.paths, Some(deadline), |path| self.look_at(path, &look));
+        Looked { timed_out: looked.timed_out || self.is_cut(), ..looked }
     }
 
     /// Looks at one note.

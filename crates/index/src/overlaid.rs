@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 use protocol::{ChangeSet, NotePath};
 use vault::{Entry, Listing, Vault, VaultError};
@@ -13,17 +14,21 @@ pub(crate) struct Overlaid<'a> {
     /// Where files are on disk that are seen elsewhere.
     moved: BTreeMap<NotePath, NotePath>,
     unlisted: usize,
+    is_cut: bool,
 }
 
 impl<'a> Overlaid<'a> {
     /// What is on disk and is still seen, under the path where it is seen, and how to read it.
-    /// What the plan makes or rewrites is not among it; [`planned`](Self::planned) names that.
+    /// What the plan makes or rewrites is not among it; [`planned`](Self::planned) names that. Ends at
+    /// `until`, if there is such a time.
     pub(crate) fn list(
         vault: &'a Vault,
         overlay: &'a ChangeSet,
+        until: Option<Instant>,
     ) -> Result<(Vec<Entry>, Self), VaultError> {
         let planned: BTreeMap<_, _> = overlay.written().into_iter().collect();
-        let Listing { mut entries, problems } = vault.list()?;
+        let listing = until.map_or_else(|| vault.list(), |until| vault.list_until(until))?;
+        let Listing { mut entries, problems, is_cut } = listing;
         let mut moved = BTreeMap::new();
         if !overlay.is_empty() {
             let seen = |entry: Entry| {
@@ -36,12 +41,17 @@ impl<'a> Overlaid<'a> {
             let on_disk = entries.into_iter().filter_map(seen);
             entries = on_disk.filter(|entry| !planned.contains_key(&entry.path)).collect();
         }
-        Ok((entries, Self { vault, planned, moved, unlisted: problems.len() }))
+        Ok((entries, Self { vault, planned, moved, unlisted: problems.len(), is_cut }))
     }
 
     /// How many files and folders are there but could not be looked at.
     pub(crate) const fn unlisted(&self) -> usize {
         self.unlisted
+    }
+
+    /// Whether the time was up before all was seen.
+    pub(crate) const fn is_cut(&self) -> bool {
+        self.is_cut
     }
 
     /// The paths of what the plan makes or rewrites.

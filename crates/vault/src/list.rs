@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::Instant;
 
 use protocol::{NotePath, Timestamp};
 use rustix::fs::{self, AtFlags, FileType, Stat};
@@ -18,6 +19,8 @@ pub struct Listing {
     pub entries: Vec<Entry>,
     /// What could not be looked at, and why.
     pub problems: Vec<Unlisted>,
+    /// Whether the time was up before all was seen.
+    pub is_cut: bool,
 }
 
 /// One thing in the vault.
@@ -64,13 +67,19 @@ impl Vault {
     /// Lists the whole vault. A folder that cannot be read is a problem, not an error; only the
     /// top folder's failure fails the listing.
     pub fn list(&self) -> Result<Listing, VaultError> {
-        self.listed(self.showing())
+        self.listed(self.showing(), None)
+    }
+
+    /// The same, ended at a time: what was not seen by then is not in it. Notes whose text says
+    /// whether they are private take a second more where many of them are not known yet.
+    pub fn list_until(&self, until: Instant) -> Result<Listing, VaultError> {
+        self.listed(self.showing(), Some(until))
     }
 
     /// Everything in the vault with its stamp, whatever a screen keeps back, sorted by path. A
     /// folder that cannot be read is passed over.
     pub fn survey(&self) -> Result<Vec<(Entry, Stamp)>, VaultError> {
-        let mut entries = self.gathered()?.entries;
+        let mut entries = self.gathered(None)?.entries;
         entries.sort_unstable_by(|(a, _), (b, _)| a.path.cmp(&b.path));
         Ok(entries)
     }
@@ -85,8 +94,12 @@ impl Vault {
         }
     }
 
-    pub(crate) fn listed(&self, showing: Option<Arc<Showing>>) -> Result<Listing, VaultError> {
-        let Gathered { entries, mut problems } = self.gathered()?;
+    pub(crate) fn listed(
+        &self,
+        showing: Option<Arc<Showing>>,
+        until: Option<Instant>,
+    ) -> Result<Listing, VaultError> {
+        let Gathered { entries, mut problems, is_cut, .. } = self.gathered(until)?;
         problems.retain(|problem| {
             let hides = |showing: &Arc<Showing>| {
                 NotePath::parse(&problem.name).is_ok_and(|path| showing.hides_path(&path))
@@ -107,15 +120,15 @@ impl Vault {
             same
         });
         problems.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-        Ok(Listing { entries, problems })
+        Ok(Listing { entries, problems, is_cut })
     }
 
-    fn gathered(&self) -> Result<Gathered, VaultError> {
-        let mut found_all = Gathered::default();
+    fn gathered(&self, until: Option<Instant>) -> Result<Gathered, VaultError> {
+        let mut found_all = Gathered { until, ..Gathered::default() };
         let top = self.root().folder_or_self(None).map_err(top_error)?;
         let mut folders = found_all.add("", &top).map_err(top_error)?;
         folders.extend(found_all.add_extra_roots(self));
-        while let Some(path) = folders.pop() {
+        while let Some(path) = folders.pop().filter(|_| !found_all.is_cut) {
             // Opened one at a time: a vault may have more folders than a process may hold open.
             let open = self.folder_to_read(Some(&path));
             let found = open.and_then(|folder| found_all.add(&path, &folder));
@@ -134,13 +147,23 @@ impl Vault {
 struct Gathered {
     entries: Vec<(Entry, Stamp)>,
     problems: Vec<Unlisted>,
+    until: Option<Instant>,
+    is_cut: bool,
 }
+
+/// So many entries are looked at between two looks at the clock.
+const BETWEEN_LOOKS: usize = 256;
 
 impl Gathered {
     /// Adds what is in one folder and returns the folders in it.
     fn add(&mut self, at: &str, folder: &Folder) -> Result<Vec<String>, Errno> {
         let mut found = Vec::new();
         for entry in folder.entries()? {
+            let is_time = self.entries.len().is_multiple_of(BETWEEN_LOOKS);
+            if is_time && self.until.is_some_and(|until| Instant::now() >= until) {
+                self.is_cut = true;
+                break;
+            }
             let entry = entry?;
             let name = entry.file_name();
             let bytes = name.to_bytes();

@@ -117,10 +117,10 @@ impl Vault {
     pub fn hidden_beyond(&self, most: Privacy) -> Result<Vec<NotePath>, VaultError> {
         let Some(showing) = self.showing() else { return Ok(Vec::new()) };
         let beyond = Arc::new(Showing { rules: showing.rules.clone(), most });
-        let shown = self.listed(Some(beyond))?.entries;
+        let shown = self.listed(Some(beyond), None)?.entries;
         let is_shown =
             |path: &NotePath| shown.binary_search_by(|entry| entry.path.cmp(path)).is_ok();
-        let all = self.listed(None)?.entries.into_iter();
+        let all = self.listed(None, None)?.entries.into_iter();
         let files = all.filter(|entry| entry.kind != EntryKind::Folder);
         Ok(files.map(|entry| entry.path).filter(|path| !is_shown(path)).collect())
     }

@@ -16,6 +16,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use protocol::ContentHash;
 use support::{Folder, SECRET, path};
@@ -166,6 +167,17 @@ fn a_listing_has_everything_but_protected_names_and_follows_nothing() {
 }
 
 #[track_caller]
+#[test]
+fn a_listing_ends_when_its_time_is_up_and_says_that_it_is_cut() {
+    let folder = Folder::with(&[("a.md", "1"), ("deep/b.md", "2")]);
+    let vault = folder.vault();
+    let late = vault.list_until(Instant::now()).unwrap();
+    assert_eq!((late.entries.len(), late.is_cut), (0, true));
+    let in_time = vault.list_until(Instant::now() + Duration::from_secs(60)).unwrap();
+    assert_eq!(in_time, vault.list().unwrap());
+    assert!(!in_time.is_cut);
+}
+
 fn resolves(folder: &Folder, asked: &str, to: &str) {
     let found = folder.vault().resolve(asked).unwrap_or_else(|error| panic!("{asked}: {error}"));
     assert_eq!(found.as_str(), to);

@@ -27,15 +27,17 @@ pub(super) fn files(
     if narrow.needs_index() {
         return Ok(Ranked { cut: Some(Cut::Time), ..Ranked::default() });
     }
-    let notes = Notes::list(vault, plan, |path| narrow.takes(path))?;
-    Ok(texts(notes.paths(), asked, limit, deadline, |path, look| {
+    let notes = Notes::list(vault, plan, |path| narrow.takes(path), deadline)?;
+    let found = texts(notes.paths(), asked, limit, deadline, |path, look| {
         notes.look_at(path, |path, bytes| {
             let bytes = unmarked(bytes);
             let text = String::from_utf8_lossy(&bytes);
             look(&NoteText { key: 0, path, aliases: Cow::Borrowed(&[]), text });
             Some(())
         });
-    }))
+    });
+    let cut = if notes.is_cut() { Some(Cut::Time) } else { found.cut };
+    Ok(Ranked { cut, ..found })
 }
 
 /// Among `notes`; `read` shows the text of one, if it can be read.

@@ -48,7 +48,7 @@ impl<'a> Graph<'a> {
     /// Over the files of a vault as they would be if the planned changes were applied, in the
     /// format that the vault's own settings ask for.
     pub fn of(vault: &'a Vault, overlay: &'a ChangeSet) -> Result<Self, VaultError> {
-        let (entries, overlaid) = Overlaid::list(vault, overlay)?;
+        let (entries, overlaid) = Overlaid::list(vault, overlay, None)?;
         let is_file = |kind: EntryKind| !matches!(kind, EntryKind::Folder | EntryKind::Link);
         let on_disk = entries.into_iter().filter(|entry| is_file(entry.kind));
         let mut files: Vec<NotePath> = on_disk.map(|entry| entry.path).collect();

@@ -19,7 +19,7 @@ pub(super) fn walk(
     deadline: Instant,
     query: &Query,
 ) -> Result<Looked<NoteHits>, VaultError> {
-    let notes = Notes::list(vault, overlay, wanted)?;
+    let notes = Notes::list(vault, overlay, wanted, deadline)?;
     Ok(notes.look(deadline, |path, bytes| in_note(path, bytes, lines, query)))
 }
 
