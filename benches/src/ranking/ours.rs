@@ -92,8 +92,8 @@ fn find(
     query: &str,
 ) -> Result<usize, Box<dyn Error>> {
     let asked = Asked::parse(query).ok_or("a query without words")?;
-    let accept = |key| fresh.iter().all(|note| note.key != key);
-    let candidates = ranking.candidates(&asked, asked.candidates_for(SHOWN), &accept)?;
+    let place = |key| fresh.iter().all(|note| note.key != key).then_some(key);
+    let candidates = ranking.candidates(&asked, asked.candidates_for(SHOWN), &place)?;
     let text = |key: &u64| texts.get(usize::try_from(*key).ok()?).cloned();
     let best: Vec<NoteText<'_>> = candidates.worth_reading(SHOWN).iter().filter_map(text).collect();
     Ok(rank(&asked, &candidates, &best, fresh, SHOWN).0.len())

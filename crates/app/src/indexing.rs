@@ -127,7 +127,7 @@ impl Indexing {
 
     async fn rank(&self) -> Option<UserError> {
         let (index, stop) = (self.index.clone(), Arc::clone(&self.stop));
-        trouble(aside(move || index.rank(&stop)).await)
+        trouble(aside(move || index.rank(&stop).map(ranked)).await)
     }
 
     async fn tidy(&self) -> Option<UserError> {
@@ -183,6 +183,10 @@ impl OpenVault {
             }
         }
     }
+}
+
+fn ranked(notes: usize) {
+    tracing::debug!(notes, "the ranking holds what it lacked");
 }
 
 /// Whether a change takes files along that it does not name.

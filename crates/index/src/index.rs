@@ -19,7 +19,6 @@ use vault::{Entry, Stamp, Vault, VaultError};
 use crate::live::{Eye, View, gather, keep, kept};
 use crate::parallel;
 use crate::ranked::RankingError;
-use crate::ranking::Fitting;
 use crate::snapshot::Looked;
 
 /// Why an index could not be brought up to date. Searches go on without it.
@@ -74,8 +73,6 @@ struct Inner {
     /// What was refreshed since a survey began that is to become the view.
     since: Mutex<Option<BTreeSet<NotePath>>>,
     coverage: Mutex<Coverage>,
-    /// The ranking, if there is one.
-    fitting: RwLock<Option<Fitting>>,
     /// Rung when it stands.
     stood: Condvar,
     /// The view that is on disk.
@@ -98,7 +95,6 @@ impl Index {
             view: RwLock::default(),
             since: Mutex::default(),
             coverage: Mutex::default(),
-            fitting: RwLock::default(),
             stood: Condvar::new(),
             kept: Mutex::default(),
             refreshing: Mutex::default(),
@@ -178,7 +174,6 @@ impl Index {
         let _alone = lock(&self.inner.catching_up);
         let _nobody = lock(&self.inner.refreshing);
         *self.inner.view.write().unwrap_or_else(PoisonError::into_inner) = None;
-        *self.inner.fitting.write().unwrap_or_else(PoisonError::into_inner) = None;
         *lock(&self.inner.coverage) = Coverage::default();
         *lock(&self.inner.kept) = None;
         match fs::remove_dir_all(&self.inner.dir) {
@@ -203,9 +198,17 @@ impl Index {
         &self.inner.dir
     }
 
-    /// The ranking that was brought up last.
-    pub(crate) fn fitting(&self) -> &RwLock<Option<Fitting>> {
-        &self.inner.fitting
+    /// Puts another view in the place of the one that stands; as it is with `None`.
+    pub(crate) fn show_instead<E>(
+        &self,
+        other: impl FnOnce(&View) -> Result<Option<View>, E>,
+    ) -> Result<(), E> {
+        let _alone = lock(&self.inner.refreshing);
+        let Some(view) = self.view() else { return Ok(()) };
+        if let Some(other) = other(&view)? {
+            self.show(other);
+        }
+        Ok(())
     }
 
     fn renew(&self, stop: &AtomicBool) -> Result<(), IndexError> {
@@ -223,7 +226,10 @@ impl Index {
                 let snapshot = gather(&inner.dir, &eye, before.as_deref(), &files, stop, told)
                     .map_err(|source| self.unwritable(source))?;
                 let Some(snapshot) = snapshot else { return Ok(()) };
-                View::new(Arc::new(snapshot))
+                let ranking = before.as_deref().and_then(View::ranking);
+                let ranking = ranking.and_then(|before| before.for_snapshot(&snapshot, &inner.dir));
+                let view = View::new(Arc::new(snapshot));
+                ranking.map(|ranking| view.ranked_by(ranking)).unwrap_or(view)
             }
         };
         // Nothing is refreshed while the view is exchanged: what was in between is looked at here.

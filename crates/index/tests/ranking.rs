@@ -19,6 +19,8 @@ use protocol::NotePath;
 
 const ALL: usize = 100_000;
 
+static GO: AtomicBool = AtomicBool::new(false);
+
 /// A note with its key as its place.
 fn note(path: &NotePath, key: u64, text: &str) -> NoteText<'static> {
     let path = Box::leak(Box::new(path.clone()));
@@ -33,15 +35,15 @@ fn notes(texts: &[(&str, &str)]) -> Vec<NoteText<'static>> {
 }
 
 fn build(dir: &Path, notes: &[NoteText<'static>]) -> Ranking {
-    Ranking::build(dir, 1, notes.iter().cloned(), &AtomicBool::new(false)).unwrap()
+    Ranking::build(dir, 1, notes.iter().cloned(), &GO).unwrap()
 }
 
 fn found(ranking: &Ranking, query: &str) -> Candidates {
-    ranking.candidates(&Asked::parse(query).unwrap(), ALL, &|_| true).unwrap()
+    ranking.candidates(&Asked::parse(query).unwrap(), ALL, &Some).unwrap()
 }
 
 fn keys(ranking: &Ranking, query: &str) -> BTreeSet<u64> {
-    found(ranking, query).keys.into_iter().collect()
+    found(ranking, query).places.into_iter().collect()
 }
 
 #[test]
@@ -53,14 +55,14 @@ fn names_headings_and_text_are_found_and_counted() {
     let ranking = build(dir.path(), &all);
     let tea = found(&ranking, "tea green");
     assert_eq!(
-        (&*tea.keys, &*tea.having, tea.notes, tea.found),
+        (&*tea.places, &*tea.having, tea.notes, tea.found),
         (&[1, 0, 2][..], &[3, 1][..], 3, 3)
     );
     assert_eq!(
         (tea.with_all, tea.worth_reading(1), tea.worth_reading(2)),
-        (1, &[1][..], &*tea.keys)
+        (1, &[1][..], &*tea.places)
     );
-    assert_eq!(found(&ranking, "camel").keys, [2]);
+    assert_eq!(found(&ranking, "camel").places, [2]);
     assert_eq!(
         found(&ranking, "coffee"),
         Candidates { having: vec![0], notes: 3, ..Default::default() }
@@ -73,8 +75,8 @@ fn only_what_is_accepted_is_found_but_everything_is_counted() {
     let ranking =
         build(dir.path(), &notes(&[("a.md", "tea"), ("b.md", "tea tea"), ("c.md", "tea")]));
     let asked = Asked::parse("tea").unwrap();
-    let odd = ranking.candidates(&asked, 1, &|key| key != 1).unwrap();
-    assert_eq!((odd.keys, odd.having, odd.found), (vec![0], vec![3], 2));
+    let odd = ranking.candidates(&asked, 1, &|key| (key != 1).then_some(key)).unwrap();
+    assert_eq!((odd.places, odd.having, odd.found), (vec![0], vec![3], 2));
 }
 
 #[test]
@@ -83,12 +85,11 @@ fn an_update_brings_new_notes_and_takes_old_ones_and_the_ranking_before_answers_
     let all = notes(&[("a.md", "tea"), ("b.md", "coffee"), ("c.md", "tea")]);
     let before = build(dir.path(), &all);
     let changed = notes(&[("a.md", "x"), ("b.md", "x tea")]);
-    let after = before.update(2, &[1, 2], changed[1..].iter().cloned()).unwrap();
+    let after = before.update(&[1, 2], changed[1..].iter().cloned(), &GO).unwrap();
     assert_eq!((keys(&after, "tea"), keys(&after, "coffee")), ([0, 1].into(), [].into()));
     assert_eq!((keys(&before, "tea"), keys(&before, "coffee")), ([0, 2].into(), [1].into()));
     assert_eq!((found(&after, "tea").having, found(&after, "tea").notes), (vec![2], 2));
-    assert!(Ranking::open(dir.path(), 1).is_none());
-    let opened = Ranking::open(dir.path(), 2).unwrap();
+    let opened = Ranking::open(dir.path(), 1).unwrap();
     assert_eq!(keys(&opened, "tea"), [0, 1].into());
 }
 
@@ -97,10 +98,10 @@ fn many_updates_leave_few_files() {
     let dir = tempfile::tempdir().unwrap();
     let all = notes(&[("a.md", "tea"), ("b.md", "coffee")]);
     let mut ranking = build(dir.path(), &all);
-    for generation in 2..40 {
-        let text = format!("tea number{generation}");
+    for number in 2..40 {
+        let text = format!("tea number{number}");
         let changed = [note(all[0].path, 0, &text)];
-        ranking = ranking.update(generation, &[0], changed.into_iter()).unwrap();
+        ranking = ranking.update(&[0], changed.into_iter(), &GO).unwrap();
     }
     assert_eq!((keys(&ranking, "number39"), keys(&ranking, "number38")), ([0].into(), [].into()));
     let files = fs::read_dir(dir.path()).unwrap().count();
@@ -116,6 +117,21 @@ fn a_build_that_is_told_to_stop_stops_and_nothing_opens() {
     assert!(matches!(stopped, Err(RankingError::Cancelled)), "{:?}", stopped.err());
     assert!(Ranking::open(dir.path(), 1).is_none());
     assert_eq!(keys(&build(dir.path(), &all), "tea"), [0, 1].into());
+}
+
+#[test]
+fn an_update_that_is_told_to_stop_leaves_the_directory_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    let (all, stop) = (notes(&[("a.md", "tea"), ("b.md", "tea")]), AtomicBool::new(false));
+    let ranking = build(dir.path(), &all);
+    let stopping = notes(&[("c.md", "tea"), ("d.md", "tea")]).into_iter();
+    let stopping = stopping.inspect(|_| stop.store(true, Ordering::Relaxed));
+    let stopped = ranking.update(&[0], stopping, &stop);
+    assert!(matches!(stopped, Err(RankingError::Cancelled)), "{:?}", stopped.err());
+    let opened = Ranking::open(dir.path(), 1).unwrap();
+    assert_eq!((keys(&ranking, "tea"), keys(&opened, "tea")), ([0, 1].into(), [0, 1].into()));
+    let after = opened.update(&[0], std::iter::empty(), &GO).unwrap();
+    assert_eq!(keys(&after, "tea"), [1].into());
 }
 
 #[test]
@@ -136,7 +152,7 @@ fn torn(tear: impl Fn(&mut Vec<u8>)) -> (usize, usize) {
         ("b.md", "# Tea\n\nthe green one"),
         ("c.md", "日本語"),
     ]);
-    drop(build(dir.path(), &all).update(2, &[0], all[..1].iter().cloned()).unwrap());
+    drop(build(dir.path(), &all).update(&[0], all[..1].iter().cloned(), &GO).unwrap());
     let (mut tears, mut refused) = (0, 0);
     for entry in fs::read_dir(dir.path()).unwrap() {
         let file = entry.unwrap().path();
@@ -145,7 +161,7 @@ fn torn(tear: impl Fn(&mut Vec<u8>)) -> (usize, usize) {
         tear(&mut bytes);
         fs::write(&file, &bytes).unwrap();
         tears += 1;
-        match Ranking::open(dir.path(), 2) {
+        match Ranking::open(dir.path(), 1) {
             None => refused += 1,
             Some(ranking) => assert_eq!(
                 (keys(&ranking, "tea"), keys(&ranking, "\"green one\""), keys(&ranking, "本語")),
@@ -156,7 +172,7 @@ fn torn(tear: impl Fn(&mut Vec<u8>)) -> (usize, usize) {
         }
         fs::write(&file, whole).unwrap();
         assert!(
-            Ranking::open(dir.path(), 2).is_some(),
+            Ranking::open(dir.path(), 1).is_some(),
             "the control: {} is whole again",
             file.display()
         );
@@ -181,7 +197,7 @@ fn a_torn_file_is_never_opened() {
 }
 
 #[test]
-fn another_generation_a_missing_file_and_an_empty_folder_are_not_opened() {
+fn one_of_other_rules_a_missing_file_and_an_empty_folder_are_not_opened() {
     let dir = tempfile::tempdir().unwrap();
     assert!(Ranking::open(dir.path(), 1).is_none());
     drop(build(dir.path(), &notes(&[("a.md", "tea")])));
@@ -203,8 +219,9 @@ fn fresh_notes_and_kept_ones_are_ordered_by_one_rule() {
     let order = |split: usize| {
         let (kept, fresh) = all.split_at(split);
         let ranking = build(dir.path(), kept);
-        let candidates = ranking.candidates(&asked, ALL, &|_| true).unwrap();
-        let texts: Vec<_> = candidates.keys.iter().map(|key| all[*key as usize].clone()).collect();
+        let candidates = ranking.candidates(&asked, ALL, &Some).unwrap();
+        let texts: Vec<_> =
+            candidates.places.iter().map(|key| all[*key as usize].clone()).collect();
         let (best, _) = rank(&asked, &candidates, &texts, fresh, 10);
         best.into_iter().map(|passage| passage.path.to_string()).collect::<Vec<_>>()
     };
@@ -411,9 +428,9 @@ proptest! {
             };
             let expected: BTreeSet<u64> = corpus.iter().zip(0..)
                 .filter(|((words, _), _)| oracle(words, wanted)).map(|(_, key)| key).collect();
-            let candidates = ranking.candidates(&asked, ALL, &|_| true).unwrap();
+            let candidates = ranking.candidates(&asked, ALL, &Some).unwrap();
             prop_assert_eq!(candidates.found, expected.len(), "{}", query);
-            prop_assert_eq!(candidates.keys.iter().copied().collect::<BTreeSet<_>>(), expected.clone(), "{}", &query);
+            prop_assert_eq!(candidates.places.iter().copied().collect::<BTreeSet<_>>(), expected.clone(), "{}", &query);
             let (scanned, _) = rank(&asked, &Candidates { having: vec![0; candidates.having.len()], ..Candidates::default() }, &[], &all, ALL);
             let scanned: BTreeSet<NotePath> = scanned.into_iter().map(|passage| passage.path).collect();
             prop_assert_eq!(scanned, expected.iter().map(|key| paths[*key as usize].clone()).collect(), "{}", &query);

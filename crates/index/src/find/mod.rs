@@ -14,7 +14,8 @@ pub use narrow::Narrow;
 use crate::asked::Asked;
 use crate::known::Shown;
 use crate::live::{Held, View};
-use crate::ranked::{Ranking, rank};
+use crate::ranked::rank;
+use crate::ranking::Fitting;
 use crate::reading::NoteText;
 use crate::{Cut, Index, SearchError};
 
@@ -57,8 +58,8 @@ impl Index {
         let view = view.planned(plan);
         let shown = Shown { view: &view, vault };
         let found = Found { shown: &shown, allowed: narrow.allowed(&shown) };
-        match self.ranking(view.snapshot()) {
-            Some(ranking) => found.by(&ranking, &asked, limit),
+        match view.ranking().filter(|ranking| ranking.covers_most()) {
+            Some(ranking) => found.by(ranking, &asked, limit),
             None => Ok(found.by_reading(&asked, limit, deadline)),
         }
     }
@@ -100,22 +101,24 @@ impl<'a> Found<'a> {
         is_allowed && held.is_note() && self.shown.shows(held)
     }
 
-    /// The best of those in the ranking, whose keys are the rows of the snapshot, and of what is
-    /// fresh.
-    fn by(&self, ranking: &Ranking, asked: &Asked, limit: u16) -> Result<Ranked, SearchError> {
+    /// The best of those in the ranking, and of what it does not hold.
+    fn by(&self, fitting: &Fitting, asked: &Asked, limit: u16) -> Result<Ranked, SearchError> {
         let view: &View = self.shown.view;
-        let stored = |key: u64| {
-            let row = usize::try_from(key).ok()?;
-            view.row(row).filter(|held| self.may_be(held))
+        let at = |row: usize| view.row(row).filter(|held| self.may_be(held));
+        let place = |key: u64| {
+            let row = fitting.row(key)?;
+            at(usize::try_from(row).ok()?).map(|_| u64::from(row))
         };
         let most = asked.candidates_for(usize::from(limit));
-        let candidates = ranking
-            .candidates(asked, most, &|key| stored(key).is_some())
+        let candidates = fitting
+            .ranking()
+            .candidates(asked, most, &place)
             .map_err(|error| SearchError::Ranking { why: error.to_string() })?;
         let worth = candidates.worth_reading(usize::from(limit)).iter();
-        let known: Vec<Read<'_>> =
-            worth.filter_map(|key| Some(Read::of(stored(*key)?, *key))).collect();
-        let fresh = view.fresh().filter(|held| self.may_be(held));
+        let known = worth.filter_map(|row| Some(Read::of(at(usize::try_from(*row).ok()?)?, *row)));
+        let known: Vec<Read<'_>> = known.collect();
+        let unranked = fitting.unranked().iter().filter_map(|row| at(*row));
+        let fresh = unranked.chain(view.fresh().filter(|held| self.may_be(held)));
         let fresh: Vec<Read<'_>> = fresh.map(|held| Read::of(held, u64::MAX)).collect();
         let texts: Vec<NoteText<'_>> = known.iter().map(Read::text).collect();
         let new: Vec<NoteText<'_>> = fresh.iter().map(Read::text).collect();

@@ -24,6 +24,7 @@ use lookup::{Lookup, Words};
 
 use crate::facts::Facts;
 use crate::links::{File, Names, fold, name};
+use crate::ranking::Fitting;
 use crate::snapshot::{Looked, Row, Snapshot};
 
 /// All files of a vault at one moment.
@@ -36,6 +37,8 @@ pub(crate) struct View {
     fresh: BTreeMap<NotePath, Arc<Fresh>>,
     /// How much text is fresh, in bytes.
     weight: usize,
+    /// The ranking of the snapshot, as far as there is one.
+    ranking: Option<Arc<Fitting>>,
 }
 
 /// A file that is not as in the snapshot.
@@ -128,7 +131,17 @@ impl View {
     pub(crate) fn new(snapshot: Arc<Snapshot>) -> Self {
         let dead = FixedBitSet::with_capacity(snapshot.rows().len());
         let lookup = Arc::new(Lookup::of(&snapshot));
-        Self { snapshot, lookup, dead, fresh: BTreeMap::new(), weight: 0 }
+        Self { snapshot, lookup, dead, fresh: BTreeMap::new(), weight: 0, ranking: None }
+    }
+
+    /// The same with a ranking, which was compared with its snapshot.
+    pub(crate) fn ranked_by(&self, ranking: Fitting) -> Self {
+        Self { ranking: Some(Arc::new(ranking)), ..self.clone() }
+    }
+
+    /// The ranking of its snapshot.
+    pub(crate) const fn ranking(&self) -> Option<&Arc<Fitting>> {
+        self.ranking.as_ref()
     }
 
     pub(crate) fn snapshot(&self) -> &Snapshot {

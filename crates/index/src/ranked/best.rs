@@ -36,16 +36,26 @@ struct Sum {
 /// A note among the best so far; the worst is the greatest.
 struct Place {
     score: Score,
-    key: u64,
+    at: u64,
 }
 
-/// Finds the best of those that `accept` takes.
+/// The keys of all notes.
+pub(super) fn keys(searcher: &Searcher) -> Result<Vec<u64>, TantivyError> {
+    let mut all = Vec::new();
+    for reader in searcher.segment_readers() {
+        let keys: Column<u64> = reader.fast_fields().u64("key")?;
+        all.extend(reader.doc_ids_alive().filter_map(|note| keys.first(note)));
+    }
+    Ok(all)
+}
+
+/// Finds the best of those that have a place.
 pub(super) fn best(
     searcher: &Searcher,
     fields: &Fields,
     asked: &Asked,
     most: usize,
-    accept: &(dyn Fn(u64) -> bool + Sync),
+    place: &(dyn Fn(u64) -> Option<u64> + Sync),
 ) -> Result<Candidates, TantivyError> {
     let mut finder = Finder::default();
     let mut parts = Vec::new();
@@ -62,11 +72,9 @@ pub(super) fn best(
     let (mut best, mut found) = (BinaryHeap::new(), 0);
     for part in &parts {
         let mut add = |key, score| {
-            if !accept(key) {
-                return;
-            }
+            let Some(at) = place(key) else { return };
             found += 1;
-            let place = Place { score, key };
+            let place = Place { score, at };
             if best.len() < most {
                 best.push(place);
             } else if best.peek().is_some_and(|worst| place < *worst) {
@@ -78,8 +86,8 @@ pub(super) fn best(
     }
     let best = best.into_sorted_vec();
     let with_all = best.iter().take_while(|place| place.score.has_all).count();
-    let keys = best.into_iter().map(|place| place.key).collect();
-    Ok(Candidates { keys, with_all, having, notes, found })
+    let places = best.into_iter().map(|place| place.at).collect();
+    Ok(Candidates { places, with_all, having, notes, found })
 }
 
 impl Part<'_> {
@@ -165,8 +173,8 @@ impl Part<'_> {
 
 impl Ord for Place {
     fn cmp(&self, other: &Self) -> Ordering {
-        // Of equals the one with the smaller key is better, so that an answer is always the same.
-        self.score.best_first(&other.score).then_with(|| self.key.cmp(&other.key))
+        // Of equals the lower place is better, so that an answer is always the same.
+        self.score.best_first(&other.score).then_with(|| self.at.cmp(&other.at))
     }
 }
 

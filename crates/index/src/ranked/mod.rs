@@ -23,25 +23,25 @@ use seal::Seal;
 /// Notes that a query finds.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Candidates {
-    /// The keys of the best ones, best first.
-    pub keys: Vec<u64>,
+    /// The places of the best ones, best first.
+    pub places: Vec<u64>,
     /// How many of these have all terms; they come first.
     pub with_all: usize,
     /// For each term of the query in how many notes it is, filters aside.
     pub having: Vec<usize>,
     /// How many notes there are, filters aside.
     pub notes: usize,
-    /// How many the query finds in all, of those that were accepted.
+    /// How many the query finds in all, of those that have a place.
     pub found: usize,
 }
 
 impl Candidates {
-    /// The keys of those whose texts may be among the best `limit`: when enough have all terms, no
+    /// The places of those whose texts may be among the best `limit`: when enough have all terms, no
     /// other one comes before them.
     #[must_use]
     pub fn worth_reading(&self, limit: usize) -> &[u64] {
-        let all = self.keys.get(..self.with_all).filter(|all| all.len() >= limit);
-        all.unwrap_or(&self.keys)
+        let all = self.places.get(..self.with_all).filter(|all| all.len() >= limit);
+        all.unwrap_or(&self.places)
     }
 }
 
@@ -72,60 +72,75 @@ pub struct Ranking {
 }
 
 impl Ranking {
-    /// Opens what `dir` holds for `generation`; `None` when it is torn, of another version or of
-    /// another generation. Reads all its files once, to be sure.
-    pub fn open(dir: &Path, generation: u64) -> Option<Self> {
-        let seal = Seal::of(dir, generation)?;
+    /// Opens what `dir` holds under `rules`; `None` when it is torn, of another version or was built
+    /// under others. Reads all its files once, to be sure.
+    pub fn open(dir: &Path, rules: u64) -> Option<Self> {
+        let seal = Seal::of(dir, rules)?;
         Self::over(dir, seal)
             .inspect_err(|why| tracing::warn!(%why, "a whole ranking does not open"))
             .ok()
     }
 
-    /// Builds anew from notes, in any order. What `dir` held before is gone; until this returns
-    /// nothing opens there. Stops early when `cancelled`.
+    /// Builds anew from notes, in any order; `rules` are those, hashed, that kept others out. What
+    /// `dir` held before is gone; until this returns nothing opens there. Stops early when
+    /// `cancelled`.
     pub fn build<'a>(
         dir: &Path,
-        generation: u64,
+        rules: u64,
         notes: impl Iterator<Item = NoteText<'a>>,
         cancelled: &AtomicBool,
     ) -> Result<Self, RankingError> {
         let failed = Failed(dir);
-        seal::empty(dir).map_err(|why| failed.to(&why))?;
+        seal::clear(dir).map_err(|why| failed.to(&why))?;
+        seal::make(dir).map_err(|why| failed.to(&why))?;
         let (schema, fields) = fields::schema();
         let index = Index::create_in_dir(dir, schema).map_err(|why| failed.to(&why))?;
         fields::register(&index);
         writing::write(&index, &fields, &[], notes, cancelled, &failed)?;
-        let seal = Seal::close(dir, generation, None).map_err(|why| failed.to(&why))?;
+        let seal = Seal::close(dir, rules, None).map_err(|why| failed.to(&why))?;
         Self::over(dir, seal).map_err(|why| failed.to(&why))
     }
 
-    /// The same directory brought to a new generation: the notes `gone` are no longer found, `notes`
-    /// are; one that changed is in both. This ranking keeps answering as before. When it fails the
-    /// directory has to be built anew.
+    /// The same directory brought up: the notes `gone` are no longer found, `notes` are. Costs as
+    /// much as these are, however many others there are. This ranking keeps answering as before, and
+    /// when `cancelled` the directory is as it was. When it fails otherwise that has to be built anew.
     pub fn update<'a>(
         &self,
-        generation: u64,
         gone: &[u64],
         notes: impl Iterator<Item = NoteText<'a>>,
+        cancelled: &AtomicBool,
     ) -> Result<Self, RankingError> {
         let failed = Failed(&self.dir);
-        let never = AtomicBool::new(false);
-        writing::write(&self.index, &self.fields, gone, notes, &never, &failed)?;
-        let seal = Seal::close(&self.dir, generation, Some(&self.seal));
+        let written = writing::write(&self.index, &self.fields, gone, notes, cancelled, &failed);
+        if let Err(why @ RankingError::Failed { .. }) = written {
+            return Err(why);
+        }
+        let seal = Seal::close(&self.dir, self.seal.rules(), Some(&self.seal));
         let seal = seal.map_err(|why| failed.to(&why))?;
+        written?;
         Self::over(&self.dir, seal).map_err(|why| failed.to(&why))
     }
 
-    /// The keys of at most `most` notes that the query finds, best first, of those that `accept`
-    /// takes. Words side by side are not
-    /// seen here; [`rank`] sees them in the text.
+    /// The hash of the rules that kept notes out of it.
+    pub(crate) const fn rules(&self) -> u64 {
+        self.seal.rules()
+    }
+
+    /// The keys of all notes that it finds.
+    pub(crate) fn keys(&self) -> Result<Vec<u64>, RankingError> {
+        best::keys(&self.searcher).map_err(|why| Failed(&self.dir).to(&why))
+    }
+
+    /// At most `most` notes that the query finds, best first, each as what `place` tells for its key;
+    /// those for which it tells nothing are left out, and of equals the lower place is better. Words
+    /// side by side are not seen here; [`rank`] sees them in the text.
     pub fn candidates(
         &self,
         asked: &Asked,
         most: usize,
-        accept: &(dyn Fn(u64) -> bool + Sync),
+        place: &(dyn Fn(u64) -> Option<u64> + Sync),
     ) -> Result<Candidates, RankingError> {
-        best::best(&self.searcher, &self.fields, asked, most, accept)
+        best::best(&self.searcher, &self.fields, asked, most, place)
             .map_err(|why| Failed(&self.dir).to(&why))
     }
 

@@ -1,4 +1,4 @@
-//! What a directory must hold to be whole: the generation, and of each file the hash. The library
+//! What a directory must hold to be whole: the rules that kept notes out, and of each file the hash. The library
 //! trusts its files, so nothing is given to it that is not as it wrote it.
 #![allow(
     clippy::disallowed_methods,
@@ -14,7 +14,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 /// Another version's directory is not opened: raise it when fields or words change.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 const NAME: &str = "seal.json";
 const NEW: &str = "seal.new";
@@ -23,16 +23,16 @@ const NEW: &str = "seal.new";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Seal {
     version: u32,
-    generation: u64,
+    rules: u64,
     /// Name to hash.
     files: BTreeMap<String, String>,
 }
 
 impl Seal {
-    /// The seal of a directory that is as it was closed for `generation`.
-    pub(super) fn of(dir: &Path, generation: u64) -> Option<Self> {
+    /// The seal of a directory that is as it was closed under `rules`.
+    pub(super) fn of(dir: &Path, rules: u64) -> Option<Self> {
         let seal: Self = serde_json::from_slice(&fs::read(dir.join(NAME)).ok()?).ok()?;
-        let is_asked_for = seal.version == VERSION && seal.generation == generation;
+        let is_asked_for = seal.version == VERSION && seal.rules == rules;
         let mut files = seal.files.iter();
         let is_whole = |(name, kept): (&String, &String)| {
             hash(&dir.join(name)).is_ok_and(|hash| hash == *kept)
@@ -42,7 +42,7 @@ impl Seal {
 
     /// Closes a directory that nobody writes any more. Files that are never changed and were under
     /// the seal `before` are not read again.
-    pub(super) fn close(dir: &Path, generation: u64, before: Option<&Self>) -> io::Result<Self> {
+    pub(super) fn close(dir: &Path, rules: u64, before: Option<&Self>) -> io::Result<Self> {
         let mut files = BTreeMap::new();
         for entry in fs::read_dir(dir)? {
             let entry = entry?;
@@ -55,19 +55,27 @@ impl Seal {
             let hash = known.cloned().map_or_else(|| hash(&entry.path()), Ok)?;
             files.insert(name, hash);
         }
-        let seal = Self { version: VERSION, generation, files };
+        let seal = Self { version: VERSION, rules, files };
         fs::write(dir.join(NEW), serde_json::to_vec(&seal)?)?;
         fs::rename(dir.join(NEW), dir.join(NAME))?;
         Ok(seal)
     }
+
+    pub(super) const fn rules(&self) -> u64 {
+        self.rules
+    }
 }
 
-/// Makes the directory, which others cannot look into, or takes everything out of it.
-pub(super) fn empty(dir: &Path) -> io::Result<()> {
+/// Takes the directory away with all that is in it. A ranking that is open keeps answering.
+pub(super) fn clear(dir: &Path) -> io::Result<()> {
     match fs::remove_dir_all(dir) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
+}
+
+/// Makes the directory, which others cannot look into.
+pub(super) fn make(dir: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(dir)
 }
 

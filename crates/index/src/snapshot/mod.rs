@@ -51,7 +51,7 @@ impl Part {
     }
 }
 
-const MAGIC: [u8; 8] = *b"VMNOTES\x01";
+const MAGIC: [u8; 8] = *b"VMNOTES\x02";
 
 /// Where the text begins.
 const HEADER: usize = 8 + 6 * 8 + 32;
@@ -79,6 +79,9 @@ pub(crate) struct Row {
     pub(crate) stamp: Option<Stamp>,
     /// Whether other rules hold for finding something in its text; see [`is_odd`].
     pub(crate) is_odd: bool,
+    /// What it is called in the [ranking](crate::ranked): the same path and the same text have the
+    /// same key in every snapshot, and no others do.
+    pub(crate) key: u64,
     /// Whether a line end was lent to its text.
     is_lent: bool,
     text: Range<usize>,
@@ -95,6 +98,7 @@ struct StoredRow {
     modified: i64,
     stamp: Option<[u64; 6]>,
     is_odd: bool,
+    key: u64,
     is_lent: bool,
     text: u64,
     facts: u64,
@@ -242,6 +246,7 @@ fn read_rows(bytes: &[u8], facts_at: usize) -> Option<Vec<Row>> {
             modified: Timestamp(row.modified),
             stamp: row.stamp.map(Stamp::from_numbers),
             is_odd: row.is_odd,
+            key: row.key,
             is_lent: row.is_lent,
             text: text..text_end,
             facts: facts..facts_end,

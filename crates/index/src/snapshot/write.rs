@@ -72,6 +72,7 @@ impl SnapshotWriter {
             modified: entry.modified.0,
             stamp: looked.stamp.map(Stamp::to_numbers),
             is_odd: is_odd(text),
+            key: key(&entry.path, text),
             is_lent,
             text: (text.len() + usize::from(is_lent)) as u64,
             facts: looked.facts.len() as u64,
@@ -92,6 +93,7 @@ impl SnapshotWriter {
             modified: row.modified.0,
             stamp: row.stamp.map(Stamp::to_numbers),
             is_odd: row.is_odd,
+            key: row.key,
             is_lent: row.is_lent,
             text: row.text.len() as u64,
             facts: facts.len() as u64,
@@ -109,6 +111,7 @@ impl SnapshotWriter {
             modified: 0,
             stamp: None,
             is_odd: false,
+            key: 0,
             is_lent: false,
             text: 0,
             facts: 0,
@@ -148,6 +151,14 @@ impl SnapshotWriter {
 /// Where a snapshot is written before it takes its place.
 fn beginning(dir: &Path, part: Part) -> PathBuf {
     dir.join(format!("{}.new", part.name()))
+}
+
+/// A hash of both, which is theirs alone: among a million notes two share one in every 40 million
+/// vaults.
+fn key(path: &NotePath, text: &[u8]) -> u64 {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(path.as_str().as_bytes()).update(&[0]).update(text);
+    hasher.finalize().as_bytes().first_chunk().map_or(0, |first| u64::from_le_bytes(*first))
 }
 
 fn kind(kind: EntryKind) -> u8 {

@@ -1,0 +1,152 @@
+//! The ranking of an index is brought up by what changed, and answers as one that is built anew.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "a test makes its own files and fails where it cannot go on"
+)]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use index::{Index, Narrow, Ranked};
+use protocol::settings::PrivateSettings;
+use protocol::{ChangeSet, NotePath, PrivateRules};
+use tempfile::TempDir;
+use vault::Vault;
+
+static GO: AtomicBool = AtomicBool::new(false);
+
+const NOTES: usize = 3_000;
+const REWRITTEN: usize = 300;
+/// With those that are rewritten more than are held in memory: the notes are written anew.
+const MADE: usize = 750;
+
+struct Desk {
+    folder: TempDir,
+    cache: TempDir,
+    vault: Vault,
+    index: Index,
+}
+
+fn desk() -> Desk {
+    let (folder, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let vault = Vault::open(folder.path()).unwrap();
+    let index = Index::new(&vault, PrivateRules::default(), cache.path());
+    let desk = Desk { folder, cache, vault, index };
+    (0..NOTES).for_each(|number| drop(desk.write(number, "tea")));
+    desk.index.catch_up(&GO).unwrap();
+    desk
+}
+
+fn find(index: &Index, vault: &Vault, query: &str) -> Ranked {
+    let ample = Duration::from_secs(60);
+    index.find(vault, &ChangeSet::default(), query, &Narrow::default(), 20, ample).unwrap()
+}
+
+impl Desk {
+    fn write(&self, number: usize, word: &str) -> NotePath {
+        let name = format!("n{number}.md");
+        let text = format!("{word} green-{} {}\n", number % 7, "straw ".repeat(number % 11));
+        fs::write(self.folder.path().join(&name), text).unwrap();
+        NotePath::parse(&name).unwrap()
+    }
+
+    /// Rewrites some notes, makes some and removes some, and keeps the index.
+    fn change_many(&self) {
+        let rewritten = (0..REWRITTEN).map(|number| self.write(number, "coffee"));
+        let made = (NOTES..NOTES + MADE).map(|number| self.write(number, "tea coffee"));
+        let mut changed: Vec<NotePath> = rewritten.chain(made).collect();
+        for number in 2_000..2_100 {
+            let name = format!("n{number}.md");
+            fs::remove_file(self.folder.path().join(&name)).unwrap();
+            changed.push(NotePath::parse(&name).unwrap());
+        }
+        self.index.refresh(&changed);
+        self.index.tidy(&GO).unwrap();
+    }
+
+    fn answers(&self) -> Vec<Ranked> {
+        let queries = ["tea", "coffee", "tea green", "straw -coffee", "\"coffee green\"", "n12"];
+        queries.map(|query| find(&self.index, &self.vault, query)).into()
+    }
+
+    /// What an index that is built from nothing answers.
+    fn answers_from_nothing(&self, rules: PrivateRules) -> Vec<Ranked> {
+        let cache = tempfile::tempdir().unwrap();
+        let index = Index::new(&self.vault, rules, cache.path());
+        index.catch_up(&GO).unwrap();
+        assert!(index.rank(&GO).unwrap() > 0);
+        let folder = tempfile::tempdir().unwrap();
+        let vault = self.vault.clone();
+        let anew = Desk { folder, cache, vault, index };
+        anew.answers()
+    }
+
+    fn reopened(self, rules: PrivateRules) -> Self {
+        let index = Index::new(&self.vault, rules, self.cache.path());
+        index.catch_up(&GO).unwrap();
+        Self { index, ..self }
+    }
+}
+
+/// How many notes each of the answers found.
+fn counts(answers: &[Ranked]) -> Vec<u32> {
+    answers.iter().map(|answer| answer.notes).collect()
+}
+
+/// The files of the ranking that hold words.
+fn parts(cache: &Path) -> BTreeSet<String> {
+    let files = fs::read_dir(cache.join("ranked")).unwrap();
+    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| name.ends_with(".idx")).collect()
+}
+
+#[test]
+fn when_the_notes_are_written_anew_the_ranking_takes_in_what_changed_and_no_more() {
+    let desk = desk();
+    assert_eq!(desk.index.rank(&GO).unwrap(), NOTES, "the control: at first it takes in all");
+    let before = parts(desk.cache.path());
+    let snapshot = || fs::read(desk.cache.path().join("notes")).unwrap();
+    let old = snapshot();
+    desk.change_many();
+    assert_ne!(snapshot(), old, "the control: the notes were written anew");
+    let from_nothing = desk.answers_from_nothing(PrivateRules::default());
+    assert_eq!(counts(&desk.answers()), counts(&from_nothing), "what it lacks is read");
+    assert_eq!(desk.index.rank(&GO).unwrap(), REWRITTEN + MADE);
+    assert_eq!(desk.answers(), from_nothing);
+    let after = parts(desk.cache.path());
+    assert!(after.is_superset(&before) && after.len() > before.len(), "{before:?} {after:?}");
+    assert_eq!(desk.index.rank(&GO).unwrap(), 0);
+    let desk = desk.reopened(PrivateRules::default());
+    assert_eq!(desk.index.rank(&GO).unwrap(), 0, "it is kept");
+    assert_eq!(desk.answers(), from_nothing);
+}
+
+#[test]
+fn a_ranking_that_was_not_brought_up_before_the_end_is_brought_up_after_the_next_start() {
+    let desk = desk();
+    desk.index.rank(&GO).unwrap();
+    desk.change_many();
+    assert_eq!(desk.index.rank(&AtomicBool::new(true)).unwrap(), 0, "it was told to stop");
+    let desk = desk.reopened(PrivateRules::default());
+    assert_eq!(desk.index.rank(&GO).unwrap(), REWRITTEN + MADE);
+    assert_eq!(desk.answers(), desk.answers_from_nothing(PrivateRules::default()));
+}
+
+#[test]
+fn a_ranking_of_other_rules_is_built_anew() {
+    let desk = desk();
+    desk.index.rank(&GO).unwrap();
+    let never = vec!["n5.md".to_owned()];
+    let rules = PrivateSettings { never, ..PrivateSettings::default() };
+    let rules = PrivateRules::parse(&rules).unwrap();
+    let before = parts(desk.cache.path());
+    let desk = desk.reopened(rules.clone());
+    assert_eq!(desk.index.rank(&GO).unwrap(), NOTES - 1);
+    assert!(before.is_disjoint(&parts(desk.cache.path())));
+    assert_eq!(desk.answers(), desk.answers_from_nothing(rules));
+}
