@@ -38,7 +38,7 @@ pub(crate) struct Reading<'a> {
     pub(crate) blocks: Vec<Block>,
     /// In the text, ascending.
     pub(crate) marks: Vec<Mark>,
-    /// In each of the names, ascending.
+    /// In each of the names, ascending; the title is the first of these.
     pub(crate) names: Vec<(&'a str, Vec<Mark>)>,
 }
 
@@ -102,13 +102,17 @@ impl<'a> Reading<'a> {
 
     /// The place with the most weight; of equals the one a person sees first.
     fn why(&self, block: Option<&Block>, weights: &[f64]) -> Why {
-        let title = self.names.iter().map(|(_, marks)| weight(marks, weights)).fold(0.0, f64::max);
+        let mut names = self.names.iter().map(|(_, marks)| weight(marks, weights));
+        let title = names.next().unwrap_or_default();
+        let alias = names.fold(0.0, f64::max);
         let heading = block.map_or(0.0, |block| self.weight_above(block, weights));
         let in_text = |block: &&Block| block.kind != Kind::Heading;
         let text =
             block.filter(in_text).map_or(0.0, |block| weight(self.within(&block.span), weights));
-        if title > 0.0 && title >= heading.max(text) {
+        if title > 0.0 && title >= alias.max(heading).max(text) {
             Why::Title
+        } else if alias > 0.0 && alias >= heading.max(text) {
+            Why::Alias
         } else if heading > 0.0 && heading >= text {
             Why::Heading
         } else {

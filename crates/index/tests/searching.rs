@@ -9,6 +9,7 @@
     reason = "a test makes its own files and fails where it cannot go on"
 )]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -245,6 +246,37 @@ fn a_title_counts_more_than_a_heading_and_a_heading_more_than_text() {
     let whys: Vec<Why> = found.passages.iter().map(|passage| passage.why).collect();
     assert_eq!(whys, [Why::Title, Why::Heading, Why::Text]);
     assert_eq!((found.notes, found.cut), (3, None));
+}
+
+#[test]
+fn what_only_another_name_holds_is_said_to_be_found_by_that() {
+    let (_folder, vault) = vault(&[
+        ("Beta.md", "---\naliases: [Root, Turnip soup]\n---\nwater"),
+        ("Turnip soup.md", "---\nalias: Turnip soup\n---\n"),
+        ("c.md", "---\nalias: Turnip\n---\n## Turnip soup\n\nhot"),
+        ("d.md", "---\nkind: turnip soup\n---\n"),
+    ]);
+    let dir = tempfile::tempdir().unwrap();
+    let index = Index::new(&vault, PrivateRules::default(), dir.path());
+    let whys = || {
+        let (plan, narrow) = (ChangeSet::default(), Narrow::default());
+        let found = index.find(&vault, &plan, "turnip soup", &narrow, 9, AMPLE).unwrap();
+        let whys: BTreeMap<String, Why> =
+            found.passages.iter().map(|found| (found.path.to_string(), found.why)).collect();
+        whys
+    };
+    let go = AtomicBool::new(false);
+    let expected = [
+        ("Beta.md", Why::Alias),
+        ("Turnip soup.md", Why::Title),
+        ("c.md", Why::Heading),
+        ("d.md", Why::Text),
+    ];
+    let expected: BTreeMap<String, Why> = expected.map(|(path, why)| (path.to_owned(), why)).into();
+    index.catch_up(&go).unwrap();
+    assert_eq!(whys(), expected);
+    index.rank(&go).unwrap();
+    assert_eq!(whys(), expected, "the ranking makes no difference");
 }
 
 #[test]

@@ -29,6 +29,8 @@ pub struct Passage {
 pub enum Why {
     /// In the note's name.
     Title,
+    /// In another name that its properties give it.
+    Alias,
     /// In a heading.
     Heading,
     /// In the text.

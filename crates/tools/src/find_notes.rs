@@ -137,6 +137,7 @@ fn words(query: &str, ranked: &Ranked) -> String {
     for passage in &ranked.passages {
         let why = match passage.why {
             Why::Title => "in its name",
+            Why::Alias => "in another name of it",
             Why::Heading => "in a heading",
             Why::Text => "in the text",
         };

@@ -317,7 +317,7 @@ working: boolean, };
 /**
  * Where the words were found.
  */
-export type Why = "title" | "heading" | "text";
+export type Why = "title" | "alias" | "heading" | "text";
 
 /**
  * A place in a note that matches what was looked for.

@@ -139,6 +139,9 @@ async fn finding_returns_passages_for_the_window_and_words_for_the_model() {
         panic!("{:?}", found.reactions)
     };
     assert_eq!((query.as_str(), passages[0].path.as_str()), ("boiler pressure", "House/Boiler.md"));
+    bench.elsewhere("House/Heat.md", "---\naliases: [Radiator]\n---\nwarm\n");
+    let alias = bench.works("find_notes", json!({ "query": "radiator" })).await.text;
+    assert!(alias.contains("`House/Heat.md` line 1, in another name of it"), "{alias}");
     let none = bench.works("find_notes", json!({ "query": "zeppelin" })).await.text;
     assert!(none.starts_with("No note matches “zeppelin”."), "{none}");
 }
