@@ -16,10 +16,9 @@ use protocol::{NotePath, PrivateRules};
 use thiserror::Error;
 use vault::{Entry, Stamp, Vault, VaultError};
 
-use crate::live::{Eye, View, gather, keep, kept};
+use crate::live::{Eye, Now, View, Withheld, gather, keep, kept};
 use crate::parallel;
 use crate::ranked::RankingError;
-use crate::snapshot::Looked;
 
 /// Why an index could not be brought up to date. Searches go on without it.
 #[derive(Debug, Error)]
@@ -136,7 +135,7 @@ impl Index {
         let Some(view) = self.view() else { return Ok(()) };
         self.refresh(&view.unsettled());
         let Some(view) = self.view() else { return Ok(()) };
-        if view.is_heavy() {
+        if view.is_heavy() || view.betrays() {
             return self.catch_up(stop);
         }
         let _alone = lock(&self.inner.catching_up);
@@ -144,7 +143,9 @@ impl Index {
         if kept.as_ref().is_some_and(|kept| Arc::ptr_eq(kept, &view)) {
             return Ok(());
         }
-        keep(&self.inner.dir, &view).map_err(|source| self.unwritable(source))?;
+        let rules = self.rules();
+        let eye = Eye::new(&self.inner.vault, &rules);
+        keep(&self.inner.dir, &eye, &view).map_err(|source| self.unwritable(source))?;
         *kept = Some(view);
         Ok(())
     }
@@ -216,19 +217,21 @@ impl Index {
         let before = self.view().or_else(|| kept(&inner.dir).map(Arc::new));
         let files = inner.vault.survey()?;
         let rules = self.rules();
-        let eye = Eye::new(&inner.vault, &rules);
+        let withheld = Withheld::open(&inner.dir);
+        let eye = Eye::new(&inner.vault, &rules).knowing(&withheld);
         self.covered(0, files.len());
         let view = match before.as_deref().and_then(|before| updated(before, &eye, &files)) {
-            Some(view) => view,
-            None => {
+            Some(view) if !view.betrays() => view,
+            betraying => {
                 make_private(&inner.dir).map_err(|source| self.unwritable(source))?;
                 let told = |done| self.covered(done, files.len());
-                let snapshot = gather(&inner.dir, &eye, before.as_deref(), &files, stop, told)
+                let known = betraying.as_ref().or(before.as_deref());
+                let view = gather(&inner.dir, &eye, known, &files, stop, told)
                     .map_err(|source| self.unwritable(source))?;
-                let Some(snapshot) = snapshot else { return Ok(()) };
+                let Some(view) = view else { return Ok(()) };
                 let ranking = before.as_deref().and_then(View::ranking);
-                let ranking = ranking.and_then(|before| before.for_snapshot(&snapshot, &inner.dir));
-                let view = View::new(Arc::new(snapshot));
+                let ranking =
+                    ranking.and_then(|before| before.for_snapshot(view.snapshot(), &inner.dir));
                 ranking.map(|ranking| view.ranked_by(ranking)).unwrap_or(view)
             }
         };
@@ -247,17 +250,16 @@ impl Index {
     }
 
     /// What the files at `paths` are now, where that is not what `view` holds.
-    fn changes(&self, view: &View, paths: &[NotePath]) -> Vec<(NotePath, Option<Looked>)> {
+    fn changes(&self, view: &View, paths: &[NotePath]) -> Vec<(NotePath, Now)> {
         let rules = self.rules();
         let eye = Eye::new(&self.inner.vault, &rules);
         let looked = parallel::look(paths, None, |path| {
             let Ok(found) = self.inner.vault.entry(path) else { return None };
-            let known = view.get(path);
-            match (found, known) {
-                (None, None) => None,
-                (None, Some(_)) => Some((path.clone(), None)),
-                (Some((_, stamp)), Some(known)) if known.stamp() == Some(stamp) => None,
-                (Some((entry, stamp)), _) => Some((path.clone(), eye.look(&entry, stamp))),
+            let is_known = view.get(path).is_some() || view.private().contains_key(path);
+            match found {
+                None => is_known.then(|| (path.clone(), Now::Gone)),
+                Some((_, stamp)) if view.stamp(path) == Some(stamp) => None,
+                Some((entry, stamp)) => Some((path.clone(), eye.look(&entry, stamp))),
             }
         });
         looked.found
@@ -287,20 +289,28 @@ fn updated(before: &View, eye: &Eye<'_>, files: &[(Entry, Stamp)]) -> Option<Vie
     if before.snapshot().rules() != eye.rules_hash() {
         return None;
     }
-    let known = |path: &NotePath| before.get(path).and_then(|known| known.stamp());
-    let is_same = |(entry, stamp): &&(Entry, Stamp)| known(&entry.path) == Some(*stamp);
-    let changed: Vec<_> = files.iter().filter(|file| !is_same(file)).collect();
+    let is_same = |(entry, stamp): &&(Entry, Stamp)| before.stamp(&entry.path) == Some(*stamp);
+    let other = files.iter().filter(|file| !is_same(file));
+    let (mut changed, mut private) = (Vec::new(), Vec::new());
+    for file in other {
+        // What is known to be private is no change to read, however much of it there is.
+        match eye.private(&file.0, file.1) {
+            Some(one) => private.push((file.0.path.clone(), Now::Private(one))),
+            None => changed.push(file),
+        }
+    }
     let is_there =
         |path: &NotePath| files.binary_search_by(|(entry, _)| entry.path.cmp(path)).is_ok();
-    let gone = before.all().map(|held| held.path().clone()).filter(|path| !is_there(path));
-    let gone: Vec<_> = gone.map(|path| (path, None)).collect();
+    let known = before.all().map(|held| held.path().clone());
+    let known = known.chain(before.private().keys().cloned());
+    let gone: Vec<_> = known.filter(|path| !is_there(path)).map(|path| (path, Now::Gone)).collect();
     if before.is_heavy_with(changed.len() + gone.len()) {
         return None;
     }
     let looked = parallel::look(&changed, None, |(entry, stamp)| {
         Some((entry.path.clone(), eye.look(entry, *stamp)))
     });
-    Some(before.with(looked.found.into_iter().chain(gone)))
+    Some(before.with(looked.found.into_iter().chain(private).chain(gone)))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -3,12 +3,13 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::live::View;
-use crate::ranked::{Ranking, RankingError};
+use crate::ranked::{Ranking, RankingError, clear};
 use crate::reading::NoteText;
 use crate::snapshot::{Row, Snapshot};
 use crate::{Index, IndexError};
@@ -160,6 +161,12 @@ impl Index {
         });
         shown.map_err(|why| IndexError::Unranked { why })
     }
+}
+
+/// Puts away what is on disk of the ranking of the index in `dir`: it has words that no file may hold
+/// any more. One that is open keeps answering.
+pub(crate) fn put_away(dir: &Path) -> io::Result<()> {
+    clear(&ranking_dir(dir))
 }
 
 /// Where the ranking of the index in `dir` is.

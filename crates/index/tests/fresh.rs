@@ -11,7 +11,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -93,13 +93,19 @@ fn never(rule: &str) -> PrivateRules {
     PrivateRules::parse(&settings).unwrap()
 }
 
-/// Whether a file of the cache directory holds these bytes.
+/// Whether a file of the cache directory holds these words.
 fn on_disk(dir: &Path, words: &str) -> bool {
-    let holds = |file: &Path| {
-        let bytes = fs::read(file).unwrap();
-        bytes.windows(words.len()).any(|window| window == words.as_bytes())
-    };
-    fs::read_dir(dir).unwrap().flatten().any(|entry| entry.path().is_file() && holds(&entry.path()))
+    holds(dir, words.as_bytes())
+}
+
+/// Whether a file below `dir` holds these bytes.
+fn holds(dir: &Path, wanted: &[u8]) -> bool {
+    fs::read_dir(dir).unwrap().flatten().map(|entry| entry.path()).any(|path| {
+        if path.is_dir() {
+            return holds(&path, wanted);
+        }
+        fs::read(path).unwrap().windows(wanted.len()).any(|window| window == wanted)
+    })
 }
 
 #[test]
@@ -231,38 +237,132 @@ fn the_snapshot_is_for_the_user_alone() {
     assert_eq!((mode(&dir), mode(&dir.join("notes"))), (0o700, 0o600));
 }
 
+/// Counts how many notes are opened; a file that is no note marks the moment.
+struct Openings {
+    mark: PathBuf,
+    heard: mpsc::Receiver<PathBuf>,
+    _watcher: notify::RecommendedWatcher,
+}
+
+impl Openings {
+    fn of(desk: &Desk) -> Self {
+        let mark = desk.notes.path().join("mark.txt");
+        fs::write(&mark, "").unwrap();
+        let (tell, heard) = mpsc::channel();
+        let mut watcher =
+            notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+                let event = event.unwrap();
+                if matches!(event.kind, EventKind::Access(AccessKind::Open(_))) {
+                    event.paths.into_iter().for_each(|path| tell.send(path).unwrap());
+                }
+            })
+            .unwrap();
+        watcher.watch(desk.notes.path(), RecursiveMode::NonRecursive).unwrap();
+        Self { mark, heard, _watcher: watcher }
+    }
+
+    /// How many notes were opened since it was asked last: the mark's own opening comes behind them.
+    fn count(&self) -> usize {
+        fs::read(&self.mark).unwrap();
+        let until_mark = self.heard.iter().take_while(|path| *path != self.mark);
+        until_mark.filter(|path| path.extension().is_some_and(|is| is == "md")).count()
+    }
+}
+
+impl Desk {
+    /// Restarts until that opens no note: as long as they are younger than the grain of a clock they
+    /// are read again.
+    fn until_none_is_opened(mut self, openings: &Openings, rules: &PrivateRules) -> Self {
+        let began = Instant::now();
+        loop {
+            self.index.tidy(&GO).unwrap();
+            openings.count();
+            self = self.reopened(rules.clone());
+            self.catch_up();
+            if openings.count() == 0 {
+                return self;
+            }
+            assert!(began.elapsed() < AMPLE, "notes are opened at every start");
+        }
+    }
+}
+
 #[test]
 fn reopening_opens_no_note_when_nothing_changed() {
-    let mut desk = Desk::over(&[("a.md", "milk"), ("b.md", "tea"), ("mark.txt", "")]);
-    let mark = desk.notes.path().join("mark.txt");
-    let (tell, heard) = mpsc::channel();
-    let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-        let event = event.unwrap();
-        if matches!(event.kind, EventKind::Access(AccessKind::Open(_))) {
-            event.paths.into_iter().for_each(|path| tell.send(path).unwrap());
-        }
-    })
-    .unwrap();
-    watcher.watch(desk.notes.path(), RecursiveMode::NonRecursive).unwrap();
-    // How many notes were opened until now: the mark's own opening comes behind them.
-    let opened = || {
-        fs::read(&mark).unwrap();
-        let until_mark = heard.iter().take_while(|path| *path != mark);
-        until_mark.filter(|path| path.extension().is_some_and(|is| is == "md")).count()
-    };
+    let desk = Desk::over(&[("a.md", "milk"), ("b.md", "tea")]);
+    let openings = Openings::of(&desk);
     desk.catch_up();
-    let mut rounds = vec![opened()];
-    let began = Instant::now();
-    // As long as the notes are younger than the grain of a clock they are read again.
-    while rounds.last() != Some(&0) && began.elapsed() < AMPLE {
-        desk.index.tidy(&GO).unwrap();
-        opened();
-        desk = desk.reopened(PrivateRules::default());
-        desk.catch_up();
-        rounds.push(opened());
-    }
-    assert_eq!((rounds.first(), rounds.last()), (Some(&2), Some(&0)));
+    assert_eq!(openings.count(), 2, "the control: at first all are opened");
+    let desk = desk.until_none_is_opened(&openings, &PrivateRules::default());
     assert_eq!(desk.found("milk"), ["a.md"]);
+}
+
+#[test]
+fn reopening_opens_no_private_note_either() {
+    let notes = [("a.md", "milk"), ("b.md", "#secret milk"), ("c.md", "---\ntags: secret\n---\n")];
+    let rules = never("#secret");
+    let desk = Desk::over(&notes).reopened(rules.clone());
+    let openings = Openings::of(&desk);
+    desk.catch_up();
+    assert_eq!(openings.count(), 3, "the control: at first all are opened");
+    let desk = desk.until_none_is_opened(&openings, &rules);
+    assert_eq!(desk.found("milk"), ["a.md"]);
+    desk.write("b.md", "open milk");
+    assert_eq!(openings.count(), 1, "the writer's own");
+    let desk = desk.reopened(rules.clone());
+    desk.catch_up();
+    assert_eq!(openings.count(), 1, "one that changed is looked at");
+    assert_eq!(desk.found("milk"), ["a.md", "b.md"]);
+    let desk = desk.until_none_is_opened(&openings, &rules);
+    let desk = desk.reopened(never("#other"));
+    desk.catch_up();
+    assert_eq!((openings.count(), desk.found("secret")), (1, vec!["c.md".to_owned()]));
+}
+
+#[test]
+fn nothing_of_a_private_note_is_in_any_file() {
+    let desk = Desk::over(&[("Canary.md", "#secret canary-one"), ("Open.md", "canary-two")]);
+    let rules = never("#secret");
+    let desk = desk.reopened(rules.clone());
+    let openings = Openings::of(&desk);
+    desk.catch_up();
+    let desk = desk.until_none_is_opened(&openings, &rules);
+    desk.index.rank(&GO).unwrap();
+    let dir = desk.cache.path();
+    assert!(dir.join("withheld").exists(), "the control: what is private is known again");
+    assert!(on_disk(dir, "Open.md") && on_disk(dir, "canary-two"), "the control: that is open");
+    let hash = blake3::hash(b"Canary.md");
+    let hashes = [hash.as_bytes()[..8].to_vec(), hash.to_hex()[..16].as_bytes().to_vec()];
+    assert!(!on_disk(dir, "Canary") && !on_disk(dir, "canary-one"));
+    assert!(!hashes.iter().any(|hash| holds(dir, hash)), "it could be guessed");
+    fs::write(dir.join("control"), hash.as_bytes()).unwrap();
+    assert!(hashes.iter().any(|hash| holds(dir, hash)), "the control: that would be seen");
+}
+
+#[test]
+fn a_note_that_becomes_private_leaves_every_file() {
+    let desk = Desk::over(&[("Canary.md", "canary-one"), ("b.md", "milk")]);
+    let desk = desk.reopened(never("#secret"));
+    desk.catch_up();
+    desk.index.rank(&GO).unwrap();
+    desk.write("Canary.md", "canary-one canary-two");
+    desk.refresh(&["Canary.md"]);
+    desk.index.tidy(&GO).unwrap();
+    let dir = desk.cache.path().to_owned();
+    let words = ["Canary", "canary-one", "canary-two"];
+    assert!(words.iter().all(|word| on_disk(&dir, word)), "the control: it is there");
+    assert_eq!(desk.index.rank(&GO).unwrap(), 0, "the control: the ranking stands");
+    desk.write("Canary.md", "#secret canary-one canary-two");
+    desk.refresh(&["Canary.md"]);
+    assert!(desk.found("canary").is_empty());
+    desk.index.tidy(&GO).unwrap();
+    assert!(!words.iter().any(|word| on_disk(&dir, word)));
+    assert!(!dir.join("ranked").exists(), "its words are in the ranking");
+    assert_eq!(desk.index.rank(&GO).unwrap(), 1);
+    assert!(!words.iter().any(|word| on_disk(&dir, word)));
+    desk.write("Canary.md", "canary-three");
+    desk.refresh(&["Canary.md"]);
+    assert_eq!(desk.found("canary"), ["Canary.md"]);
 }
 
 #[test]

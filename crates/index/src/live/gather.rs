@@ -1,13 +1,19 @@
 //! Making a snapshot of all files, with as little reading as can be.
+#![expect(clippy::disallowed_methods, reason = "its folder is one of the cache directory")]
 
+use std::collections::BTreeMap;
+use std::fs;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use protocol::NotePath;
 use vault::{Entry, Stamp};
 
-use super::{Eye, Held, View};
+use super::{Eye, Held, Now, Private, View};
 use crate::parallel;
+use crate::ranking;
 use crate::snapshot::{Looked, Part, Row, Snapshot, SnapshotWriter};
 
 /// So many files are looked at before they are written: what is held in memory meanwhile.
@@ -17,11 +23,12 @@ const PORTION: usize = 512;
 enum Kept<'a> {
     Row(&'a Snapshot, &'a Row),
     Looked(Looked),
+    Private(Private),
 }
 
 /// Writes a snapshot of `files`, which are all files sorted by path: what `before` knows by the same
 /// stamp is copied, all others are looked at. `told` hears how many are done. `None` when `stop` was
-/// set.
+/// set. Nothing of what is private is left in the other files of `dir`.
 pub(crate) fn gather(
     dir: &Path,
     eye: &Eye<'_>,
@@ -29,32 +36,51 @@ pub(crate) fn gather(
     files: &[(Entry, Stamp)],
     stop: &AtomicBool,
     told: impl Fn(usize),
-) -> io::Result<Option<Snapshot>> {
+) -> io::Result<Option<View>> {
     let mut writer = SnapshotWriter::begin(dir, Part::Whole)?;
     let same_rules = before.is_some_and(|before| before.snapshot().rules() == eye.rules_hash());
     let may_hold = |held: &Held<'_>| {
         same_rules || (eye.may_hold(held.path()) && eye.may_hold_text(held.text()))
     };
+    let mut private = BTreeMap::new();
     for (number, portion) in files.chunks(PORTION).enumerate() {
         if stop.load(Ordering::Relaxed) {
             return Ok(None);
         }
         told(number * PORTION);
         let looked = parallel::look(portion, None, |(entry, stamp)| {
-            let known = before.and_then(|before| before.get(&entry.path));
-            match known.filter(|known| known.stamp() == Some(*stamp)) {
-                Some(held) if !may_hold(&held) => None,
+            let same = before.filter(|before| before.stamp(&entry.path) == Some(*stamp));
+            let hidden = || Private { entry: entry.clone(), stamp: Some(*stamp) };
+            match same.and_then(|before| before.get(&entry.path)) {
+                Some(held) if !may_hold(&held) => Some(Kept::Private(hidden())),
                 Some(Held::Stored(snapshot, row)) => Some(Kept::Row(snapshot, row)),
                 Some(Held::Fresh(fresh)) => Some(Kept::Looked(fresh.looked.clone())),
-                None => eye.look(entry, *stamp).map(Kept::Looked),
+                None if same_rules && same.is_some() => Some(Kept::Private(hidden())),
+                None => match eye.look(entry, *stamp) {
+                    Now::Held(looked) => Some(Kept::Looked(looked)),
+                    Now::Private(private) => Some(Kept::Private(private)),
+                    Now::Gone => None,
+                },
             }
         });
         for kept in looked.found {
             match kept {
                 Kept::Row(snapshot, row) => writer.keep(snapshot, row)?,
                 Kept::Looked(looked) => writer.add(&looked)?,
+                Kept::Private(one) => drop(private.insert(one.entry.path.clone(), one)),
             }
         }
     }
-    writer.finish(eye.rules_hash(), 0).map(Some)
+    let was_known =
+        |path: &NotePath| before.is_some_and(|before| before.snapshot.find(path).is_some());
+    if before.is_some() && (!same_rules || private.keys().any(was_known)) {
+        ranking::put_away(dir)?;
+    }
+    let snapshot = writer.finish(eye.rules_hash(), 0)?;
+    match fs::remove_file(dir.join(Part::Later.name())) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    eye.keep_withheld(dir, private.values())?;
+    Ok(Some(View::new(Arc::new(snapshot)).hiding(private)))
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Held, View};
+use super::{Eye, Held, Now, View};
 use crate::snapshot::{Looked, Part, Snapshot, SnapshotWriter};
 
 /// The last view that was kept in `dir`; `None` when there is none.
@@ -17,19 +17,19 @@ pub(crate) fn kept(dir: &Path) -> Option<View> {
     let Some(later) = later.filter(fits) else { return Some(view) };
     let changes = later.rows().iter().map(|row| {
         let held = Held::Stored(&later, row);
-        let looked = (!row.is_gone).then(|| Looked {
-            entry: held.entry(),
-            stamp: row.stamp,
-            text: held.text().to_vec(),
-            facts: later.encoded_facts(row).to_vec(),
-        });
-        (row.path.clone(), looked)
+        if row.is_gone {
+            return (row.path.clone(), Now::Gone);
+        }
+        let (text, facts) = (held.text().to_vec(), later.encoded_facts(row).to_vec());
+        let looked = Looked { entry: held.entry(), stamp: row.stamp, text, facts };
+        (row.path.clone(), Now::Held(looked))
     });
     Some(view.with(changes))
 }
 
-/// Keeps what is not as in the view's snapshot.
-pub(crate) fn keep(dir: &Path, view: &View) -> io::Result<()> {
+/// Keeps what is not as in the view's snapshot; nothing of what is private but how to know it again.
+pub(crate) fn keep(dir: &Path, eye: &Eye<'_>, view: &View) -> io::Result<()> {
+    eye.keep_withheld(dir, view.private.values())?;
     let mut writer = SnapshotWriter::begin(dir, Part::Later)?;
     // Sorted by path, as every snapshot: what is gone and what is fresh.
     let rows = view.snapshot.rows().iter().enumerate();

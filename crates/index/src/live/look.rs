@@ -1,10 +1,13 @@
 //! Looking at files: what a snapshot or a view holds of each.
 
+use std::io;
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use protocol::{NotePath, Privacy, PrivateRules};
 use vault::{Entry, EntryKind, NOTE_LIMIT, Stamp, Vault};
 
+use super::withheld::Withheld;
 use crate::facts::Facts;
 use crate::snapshot::{Looked, unmarked};
 
@@ -13,45 +16,85 @@ use crate::snapshot::{Looked, unmarked};
 pub(crate) struct Eye<'a> {
     vault: &'a Vault,
     rules: &'a PrivateRules,
+    rules_hash: u64,
+    withheld: Option<&'a Withheld>,
     now: i64,
+}
+
+/// What stands at a path now.
+#[derive(Debug, Clone)]
+pub(crate) enum Now {
+    /// What the index holds of it.
+    Held(Looked),
+    /// Something that no model may see.
+    Private(Private),
+    Gone,
+}
+
+/// A file that no model may see. It is known in memory and in no file of the index.
+#[derive(Debug, Clone)]
+pub(crate) struct Private {
+    pub(crate) entry: Entry,
+    /// `None`: it has to be looked at again.
+    pub(crate) stamp: Option<Stamp>,
 }
 
 impl<'a> Eye<'a> {
     pub(crate) fn new(vault: &'a Vault, rules: &'a PrivateRules) -> Self {
-        Self { vault, rules, now: now() }
+        let rules_hash = hash_of(rules);
+        Self { vault, rules, rules_hash, withheld: None, now: now() }
     }
 
-    /// What the index holds of a file; `None` when that is nothing: it is gone, or private.
-    pub(crate) fn look(&self, entry: &Entry, stamp: Stamp) -> Option<Looked> {
-        if !self.may_hold(&entry.path) {
-            return None;
+    /// The same, which need not read what is known to be private.
+    pub(crate) const fn knowing(self, withheld: &'a Withheld) -> Self {
+        Self { withheld: Some(withheld), ..self }
+    }
+
+    /// A file that is private for sure, told without opening it.
+    pub(crate) fn private(&self, entry: &Entry, stamp: Stamp) -> Option<Private> {
+        let path = &entry.path;
+        let is_known = || {
+            let decides = entry.kind == EntryKind::Note && self.rules.looks_inside();
+            let knows = |withheld: &Withheld| withheld.knows(path, stamp, self.rules_hash);
+            decides && self.withheld.is_some_and(knows)
+        };
+        let is_private = !self.may_hold(path) || is_known();
+        is_private.then(|| Private { entry: entry.clone(), stamp: self.settled(stamp) })
+    }
+
+    /// Looks at a file. Where nobody can tell whether its text makes it private, it is.
+    pub(crate) fn look(&self, entry: &Entry, stamp: Stamp) -> Now {
+        if let Some(private) = self.private(entry, stamp) {
+            return Now::Private(private);
         }
         let holds_text = entry.kind == EntryKind::Note;
         let is_canvas = entry.kind == EntryKind::Attachment && is_canvas(&entry.path);
-        let nothing = |stamp| Looked {
-            entry: entry.clone(),
-            stamp,
-            text: Vec::new(),
-            facts: Facts::default().encode(),
+        let unread = |stamp| {
+            if holds_text && self.rules.looks_inside() {
+                return Now::Private(Private { entry: entry.clone(), stamp });
+            }
+            let facts = Facts::default().encode();
+            Now::Held(Looked { entry: entry.clone(), stamp, text: Vec::new(), facts })
         };
         if !(holds_text || is_canvas) || entry.size > NOTE_LIMIT {
-            return Some(nothing(self.settled(stamp)));
+            return unread(self.settled(stamp));
         }
         match self.vault.stamped(&entry.path) {
             Ok((bytes, stamp)) => {
-                if self.rules.by_text(&bytes) == Privacy::Never && holds_text {
-                    return None;
+                let entry =
+                    Entry { size: stamp.size(), modified: stamp.modified(), ..entry.clone() };
+                let stamp = self.settled(stamp);
+                if holds_text && !self.may_hold_text(&bytes) {
+                    return Now::Private(Private { entry, stamp });
                 }
                 let bytes = unmarked(&bytes);
                 let facts = Facts::of(&entry.path, &bytes).encode();
                 let text = if holds_text { bytes.into_owned() } else { Vec::new() };
-                let entry =
-                    Entry { size: stamp.size(), modified: stamp.modified(), ..entry.clone() };
-                Some(Looked { entry, stamp: self.settled(stamp), text, facts })
+                Now::Held(Looked { entry, stamp, text, facts })
             }
-            Err(vault::VaultError::NotFound { .. }) => None,
+            Err(vault::VaultError::NotFound { .. }) => Now::Gone,
             // Perhaps it can be read the next time.
-            Err(_) => Some(nothing(None)),
+            Err(_) => unread(None),
         }
     }
 
@@ -66,15 +109,31 @@ impl<'a> Eye<'a> {
     }
 
     /// Tells rules from others.
-    pub(crate) fn rules_hash(&self) -> u64 {
-        let words = format!("{:?}", self.rules);
-        let hash = blake3::hash(words.as_bytes());
-        hash.as_bytes().first_chunk().map_or(0, |first| u64::from_le_bytes(*first))
+    pub(crate) const fn rules_hash(&self) -> u64 {
+        self.rules_hash
+    }
+
+    /// Keeps in `dir` which of these notes are private by their text, so that the next start need
+    /// not open them.
+    pub(crate) fn keep_withheld<'p>(
+        &self,
+        dir: &Path,
+        private: impl Iterator<Item = &'p Private>,
+    ) -> io::Result<()> {
+        let by_text = private.filter(|private| self.may_hold(&private.entry.path));
+        let settled = by_text.filter_map(|private| Some((&private.entry.path, private.stamp?)));
+        Withheld::keep(dir, self.rules_hash, settled)
     }
 
     fn settled(&self, stamp: Stamp) -> Option<Stamp> {
         stamp.is_settled(self.now).then_some(stamp)
     }
+}
+
+fn hash_of(rules: &PrivateRules) -> u64 {
+    let words = format!("{rules:?}");
+    let hash = blake3::hash(words.as_bytes());
+    hash.as_bytes().first_chunk().map_or(0, |first| u64::from_le_bytes(*first))
 }
 
 /// Seconds since 1970.

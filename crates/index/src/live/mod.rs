@@ -7,6 +7,7 @@ mod later;
 mod look;
 mod lookup;
 mod plan;
+mod withheld;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -18,9 +19,10 @@ use vault::{Entry, EntryKind, Stamp};
 
 pub(crate) use gather::gather;
 pub(crate) use later::{keep, kept};
-pub(crate) use look::Eye;
+pub(crate) use look::{Eye, Now, Private};
 pub(crate) use lookup::By;
 use lookup::{Lookup, Words};
+pub(crate) use withheld::Withheld;
 
 use crate::facts::Facts;
 use crate::links::{File, Names, fold, name};
@@ -35,6 +37,8 @@ pub(crate) struct View {
     /// Rows of the snapshot that do not count: the file is gone, or fresh.
     dead: FixedBitSet,
     fresh: BTreeMap<NotePath, Arc<Fresh>>,
+    /// Files that no model may see; they are in no other part.
+    private: Arc<BTreeMap<NotePath, Private>>,
     /// How much text is fresh, in bytes.
     weight: usize,
     /// The ranking of the snapshot, as far as there is one.
@@ -131,7 +135,13 @@ impl View {
     pub(crate) fn new(snapshot: Arc<Snapshot>) -> Self {
         let dead = FixedBitSet::with_capacity(snapshot.rows().len());
         let lookup = Arc::new(Lookup::of(&snapshot));
-        Self { snapshot, lookup, dead, fresh: BTreeMap::new(), weight: 0, ranking: None }
+        let (fresh, private) = (BTreeMap::new(), Arc::default());
+        Self { snapshot, lookup, dead, fresh, private, weight: 0, ranking: None }
+    }
+
+    /// The same with these files, which no model may see, and no others of the kind.
+    pub(crate) fn hiding(&self, private: BTreeMap<NotePath, Private>) -> Self {
+        Self { private: Arc::new(private), ..self.clone() }
     }
 
     /// The same with a ranking, which was compared with its snapshot.
@@ -148,25 +158,50 @@ impl View {
         &self.snapshot
     }
 
-    /// The same after `changes`; `None` is a file that is gone.
-    pub(crate) fn with(
-        &self,
-        changes: impl IntoIterator<Item = (NotePath, Option<Looked>)>,
-    ) -> Self {
+    /// The same after `changes`.
+    pub(crate) fn with(&self, changes: impl IntoIterator<Item = (NotePath, Now)>) -> Self {
         let mut view = self.clone();
-        for (path, looked) in changes {
+        for (path, now) in changes {
             if let Some(row) = view.snapshot.find(&path) {
                 view.dead.insert(row);
             }
             if let Some(before) = view.fresh.remove(&path) {
                 view.weight -= before.looked.text.len();
             }
-            if let Some(looked) = looked {
-                view.weight += looked.text.len();
-                view.fresh.insert(path, Arc::new(Fresh::new(looked)));
+            if view.private.contains_key(&path) {
+                Arc::make_mut(&mut view.private).remove(&path);
+            }
+            match now {
+                Now::Held(looked) => {
+                    view.weight += looked.text.len();
+                    view.fresh.insert(path, Arc::new(Fresh::new(looked)));
+                }
+                Now::Private(private) => {
+                    Arc::make_mut(&mut view.private).insert(path, private);
+                }
+                Now::Gone => {}
             }
         }
         view
+    }
+
+    /// The files that no model may see, in the order of paths.
+    pub(crate) fn private(&self) -> &BTreeMap<NotePath, Private> {
+        &self.private
+    }
+
+    /// Whether its snapshot has something of a file that is private by now.
+    pub(crate) fn betrays(&self) -> bool {
+        self.private.keys().any(|path| self.snapshot.find(path).is_some())
+    }
+
+    /// The stamp of the file at `path` when it was looked at; `None` when it was not, or has to be
+    /// looked at again.
+    pub(crate) fn stamp(&self, path: &NotePath) -> Option<Stamp> {
+        match self.get(path) {
+            Some(held) => held.stamp(),
+            None => self.private.get(path)?.stamp,
+        }
     }
 
     /// The file at `path`.
@@ -291,7 +326,9 @@ impl View {
     /// The files that have to be looked at again before they can be known after a restart.
     pub(crate) fn unsettled(&self) -> Vec<NotePath> {
         let open = self.all().filter(|held| held.stamp().is_none());
-        open.map(|held| held.path().clone()).collect()
+        let private = self.private.iter().filter(|(_, private)| private.stamp.is_none());
+        let private = private.map(|(path, _)| path.clone());
+        open.map(|held| held.path().clone()).chain(private).collect()
     }
 
     /// Whether so much is fresh that a new snapshot pays.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use protocol::{Act, ChangeSet, NotePath, Timestamp};
 use vault::{Entry, EntryKind};
 
-use super::View;
+use super::{Now, View};
 use crate::facts::Facts;
 use crate::snapshot::{Looked, unmarked};
 
@@ -17,14 +17,14 @@ impl View {
         }
         let written = plan.written().into_iter().map(|(path, bytes)| {
             let looked = written(&path, bytes);
-            (path, Some(looked))
+            (path, Now::Held(looked))
         });
         let moved = self.moved(plan);
         Cow::Owned(self.with(moved.into_iter().chain(written)))
     }
 
     /// What is elsewhere, or in the trash. All that goes comes before all that arrives.
-    fn moved(&self, plan: &ChangeSet) -> Vec<(NotePath, Option<Looked>)> {
+    fn moved(&self, plan: &ChangeSet) -> Vec<(NotePath, Now)> {
         let moving =
             |act: &Act| matches!(act, Act::Trash { .. } | Act::TrashFolder | Act::Rename { .. });
         let from: Vec<&NotePath> = plan
@@ -42,11 +42,11 @@ impl View {
             if seen.as_ref() == Some(held.path()) {
                 continue;
             }
-            gone.push((held.path().clone(), None));
+            gone.push((held.path().clone(), Now::Gone));
             if let Some(path) = seen {
                 let entry = Entry { path: path.clone(), ..held.entry() };
                 let (text, facts) = (held.text().to_vec(), held.facts().encode());
-                come.push((path, Some(Looked { entry, stamp: None, text, facts })));
+                come.push((path, Now::Held(Looked { entry, stamp: None, text, facts })));
             }
         }
         gone.into_iter().chain(come).collect()

@@ -19,6 +19,7 @@ pub use crate::reading::NoteText;
 use fields::Fields;
 pub use rank::rank;
 use seal::Seal;
+pub(crate) use seal::clear;
 
 /// Notes that a query finds.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

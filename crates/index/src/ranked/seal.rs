@@ -67,7 +67,7 @@ impl Seal {
 }
 
 /// Takes the directory away with all that is in it. A ranking that is open keeps answering.
-pub(super) fn clear(dir: &Path) -> io::Result<()> {
+pub(crate) fn clear(dir: &Path) -> io::Result<()> {
     match fs::remove_dir_all(dir) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),

@@ -43,7 +43,8 @@ pub(crate) enum Part {
 }
 
 impl Part {
-    const fn name(self) -> &'static str {
+    /// Its name in the directory.
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Whole => "notes",
             Self::Later => "later",
