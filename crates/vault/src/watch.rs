@@ -19,7 +19,8 @@ use queue::Queue;
 /// What changed in the vault. What is protected, our own temporary files among it, never counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Changed {
-    /// These files were made, written, renamed or removed; sorted, notes and attachments alike.
+    /// These files were made, written, renamed or removed; sorted, notes and attachments alike. Of
+    /// many each time only some: the rest follows.
     Notes(Vec<NotePath>),
     /// Anything may have changed: look again. Also comes once, when the watch stands: what
     /// happened before may not have been noticed, what happens from then on is.
@@ -38,8 +39,8 @@ pub enum Changed {
 
 /// Tells what changes in a vault. Ends its work when it is dropped.
 ///
-/// Changes are told 5 ms after the last of them, or 25 ms after the first when they do not end.
-/// Nobody has to keep up: what was not fetched yet is joined.
+/// A save is told when it has ended, what is half-way after 5 ms. Nobody has to keep up: what was
+/// not fetched yet is joined, and comes in parts, in which what was saved last comes first.
 #[derive(Debug)]
 pub struct Watch {
     queue: Arc<Queue>,

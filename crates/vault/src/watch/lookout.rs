@@ -19,11 +19,9 @@ use super::rounds::{News, Rounds};
 use super::sighting::{Sighting, sightings};
 use crate::Vault;
 
-/// Changes are told once there was none for so long …
-const QUIET: Duration = Duration::from_millis(5);
-
-/// … or the first of them is so old.
-const HOLD: Duration = Duration::from_millis(25);
+/// A save is told when it has ended. What is half-way, a file that is being written or one that has
+/// left its name, waits so long for what follows, and so does what comes with it.
+const HOLD: Duration = Duration::from_millis(5);
 
 /// How often to see whether the folder still stands under its name, beside after every change: it
 /// may be removed, a folder above it renamed, or its disk unmounted, without a report.
@@ -77,6 +75,8 @@ pub(super) struct Lookout {
     rounds: Rounds,
     extra: Extra,
     files: BTreeSet<NotePath>,
+    /// Those of them that are half-way.
+    half_way: BTreeSet<NotePath>,
     /// Whether anything may have changed.
     everything: bool,
     is_gone: bool,
@@ -94,6 +94,7 @@ impl Lookout {
             rounds: Rounds::default(),
             extra: Extra::default(),
             files: BTreeSet::new(),
+            half_way: BTreeSet::new(),
             everything: false,
             is_gone: false,
             is_late: false,
@@ -131,11 +132,13 @@ impl Lookout {
         self.queue.end();
     }
 
-    /// Takes what follows at once. A writer that never pauses does not keep the others waiting.
+    /// Takes what was reported, and waits for the rest of what is half-way. A writer that never
+    /// pauses does not keep the others waiting.
     fn gather(&mut self, heard: &Receiver<Sighting>) {
         let end = Instant::now() + HOLD;
         while let Some(left) = end.checked_duration_since(Instant::now()) {
-            match heard.recv_timeout(left.min(QUIET)) {
+            let patience = if self.half_way.is_empty() { Duration::ZERO } else { left };
+            match heard.recv_timeout(patience) {
                 Ok(sighting) => self.take(sighting),
                 Err(_) => return,
             }
@@ -144,9 +147,8 @@ impl Lookout {
 
     fn take(&mut self, sighting: Sighting) {
         match sighting {
-            Sighting::File(path) => {
-                self.files.insert(path);
-            }
+            Sighting::Saved(path) => self.saved(path),
+            Sighting::Touched(path) => self.touched(path),
             Sighting::Arrived(path) => self.arrived(path),
             Sighting::Left(path) => self.left(path),
             Sighting::FolderRemoved(path) => {
@@ -165,16 +167,25 @@ impl Lookout {
             let files = self.watch_from(Some(path));
             self.files.extend(files);
         } else {
-            self.files.insert(path);
+            self.saved(path);
         }
+    }
+
+    fn saved(&mut self, path: NotePath) {
+        self.half_way.remove(&path);
+        self.files.insert(path);
+    }
+
+    fn touched(&mut self, path: NotePath) {
+        self.half_way.insert(path.clone());
+        self.files.insert(path);
     }
 
     /// A folder takes along what was in it, and nobody says what that was.
     fn left(&mut self, path: NotePath) {
         self.extra.forget(&path);
         if !self.folders.remove(&path) && !self.rounds.leave(Some(&path)) {
-            self.files.insert(path);
-            return;
+            return self.touched(path);
         }
         let inside = format!("{path}/");
         self.folders.retain(|folder| !folder.as_str().starts_with(&inside));
@@ -340,6 +351,7 @@ impl Lookout {
     }
 
     fn tell(&mut self) {
+        self.half_way.clear();
         let files = std::mem::take(&mut self.files);
         if std::mem::take(&mut self.everything) {
             self.queue.add(Changed::Everything);

@@ -1,14 +1,22 @@
 //! What was noticed and not fetched yet, joined so that it stays small.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use protocol::NotePath;
 use tokio::sync::Notify;
 
 use super::Changed;
 
-/// So many files at once are "everything".
-const MANY: usize = 1_000;
+/// So many files at once are "everything": looking at all of them together is less work.
+const MANY: usize = 10_000;
+
+/// So many files are fetched at a time, those that changed last …
+const NEWEST: usize = 48;
+
+/// … and some that have waited longest. While somebody writes thousands of files, the one that
+/// another program saves does not stand behind all of them, and none waits forever.
+const OLDEST: usize = 16;
 
 /// A queue with one reader.
 #[derive(Debug, Default)]
@@ -20,13 +28,15 @@ pub(super) struct Queue {
 #[derive(Debug, Default)]
 struct State {
     waiting: VecDeque<Changed>,
+    /// What changed beside that, since then.
+    files: Files,
     ended: bool,
 }
 
 impl Queue {
     /// Adds what was noticed.
     pub(super) fn add(&self, changed: Changed) {
-        join(&mut self.lock().waiting, changed);
+        self.lock().join(changed);
         self.news.notify_one();
     }
 
@@ -41,7 +51,7 @@ impl Queue {
         loop {
             {
                 let mut state = self.lock();
-                if let Some(changed) = state.waiting.pop_front() {
+                if let Some(changed) = state.fetch() {
                     return Some(changed);
                 }
                 if state.ended {
@@ -57,33 +67,75 @@ impl Queue {
     }
 }
 
-/// Later news make earlier ones needless, or join them.
-fn join(waiting: &mut VecDeque<Changed>, changed: Changed) {
-    match (waiting.back_mut(), changed) {
-        (_, Changed::Gone) => {
-            waiting.retain(|earlier| matches!(earlier, Changed::Late { .. }));
-            waiting.push_back(Changed::Gone);
-        }
-        (Some(Changed::Everything), Changed::Everything | Changed::Notes(_)) => {}
-        (Some(last @ Changed::Notes(_)), Changed::Everything) => *last = Changed::Everything,
-        (Some(Changed::Notes(files)), Changed::Notes(more)) => {
-            files.extend(more);
-            files.sort_unstable();
-            files.dedup();
-            if files.len() > MANY {
-                waiting.pop_back();
-                waiting.push_back(Changed::Everything);
+impl State {
+    /// Later news make earlier ones needless, or join them.
+    fn join(&mut self, changed: Changed) {
+        match changed {
+            Changed::Gone => {
+                self.files = Files::default();
+                self.waiting.retain(|earlier| matches!(earlier, Changed::Late { .. }));
+                self.waiting.push_back(Changed::Gone);
             }
+            Changed::Everything => self.everything(),
+            Changed::Notes(_) if self.waiting.back() == Some(&Changed::Everything) => {}
+            Changed::Notes(files) => {
+                files.into_iter().for_each(|file| self.files.add(file));
+                if self.files.by_age.len() > MANY {
+                    self.everything();
+                }
+            }
+            Changed::Back | Changed::Late { .. } => self.waiting.push_back(changed),
         }
-        (_, Changed::Notes(files)) if files.len() > MANY => waiting.push_back(Changed::Everything),
-        (_, changed) => waiting.push_back(changed),
+    }
+
+    fn everything(&mut self) {
+        self.files = Files::default();
+        if self.waiting.back() != Some(&Changed::Everything) {
+            self.waiting.push_back(Changed::Everything);
+        }
+    }
+
+    fn fetch(&mut self) -> Option<Changed> {
+        self.waiting.pop_front().or_else(|| {
+            let files = self.files.some();
+            (!files.is_empty()).then_some(Changed::Notes(files))
+        })
+    }
+}
+
+/// Files, each once, by when they changed last.
+#[derive(Debug, Default)]
+struct Files {
+    by_age: BTreeMap<u64, NotePath>,
+    ages: HashMap<NotePath, u64>,
+    changes: u64,
+}
+
+impl Files {
+    fn add(&mut self, file: NotePath) {
+        self.changes += 1;
+        if let Some(before) = self.ages.insert(file.clone(), self.changes) {
+            self.by_age.remove(&before);
+        }
+        self.by_age.insert(self.changes, file);
+    }
+
+    /// Takes some of them out, sorted.
+    fn some(&mut self) -> Vec<NotePath> {
+        let newest = (0..NEWEST).map_while(|_| self.by_age.pop_last());
+        let mut files: Vec<NotePath> = newest.map(|(_, file)| file).collect();
+        let oldest = (0..OLDEST).map_while(|_| self.by_age.pop_first());
+        files.extend(oldest.map(|(_, file)| file));
+        for file in &files {
+            self.ages.remove(file);
+        }
+        files.sort_unstable();
+        files
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use protocol::NotePath;
-
     use super::*;
 
     fn notes(names: &[&str]) -> Changed {
@@ -91,9 +143,9 @@ mod tests {
     }
 
     fn joined(all: impl IntoIterator<Item = Changed>) -> Vec<Changed> {
-        let mut waiting = VecDeque::new();
-        all.into_iter().for_each(|changed| join(&mut waiting, changed));
-        waiting.into()
+        let mut state = State::default();
+        all.into_iter().for_each(|changed| state.join(changed));
+        std::iter::from_fn(|| state.fetch()).collect()
     }
 
     #[test]
@@ -110,12 +162,36 @@ mod tests {
         assert_eq!(joined([late(), notes(&["a.md"]), Gone]), [late(), Gone]);
     }
 
+    fn file(number: usize) -> Changed {
+        notes(&[&format!("{number:05}.md")])
+    }
+
+    #[test]
+    fn what_changed_last_comes_first_and_what_waits_longest_comes_too() {
+        let all = joined((0..500).chain([7]).map(file));
+        let [Changed::Notes(first), rest @ ..] = &all[..] else { panic!("{all:?}") };
+        let place = |number: usize| {
+            first
+                .iter()
+                .position(|path| *path == NotePath::parse(&format!("{number:05}.md")).unwrap())
+        };
+        assert!(first.is_sorted() && first.len() == NEWEST + OLDEST, "{first:?}");
+        assert!(
+            [7, 499, 460, 0, 15].into_iter().all(|number| place(number).is_some()),
+            "{first:?}"
+        );
+        assert_eq!(place(250), None);
+        let fetched = |changed: &Changed| match changed {
+            Changed::Notes(files) => files.len(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(first.len() + rest.iter().map(fetched).sum::<usize>(), 500, "each comes once");
+    }
+
     #[test]
     fn more_files_than_anybody_looks_at_one_by_one_are_everything() {
-        let file = |n: usize| notes(&[&format!("{n}.md")]);
-        assert!(
-            matches!(&joined((0..MANY).map(file))[..], [Changed::Notes(files)] if files.len() == MANY)
-        );
+        let all = joined((0..MANY).map(file));
+        assert!(all.iter().all(|changed| matches!(changed, Changed::Notes(_))));
         assert_eq!(joined((0..=MANY).map(file)), [Changed::Everything]);
     }
 }

@@ -10,8 +10,10 @@ use protocol::NotePath;
 /// One thing that the system reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Sighting {
-    /// A file was made, written or removed.
-    File(NotePath),
+    /// A program that wrote a file is done with it.
+    Saved(NotePath),
+    /// A file was made, written or removed. More may follow: a save in two steps is half-way.
+    Touched(NotePath),
     /// A folder was made, or a file or folder came to this name.
     Arrived(NotePath),
     /// A file or folder left this name.
@@ -38,10 +40,10 @@ pub(super) fn sightings(top: &Path, report: notify::Result<notify::Event>) -> Ve
 /// of a rename whose two ends were reported before.
 fn meaning(kind: EventKind) -> Option<fn(NotePath) -> Sighting> {
     match kind {
-        EventKind::Access(AccessKind::Close(AccessMode::Write))
-        | EventKind::Modify(ModifyKind::Data(_) | ModifyKind::Any)
+        EventKind::Access(AccessKind::Close(AccessMode::Write)) => Some(Sighting::Saved),
+        EventKind::Modify(ModifyKind::Data(_) | ModifyKind::Any)
         | EventKind::Create(CreateKind::File)
-        | EventKind::Remove(RemoveKind::File | RemoveKind::Any) => Some(Sighting::File),
+        | EventKind::Remove(RemoveKind::File | RemoveKind::Any) => Some(Sighting::Touched),
         EventKind::Create(_) | EventKind::Modify(ModifyKind::Name(RenameMode::To)) => {
             Some(Sighting::Arrived)
         }
@@ -75,7 +77,9 @@ mod tests {
     fn only_what_changes_a_text_in_the_vault_is_seen() {
         let written = EventKind::Modify(ModifyKind::Data(DataChange::Any));
         let note = || NotePath::parse("a/b.md").unwrap();
-        assert_eq!(seen(written, "/v/a/b.md"), [Sighting::File(note())]);
+        let closed = EventKind::Access(AccessKind::Close(AccessMode::Write));
+        assert_eq!(seen(written, "/v/a/b.md"), [Sighting::Touched(note())]);
+        assert_eq!(seen(closed, "/v/a/b.md"), [Sighting::Saved(note())]);
         assert_eq!(
             seen(EventKind::Create(CreateKind::Folder), "/v/a/b.md"),
             [Sighting::Arrived(note())]

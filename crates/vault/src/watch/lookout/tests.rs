@@ -132,7 +132,7 @@ fn after_lost_reports_everything_may_have_changed_and_every_folder_is_watched_an
 #[test]
 fn more_reports_than_may_wait_are_lost_and_not_waited_for() {
     let Post { _all, lookout, heard } = post();
-    let file = Sighting::File(NotePath::parse("a.md").unwrap());
+    let file = Sighting::Saved(NotePath::parse("a.md").unwrap());
     (0..REPORTS).for_each(|_| lookout.bell.report(file.clone()));
     assert!(!lookout.bell.lost.load(Ordering::Acquire));
     lookout.bell.report(file);
