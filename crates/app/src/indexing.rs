@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use index::{Index, IndexError};
 use protocol::event::Indexing as Progress;
@@ -19,6 +19,9 @@ use crate::trouble::sentence;
 /// After so long without a change what has changed is kept on disk.
 const QUIET: Duration = Duration::from_secs(5);
 
+/// … and when somebody never pauses, after so long.
+const LONGEST: Duration = Duration::from_secs(60);
+
 /// While it is built the window is told so often how far it is.
 const BEAT: Duration = Duration::from_millis(250);
 
@@ -30,6 +33,10 @@ pub(crate) struct Indexing {
     look: Arc<Notify>,
     /// Rung when something changed.
     changed: Arc<Notify>,
+    /// Rung when there may be another snapshot.
+    renewed: Arc<Notify>,
+    /// Whether the window was told that it cannot be kept.
+    is_trouble_told: Arc<AtomicBool>,
     /// Whether it is being brought up to date.
     at_work: Arc<AtomicBool>,
     /// Rises when it holds something else.
@@ -44,6 +51,8 @@ impl Indexing {
             index: Index::new(vault, rules, dir),
             look: Arc::default(),
             changed: Arc::default(),
+            renewed: Arc::default(),
+            is_trouble_told: Arc::default(),
             at_work: Arc::new(AtomicBool::new(true)),
             revision: Arc::default(),
             stop: Arc::default(),
@@ -125,6 +134,17 @@ impl Indexing {
         done
     }
 
+    /// Resolves when something has changed and nothing has for a while, or something all the time.
+    async fn quiet(&self) {
+        self.changed.notified().await;
+        let end = Instant::now() + LONGEST;
+        while Instant::now() < end {
+            if tokio::time::timeout(QUIET, self.changed.notified()).await.is_err() {
+                return;
+            }
+        }
+    }
+
     async fn rank(&self) -> Option<UserError> {
         let (index, stop) = (self.index.clone(), Arc::clone(&self.stop));
         trouble(aside(move || index.rank(&stop).map(ranked)).await)
@@ -157,30 +177,35 @@ impl OpenVault {
     /// Keeps the index for as long as the vault is open. That it cannot be kept is told once.
     pub(crate) async fn keep_index(self: Arc<Self>) {
         let indexing = &self.indexing;
-        let mut told = false;
-        let mut tell = |problem: Option<UserError>| {
-            if let Some(error) = problem.filter(|_| !told) {
-                told = true;
-                self.feed.tell(AppEvent::Problem { error });
-            }
-        };
+        // Apart from this: ranking takes long, and what was lost is looked for meanwhile.
+        self.spawn(Arc::clone(&self).keep_ranking());
         loop {
-            tell(self.catch_up().await);
-            tell(indexing.rank().await);
+            self.tell_unkept(self.catch_up().await);
+            indexing.renewed.notify_one();
+            indexing.changed.notify_one();
             loop {
                 tokio::select! {
                     () = indexing.look.notified() => break,
-                    () = indexing.changed.notified() => {
-                        let quiet = tokio::time::timeout(QUIET, indexing.changed.notified());
-                        if quiet.await.is_err() {
-                            tell(indexing.tidy().await);
-                            tell(indexing.rank().await);
-                        } else {
-                            indexing.changed.notify_one();
-                        }
+                    () = indexing.quiet() => {
+                        self.tell_unkept(indexing.tidy().await);
+                        indexing.renewed.notify_one();
                     }
                 }
             }
+        }
+    }
+
+    async fn keep_ranking(self: Arc<Self>) {
+        loop {
+            self.indexing.renewed.notified().await;
+            self.tell_unkept(self.indexing.rank().await);
+        }
+    }
+
+    fn tell_unkept(&self, problem: Option<UserError>) {
+        let Some(error) = problem else { return };
+        if !self.indexing.is_trouble_told.swap(true, Ordering::Relaxed) {
+            self.feed.tell(AppEvent::Problem { error });
         }
     }
 }

@@ -19,7 +19,7 @@ const NOTICED: i64 = 10 * 60 * 1000;
 
 impl OpenVault {
     /// Looks whether the files that were touched still hold what was changed in them lately.
-    pub(crate) async fn look_for_overwritten(&self, files: &[NotePath]) {
+    pub(crate) async fn look_for_overwritten(&self, files: &BTreeSet<NotePath>) {
         let mut sets = BTreeSet::new();
         for path in files.iter().filter(|path| path.is_markdown()) {
             match self.overwritten_at(path).await {

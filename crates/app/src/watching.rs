@@ -1,10 +1,11 @@
 //! What the open vault does when its files change, whoever changes them.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use protocol::event::VaultInfo;
-use protocol::{AppEvent, UserError};
+use protocol::{AppEvent, NotePath, UserError};
 use tokio::sync::Notify;
 use vault::{Changed, Watch};
 
@@ -72,8 +73,9 @@ impl OpenVault {
     }
 
     async fn follow(self: &Arc<Self>, mut watch: Watch) {
-        let recount = Arc::new(Notify::new());
+        let (recount, touched) = (Arc::new(Notify::new()), Arc::<Touched>::default());
         self.spawn(Arc::clone(self).count(Arc::clone(&recount)));
+        self.spawn(Arc::clone(self).compare(Arc::clone(&touched)));
         while let Some(changed) = watch.next().await {
             match changed {
                 Changed::Notes(files) => {
@@ -81,7 +83,7 @@ impl OpenVault {
                     self.look_at_shown(|path| files.binary_search(path).is_ok()).await;
                     // Other files are not counted, but links lead to them.
                     recount.notify_one();
-                    self.look_for_overwritten(&files).await;
+                    touched.add(files);
                 }
                 Changed::Everything => {
                     self.indexing.look_again();
@@ -92,6 +94,16 @@ impl OpenVault {
                 Changed::Back => self.stands(Standing::Here).await,
                 Changed::Late { why } => self.unwatched(UserError::other(why)),
             }
+        }
+    }
+
+    /// Compares what was touched with our own changes. It asks the database, and no save waits for
+    /// that to be found.
+    async fn compare(self: Arc<Self>, touched: Arc<Touched>) {
+        loop {
+            touched.news.notified().await;
+            let files = std::mem::take(&mut *touched.lock());
+            self.look_for_overwritten(&files).await;
         }
     }
 
@@ -143,6 +155,24 @@ impl OpenVault {
     fn unwatched(&self, error: UserError) {
         self.noticed.lock().unwatched = Some(error.clone());
         self.feed.tell(AppEvent::Problem { error });
+    }
+}
+
+/// Files that were touched and not compared yet, each once.
+#[derive(Default)]
+struct Touched {
+    files: Mutex<BTreeSet<NotePath>>,
+    news: Notify,
+}
+
+impl Touched {
+    fn add(&self, files: Vec<NotePath>) {
+        self.lock().extend(files);
+        self.news.notify_one();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeSet<NotePath>> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -57,6 +57,12 @@ pub struct Coverage {
     pub stands: bool,
 }
 
+/// So many files are looked at while others wait.
+const FEW: usize = 16;
+
+/// So often more than that are looked at before.
+const ROUNDS: usize = 5;
+
 /// Cheap to clone; all clones are the same index. Its methods block on the disk.
 #[derive(Debug, Clone)]
 pub struct Index {
@@ -235,18 +241,32 @@ impl Index {
                 ranking.map(|ranking| view.ranked_by(ranking)).unwrap_or(view)
             }
         };
-        // Nothing is refreshed while the view is exchanged: what was in between is looked at here.
-        let _alone = lock(&inner.refreshing);
+        let (view, _alone) = self.up_to_now(view);
         if *self.inner.rules.read().unwrap_or_else(PoisonError::into_inner) != rules {
             return Ok(());
         }
-        let since: Vec<NotePath> =
-            lock(&inner.since).take().unwrap_or_default().into_iter().collect();
-        let changes = self.changes(&view, &since);
-        self.show(view.with(changes));
+        self.show(view);
         *lock(&inner.coverage) = Coverage { done: files.len(), all: files.len(), stands: true };
         inner.stood.notify_all();
         Ok(())
+    }
+
+    /// The view with what was refreshed while it was made, and a guard: nothing is refreshed before it
+    /// is dropped. Much is looked at before, so that nobody waits for that.
+    fn up_to_now(&self, mut view: View) -> (View, MutexGuard<'_, ()>) {
+        for _ in 0..ROUNDS {
+            let since = lock(&self.inner.since).as_mut().map(std::mem::take).unwrap_or_default();
+            if since.len() <= FEW {
+                lock(&self.inner.since).get_or_insert_default().extend(since);
+                break;
+            }
+            let since: Vec<NotePath> = since.into_iter().collect();
+            view = view.with(self.changes(&view, &since));
+        }
+        let alone = lock(&self.inner.refreshing);
+        let since = lock(&self.inner.since).take().unwrap_or_default();
+        let since: Vec<NotePath> = since.into_iter().collect();
+        (view.with(self.changes(&view, &since)), alone)
     }
 
     /// What the files at `paths` are now, where that is not what `view` holds.

@@ -53,7 +53,9 @@ pub(crate) fn look_by<I: Sync, T: Send>(
         }
     };
     let mut batches: Vec<(usize, Vec<T>)> = thread::scope(|scope| {
-        let others: Vec<_> = (1..threads()).map(|_| scope.spawn(work)).collect();
+        // A thread that would find nothing left is not begun.
+        let threads = threads().min(things.len().div_ceil(batch));
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
         let mut all = work();
         // A thread that panicked has no result; the panic was reported when it happened.
         all.extend(others.into_iter().filter_map(|other| other.join().ok()).flatten());
