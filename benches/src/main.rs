@@ -9,6 +9,7 @@ mod ours;
 mod pairs;
 mod ranking;
 mod reading;
+mod search;
 mod syncs;
 mod text;
 
@@ -18,7 +19,8 @@ use std::process::ExitCode;
 
 use figure::FIGURES;
 
-const USAGE: &str = "usage: bench vault [FIGURE] | bench ranking CANDIDATE VAULT…";
+const USAGE: &str =
+    "usage: bench vault [FIGURE] | bench search FIGURE VAULT… | bench ranking CANDIDATE VAULT…";
 
 fn main() -> ExitCode {
     match begin() {
@@ -43,6 +45,14 @@ fn begin() -> Result<ExitCode, Box<dyn Error>> {
         ["rank", candidate, vault, asked, place] => {
             let files = [Path::new(vault), Path::new(asked), Path::new(place)];
             runtime.block_on(ranking::work(candidate, files))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        ["search", figure, ref vaults @ ..] => {
+            let vaults: Vec<PathBuf> = vaults.iter().map(PathBuf::from).collect();
+            runtime.block_on(search::print(&vaults, figure))
+        }
+        ["look", kind, vault, place] => {
+            search::work(kind, Path::new(vault), Path::new(place))?;
             Ok(ExitCode::SUCCESS)
         }
         ["work", phase, place] => runtime.block_on(work(phase, Path::new(place))),

@@ -50,6 +50,18 @@ impl Server {
         Ok(())
     }
 
+    /// Finds files below `folder` with `part` in their names through the server's own tool.
+    pub(crate) fn search(&mut self, folder: &Path, part: &str) -> Result<(), Box<dyn Error>> {
+        let arguments = json!({ "path": folder, "pattern": format!("**/*{part}*") });
+        let result =
+            self.ask("tools/call", json!({ "name": "search_files", "arguments": arguments }))?;
+        let failed = result.get("isError").is_some_and(|failed| *failed == true);
+        if failed || !result.to_string().contains(".md") {
+            return Err(format!("the server found no `{part}`: {result}").into());
+        }
+        Ok(())
+    }
+
     fn greet(&mut self) -> Result<(), Box<dyn Error>> {
         let client = json!({ "name": "bench", "version": "0" });
         let hello =

@@ -1,12 +1,12 @@
 //! The candidates for ranked search, each in a process of its own over the same notes and queries.
 
 mod fts5;
-mod minisearch;
-mod notes;
+pub(crate) mod minisearch;
+pub(crate) mod notes;
 mod ours;
-mod own_process;
+pub(crate) mod own_process;
 mod probes;
-mod queries;
+pub(crate) mod queries;
 mod tantivy;
 
 use std::error::Error;
@@ -44,8 +44,7 @@ pub(crate) fn print(vaults: &[PathBuf], wanted: &str) -> Result<ExitCode, Box<dy
             println!("{candidate} vault={} {}", vault.display(), row.trim());
         }
     }
-    let load = std::fs::read_to_string("/proc/loadavg")?;
-    println!("load {}", load.split(' ').take(3).collect::<Vec<_>>().join(" "));
+    println!("load {}", own_process::load());
     Ok(ExitCode::SUCCESS)
 }
 

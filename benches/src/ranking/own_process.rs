@@ -81,7 +81,7 @@ pub(crate) fn best<E>(
 }
 
 /// Of a hundred the one at this place.
-fn quantile(times: &[Duration], percent: usize) -> Duration {
+pub(crate) fn quantile(times: &[Duration], percent: usize) -> Duration {
     let mut times = times.to_vec();
     times.sort_unstable();
     times.get(times.len() * percent / 100).copied().unwrap_or_default()
@@ -94,6 +94,12 @@ pub(crate) fn anonymous() -> Result<u64, Box<dyn Error>> {
     let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB"));
     Ok(kilobytes.ok_or("the system does not say how much memory is anonymous")?.parse::<u64>()?
         << 10)
+}
+
+/// How many processes of the whole machine wanted to run in the last minute, on average.
+pub(crate) fn load() -> String {
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    load.split(' ').next().unwrap_or_default().to_owned()
 }
 
 /// The size of all files in a folder, in bytes.

@@ -1,0 +1,64 @@
+//! Ranked finding: how long a query takes, beside MiniSearch.
+
+use std::error::Error;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::Taken;
+use super::apart;
+use super::ground::{Ground, asked_in};
+use super::line::Line;
+use super::standing::Standing;
+use crate::ranking::own_process::{quantile, used};
+use crate::ranking::queries::Asked;
+
+/// How often each query is asked; the best time counts, as for the rival.
+const ROUNDS: usize = 3;
+
+/// The slowest of a hundred beside its limit, and the one in the middle beside MiniSearch's. Times
+/// are processor time of all threads, wall time beside.
+pub(super) fn take(ground: &Ground) -> Result<Taken, Box<dyn Error>> {
+    let asked = apart::work("rank", &ground.folder, ground.place()?)?;
+    let (p50, p99) = (asked.get("cpu_p50_us")?, asked.get("cpu_p99_us")?);
+    let (wall_p50, wall_p99) = (asked.get("wall_p50_us")?, asked.get("wall_p99_us")?);
+    let (rival_p50, rival_p99) =
+        (ground.minisearch()?.get("cpu_p50_us")?, ground.minisearch()?.get("cpu_p99_us")?);
+    let limit = ground.either(5_000.0, 30_000.0);
+    let slow = format!(
+        "cpu_us={p99:.0} wall_us={wall_p99:.0} limit_us={limit} minisearch_cpu_us={rival_p99:.0}"
+    );
+    let middle =
+        format!("ours_cpu_us={p50:.0} wall_us={wall_p50:.0} minisearch_cpu_us={rival_p50:.0}");
+    let lines = vec![
+        Line::new("ranked_p99", p99 / limit, 1.0, slow),
+        Line::new("ranked_p50", p50 / rival_p50, 1.0, middle),
+    ];
+    Ok(Taken { lines, costs: vec![("ranked_p50", p50), ("ranked_p99", p99)] })
+}
+
+/// Asks all queries of an index that stands.
+pub(super) fn ask(vault: &Path, place: &Path) -> Result<String, Box<dyn Error>> {
+    let asked: Vec<Asked> = serde_json::from_slice(&std::fs::read(asked_in(place))?)?;
+    let standing = Standing::begin(vault, place)?;
+    standing.build()?;
+    let (mut cpu, mut walls) = (Vec::new(), Vec::new());
+    for asked in &asked {
+        let (query, mut best) = (asked.typed(), [Duration::MAX; 2]);
+        for _ in 0..ROUNDS {
+            let (began, began_using) = (Instant::now(), used());
+            standing.find(&query)?;
+            let times = [used().saturating_sub(began_using), began.elapsed()];
+            best = [best[0].min(times[0]), best[1].min(times[1])];
+        }
+        cpu.push(best[0]);
+        walls.push(best[1]);
+    }
+    let micros = |times: &[Duration], percent| quantile(times, percent).as_secs_f64() * 1e6;
+    Ok(format!(
+        "cpu_p50_us={:.0} cpu_p99_us={:.0} wall_p50_us={:.0} wall_p99_us={:.0}",
+        micros(&cpu, 50),
+        micros(&cpu, 99),
+        micros(&walls, 50),
+        micros(&walls, 99)
+    ))
+}
