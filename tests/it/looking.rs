@@ -25,7 +25,12 @@ async fn standing(home: &Home) -> Running {
     running
 }
 
-async fn told(running: &Running, what: &str, pick: impl Fn(&VaultInfo) -> bool) -> VaultInfo {
+/// Waits until the vault is told to be so.
+pub(crate) async fn told(
+    running: &Running,
+    what: &str,
+    pick: impl Fn(&VaultInfo) -> bool,
+) -> VaultInfo {
     let changed = running.hears(what, |event| match event {
         AppEvent::VaultChanged { vault: Some(vault) } if pick(vault) => Some(vault.clone()),
         _ => None,

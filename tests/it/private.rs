@@ -1,11 +1,13 @@
 //! Private notes: neither a byte nor a name of one is in any request to a model.
 
+use protocol::looking::{Meaning, SearchText};
 use protocol::settings::PrivateSettings;
 use protocol::{ProviderKind, Settings};
 use serde_json::{Map, Value, json};
 use testkit::{Reply, ScriptedModel};
 
-use crate::stage::{Home, asking, keyed, without_model};
+use crate::looking::told;
+use crate::stage::{Home, Running, asking, keyed, without_model};
 
 /// Stands in every private note.
 const TEXT: &str = "canary-a81c";
@@ -91,13 +93,27 @@ async fn curious() -> ScriptedModel {
     .await
 }
 
-/// The user finds private notes by commands, and then asks a model in the same conversation and in
-/// a new one. Returns all that the model was sent.
+/// The user looks private notes up in the window, whatever the rules say.
+async fn look_up(running: &Running) {
+    told(running, "that the index stands", |vault| vault.indexing.is_none()).await;
+    let named = running.app.find_names(NAME).await.expect("it finds");
+    assert_eq!(named.names.len(), 4, "{named:?}");
+    let request =
+        SearchText { pattern: TEXT.to_owned(), meaning: Meaning::Literal, case_sensitive: true };
+    let found = running.app.search_text(request).await.expect("it searches");
+    assert_eq!((found.files, found.cut), (5, None), "{found:?}");
+    let tags = running.app.list_tags("private").await.expect("it lists").expect("it stands");
+    assert_eq!(tags.words.first().map(|tag| tag.notes), Some(2), "{tags:?}");
+}
+
+/// The user looks private notes up, finds them by commands, and then asks a model in the same
+/// conversation and in a new one. Returns all that the model was sent.
 async fn story(private: PrivateSettings) -> String {
     let home = keyed(&NOTES);
     let model = curious().await;
     let by_hand = Settings { private: private.clone(), ..without_model() };
     let running = home.open(by_hand.clone()).await;
+    look_up(&running).await;
     let conversation = running.say(None, "find canary seen").await;
     for words in ["open Kanarienvogel drei", "list", "append Kanarienvogel zwei: more"] {
         running.say(Some(&conversation), words).await;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use index::{Index, IndexError};
+use index::{Index, IndexError, UserIndex};
 use protocol::event::Indexing as Progress;
 use protocol::{AppEvent, ChangeKind, NotePath, PrivateRules, UserError};
 use tokio::sync::Notify;
@@ -28,7 +28,10 @@ const BEAT: Duration = Duration::from_millis(250);
 /// The index of the open vault, and who asks for work on it.
 #[derive(Clone)]
 pub(crate) struct Indexing {
+    /// As models may ask it.
     pub(crate) index: Index,
+    /// As the user asks it. No tool is given it.
+    pub(crate) user: UserIndex,
     /// Rung when nobody knows what changed.
     look: Arc<Notify>,
     /// Rung when something changed.
@@ -47,8 +50,10 @@ pub(crate) struct Indexing {
 impl Indexing {
     /// An index in `dir` that nobody has brought up to date yet.
     pub(crate) fn new(vault: &Vault, rules: PrivateRules, dir: &Path) -> Self {
+        let user = UserIndex::new(vault, rules, dir);
         Self {
-            index: Index::new(vault, rules, dir),
+            index: user.for_models(),
+            user,
             look: Arc::default(),
             changed: Arc::default(),
             renewed: Arc::default(),

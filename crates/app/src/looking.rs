@@ -8,7 +8,7 @@ use protocol::looking::{
     CountedWord, CountedWords, CutShort, FoundLine, FoundLines, FoundNames, FoundNote, Having,
     LinkIn, LinkOut, Meaning, NamedNote, NoteLinks, NoteList, SearchText,
 };
-use protocol::{ChangeSet, ErrorCode, NotePath, UserError};
+use protocol::{ErrorCode, NotePath, UserError};
 
 use crate::App;
 use crate::aside::aside;
@@ -34,7 +34,7 @@ impl App {
         let query = query.to_owned();
         let found = self.look_up(move |open| {
             let recent = open.recent.all();
-            open.indexing.index.names(&open.vault, &query, &recent, NAMES_LOOKED_AT)
+            open.indexing.user.names(&query, &recent, NAMES_LOOKED_AT)
         });
         let named = found.await?.map_err(|error| of_note(&error))?;
         let mut notes = named.into_iter().filter(|named| named.path.is_markdown());
@@ -56,9 +56,7 @@ impl App {
             max_results: LINES,
             case_sensitive: request.case_sensitive,
         };
-        let found = self.look_up(move |open| {
-            open.indexing.index.search(&open.vault, &ChangeSet::default(), &query, DEADLINE)
-        });
+        let found = self.look_up(move |open| open.indexing.user.search(&query, DEADLINE));
         found.await?.map(found_lines).map_err(not_searched)
     }
 
@@ -71,7 +69,7 @@ impl App {
     /// stands.
     pub async fn unresolved_links(&self, query: &str) -> Result<Option<CountedWords>, UserError> {
         let all = self.look_up(|open| {
-            let dead = open.indexing.index.unresolved(&open.vault)?.into_iter();
+            let dead = open.indexing.user.unresolved()?.into_iter();
             Some(dead.map(|dead| counted(dead.link, dead.sources.len())).collect())
         });
         Ok(all.await?.map(|all| words(all, query)))
@@ -80,7 +78,7 @@ impl App {
     /// The tags that `query` is part of; `None` until the index stands.
     pub async fn list_tags(&self, query: &str) -> Result<Option<CountedWords>, UserError> {
         let all = self.look_up(|open| {
-            let tags = open.indexing.index.tags(&open.vault, &ChangeSet::default())?.into_iter();
+            let tags = open.indexing.user.tags()?.into_iter();
             Some(tags.map(|tag| counted(tag.tag, tag.notes)).collect())
         });
         let query = query.trim_start_matches('#');
@@ -90,7 +88,7 @@ impl App {
     /// The properties that `query` is part of; `None` until the index stands.
     pub async fn list_properties(&self, query: &str) -> Result<Option<CountedWords>, UserError> {
         let all = self.look_up(|open| {
-            let properties = open.indexing.index.properties(&open.vault)?.into_iter();
+            let properties = open.indexing.user.properties()?.into_iter();
             Some(properties.map(|property| counted(property.name, property.notes)).collect())
         });
         Ok(all.await?.map(|all| words(all, query)))
@@ -104,7 +102,7 @@ impl App {
     ) -> Result<Option<CountedWords>, UserError> {
         let property = property.to_owned();
         let all = self.look_up(move |open| {
-            let values = open.indexing.index.values(&open.vault, &property)?.into_iter();
+            let values = open.indexing.user.values(&property)?.into_iter();
             Some(values.map(|value| counted(value.value, value.notes)).collect())
         });
         Ok(all.await?.map(|all| words(all, query)))
@@ -113,12 +111,12 @@ impl App {
     /// The notes that have something in common; `None` until the index stands.
     pub async fn notes_having(&self, having: Having) -> Result<Option<NoteList>, UserError> {
         let all = self.look_up(move |open| {
-            let (index, vault) = (&open.indexing.index, &open.vault);
+            let index = &open.indexing.user;
             match &having {
-                Having::Tag { tag } => index.tagged(vault, tag),
-                Having::Value { property, value } => index.valued(vault, property, value),
+                Having::Tag { tag } => index.tagged(tag),
+                Having::Value { property, value } => index.valued(property, value),
                 Having::DeadLink { link } => {
-                    let mut dead = index.unresolved(vault)?.into_iter();
+                    let mut dead = index.unresolved()?.into_iter();
                     Some(
                         dead.find(|dead| dead.link == *link)
                             .map_or(Vec::new(), |dead| dead.sources),
@@ -210,9 +208,9 @@ fn not_searched(error: SearchError) -> UserError {
 }
 
 fn links(open: &OpenVault, note: &NotePath) -> Option<NoteLinks> {
-    let (index, vault, plan) = (&open.indexing.index, &open.vault, ChangeSet::default());
+    let index = &open.indexing.user;
     let mut known = HashSet::new();
-    let out = index.outgoing(vault, &plan, note)?.into_iter();
+    let out = index.outgoing(note)?.into_iter();
     let out = out.map(|link| LinkOut { to: link.targets.into_iter().next(), name: link.link.path });
     let mut out: Vec<LinkOut> = out
         .filter(|link| match &link.to {
@@ -221,7 +219,7 @@ fn links(open: &OpenVault, note: &NotePath) -> Option<NoteLinks> {
         })
         .collect();
     let mut sources = BTreeSet::new();
-    let back = index.backlinks(vault, &plan, note)?.into_iter();
+    let back = index.backlinks(note)?.into_iter();
     let mut back: Vec<LinkIn> = back
         .filter(|link| sources.insert(link.source.clone()))
         .map(|link| LinkIn { from: link.source, line: count(link.link.line) })
@@ -233,7 +231,7 @@ fn links(open: &OpenVault, note: &NotePath) -> Option<NoteLinks> {
 }
 
 fn tasks(open: &OpenVault, query: &str) -> Option<FoundLines> {
-    let all = open.indexing.index.tasks(&open.vault)?.into_iter();
+    let all = open.indexing.user.tasks()?.into_iter();
     let wanted = |words: &str| query.is_empty() || words.to_lowercase().contains(query);
     let mut tasks: Vec<_> = all.filter(|task| task.mark == ' ' && wanted(&task.words)).collect();
     let files: BTreeSet<&NotePath> = tasks.iter().map(|task| &task.path).collect();

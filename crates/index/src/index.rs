@@ -19,6 +19,7 @@ use vault::{Entry, Stamp, Vault, VaultError};
 use crate::live::{Eye, Now, View, Withheld, gather, keep, kept};
 use crate::parallel;
 use crate::ranked::RankingError;
+use crate::user::Whole;
 
 /// Why an index could not be brought up to date. Searches go on without it.
 #[derive(Debug, Error)]
@@ -67,6 +68,15 @@ const ROUNDS: usize = 5;
 #[derive(Debug, Clone)]
 pub struct Index {
     inner: Arc<Inner>,
+    sight: Sight,
+}
+
+/// Whose index it is.
+#[derive(Debug, Clone)]
+enum Sight {
+    /// Without what is never to be seen.
+    Models,
+    User(Arc<Whole>),
 }
 
 #[derive(Debug)]
@@ -105,7 +115,7 @@ impl Index {
             refreshing: Mutex::default(),
             catching_up: Mutex::default(),
         };
-        Self { inner: Arc::new(inner) }
+        Self { inner: Arc::new(inner), sight: Sight::Models }
     }
 
     /// Brings the index to what the vault holds now: at the start, and when nobody knows what
@@ -126,7 +136,7 @@ impl Index {
         if let Some(since) = lock(&self.inner.since).as_mut() {
             since.extend(paths.iter().cloned());
         }
-        if let Some(view) = self.view() {
+        if let Some(view) = self.base() {
             let changes = self.changes(&view, paths);
             if !changes.is_empty() {
                 self.show(view.with(changes));
@@ -138,9 +148,9 @@ impl Index {
     /// it again. Worth while a few seconds after the last change: younger files are looked at once
     /// more.
     pub fn tidy(&self, stop: &AtomicBool) -> Result<(), IndexError> {
-        let Some(view) = self.view() else { return Ok(()) };
+        let Some(view) = self.base() else { return Ok(()) };
         self.refresh(&view.unsettled());
-        let Some(view) = self.view() else { return Ok(()) };
+        let Some(view) = self.base() else { return Ok(()) };
         if view.is_heavy() || view.betrays() {
             return self.catch_up(stop);
         }
@@ -195,8 +205,27 @@ impl Index {
         *lock(&self.inner.coverage)
     }
 
-    /// What the notes are now; `None` until it stands.
+    /// The same with what no model may see.
+    pub(crate) fn for_the_user(&self) -> Self {
+        Self { sight: Sight::User(Arc::default()), ..self.clone() }
+    }
+
+    /// The same without what no model may see.
+    pub(crate) fn for_models(&self) -> Self {
+        Self { sight: Sight::Models, ..self.clone() }
+    }
+
+    /// What the notes are now, as who asks may see them; `None` until it stands.
     pub(crate) fn view(&self) -> Option<Arc<View>> {
+        let base = self.base()?;
+        Some(match &self.sight {
+            Sight::Models => base,
+            Sight::User(whole) => whole.of(base, &self.inner.vault),
+        })
+    }
+
+    /// What is kept of the notes; `None` until it stands.
+    pub(crate) fn base(&self) -> Option<Arc<View>> {
         self.inner.view.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -211,7 +240,7 @@ impl Index {
         other: impl FnOnce(&View) -> Result<Option<View>, E>,
     ) -> Result<(), E> {
         let _alone = lock(&self.inner.refreshing);
-        let Some(view) = self.view() else { return Ok(()) };
+        let Some(view) = self.base() else { return Ok(()) };
         if let Some(other) = other(&view)? {
             self.show(other);
         }
@@ -220,7 +249,7 @@ impl Index {
 
     fn renew(&self, stop: &AtomicBool) -> Result<(), IndexError> {
         let inner = &*self.inner;
-        let before = self.view().or_else(|| kept(&inner.dir).map(Arc::new));
+        let before = self.base().or_else(|| kept(&inner.dir).map(Arc::new));
         let files = inner.vault.survey()?;
         let rules = self.rules();
         let withheld = Withheld::open(&inner.dir);

@@ -26,6 +26,7 @@ mod score;
 mod search;
 mod snapshot;
 mod units;
+mod user;
 mod words;
 
 pub use error::{Cut, SearchError};
@@ -36,3 +37,4 @@ pub use index::{Coverage, Index, IndexError};
 pub use known::{KnownTask, TagCount, Unresolved, ValueCount};
 pub use names::Named;
 pub use search::{Found, Hit, Query, literal};
+pub use user::UserIndex;

@@ -106,7 +106,7 @@ impl Index {
     /// it and tells how many they were. Building it anew takes long for a large vault. What it does
     /// not hold yet, finding reads. Does nothing more when `stop` is set.
     pub fn rank(&self, stop: &AtomicBool) -> Result<usize, IndexError> {
-        let Some(view) = self.view() else { return Ok(0) };
+        let Some(view) = self.base() else { return Ok(0) };
         let fitting = match view.ranking() {
             Some(shown) if shown.is_whole() => return Ok(0),
             Some(shown) => Some(Arc::clone(shown)),

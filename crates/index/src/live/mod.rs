@@ -49,6 +49,8 @@ pub(crate) struct View {
 #[derive(Debug)]
 pub(crate) struct Fresh {
     pub(crate) looked: Looked,
+    /// Whether it has a text that is not in `looked`.
+    is_unread: bool,
     pub(crate) facts: Facts,
     words: Words,
     /// Its name, folded.
@@ -62,7 +64,12 @@ impl Fresh {
         let facts = Facts::decode(&looked.facts);
         let (words, folded) = (Words::of(&facts), fold(looked.entry.path.as_str()));
         let name = name(&folded).to_owned();
-        Self { looked, facts, words, name, folded }
+        Self { looked, is_unread: false, facts, words, name, folded }
+    }
+
+    /// A file whose text has to be read where it is searched.
+    pub(crate) fn unread(looked: Looked) -> Self {
+        Self { is_unread: true, ..Self::new(looked) }
     }
 }
 
@@ -106,6 +113,14 @@ impl Held<'_> {
         match self {
             Self::Stored(_, row) => row.stamp,
             Self::Fresh(fresh) => fresh.looked.stamp,
+        }
+    }
+
+    /// Whether its text is not at hand.
+    pub(crate) const fn is_unread(&self) -> bool {
+        match self {
+            Self::Stored(..) => false,
+            Self::Fresh(fresh) => fresh.is_unread,
         }
     }
 
@@ -183,6 +198,19 @@ impl View {
             }
         }
         view
+    }
+
+    /// The same with more files.
+    pub(crate) fn with_fresh(&self, files: impl IntoIterator<Item = Arc<Fresh>>) -> Self {
+        let mut view = self.clone();
+        let files = files.into_iter().map(|fresh| (fresh.looked.entry.path.clone(), fresh));
+        view.fresh.extend(files);
+        view
+    }
+
+    /// The file at `path` if it is not as in the snapshot.
+    pub(crate) fn fresh_at(&self, path: &NotePath) -> Option<&Arc<Fresh>> {
+        self.fresh.get(path)
     }
 
     /// The files that no model may see, in the order of paths.

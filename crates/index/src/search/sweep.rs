@@ -20,6 +20,17 @@ enum Piece<'a> {
     /// Neighbouring notes of plain text.
     Run(Range<usize>),
     Note(Held<'a>),
+    /// A note whose text has to be read first.
+    Unread(&'a NotePath),
+}
+
+impl<'a> Piece<'a> {
+    fn of(held: Held<'a>) -> Self {
+        match held {
+            Held::Fresh(fresh) if held.is_unread() => Self::Unread(&fresh.looked.entry.path),
+            held => Self::Note(held),
+        }
+    }
 }
 
 /// What is looked for, and by whom.
@@ -39,10 +50,10 @@ impl Asked<'_> {
     ) -> Looked<NoteHits> {
         let (pieces, batch): (Vec<Piece<'_>>, usize) = if self.lines.spans_notes() {
             let runs = self.view.runs(RUN, &wanted).into_iter().map(Piece::Run);
-            (runs.chain(self.view.singles(&wanted).into_iter().map(Piece::Note)).collect(), 1)
+            (runs.chain(self.view.singles(&wanted).into_iter().map(Piece::of)).collect(), 1)
         } else {
             let notes = self.view.all().filter(|held| held.kind() == EntryKind::Note);
-            (notes.filter(|held| wanted(held.path())).map(Piece::Note).collect(), 64)
+            (notes.filter(|held| wanted(held.path())).map(Piece::of).collect(), 64)
         };
         let looked =
             parallel::look_by(batch, &pieces, Some(deadline), |piece| Some(self.look(piece)));
@@ -57,6 +68,13 @@ impl Asked<'_> {
                 found.into_iter().collect()
             }
             Piece::Note(_) => Vec::new(),
+            // It may be gone by now.
+            Piece::Unread(path) => {
+                let bytes = self.vault.bytes(path).ok();
+                let found =
+                    bytes.and_then(|bytes| walk::in_note(path, &bytes, self.lines, self.query));
+                found.into_iter().collect()
+            }
         }
     }
 

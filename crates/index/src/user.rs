@@ -1,0 +1,172 @@
+//! The index as the user sees it: what no model may see is found too, and is on no disk but his own.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use protocol::{ChangeSet, NotePath, PrivateRules};
+use vault::{EntryKind, Vault, VaultError};
+
+use crate::facts::Facts;
+use crate::having::PropertyCount;
+use crate::known::{KnownTask, TagCount, Unresolved, ValueCount};
+use crate::links::{Backlink, Outgoing};
+use crate::live::{Fresh, View};
+use crate::names::Named;
+use crate::parallel;
+use crate::search::{Found, Query};
+use crate::snapshot::{Looked, unmarked};
+use crate::{Index, SearchError};
+
+/// So long reading what private notes say about themselves may take; of those that are left only
+/// the names are known until it is asked for the next time.
+const READING: Duration = Duration::from_secs(2);
+
+/// Tells everything, whatever the rules say. It belongs to who answers the user himself; who works
+/// for a model is given [the models' index](Self::for_models), from which there is no way back.
+///
+/// Private notes are known by name in memory. What they say about themselves is read when it is
+/// asked for first, and their texts for each search.
+#[derive(Debug, Clone)]
+pub struct UserIndex {
+    index: Index,
+    vault: Vault,
+}
+
+/// All files, those that no model may see among them.
+#[derive(Debug, Default)]
+pub(crate) struct Whole(Mutex<Option<Seen>>);
+
+/// A view as the models have it, and the same with all else.
+#[derive(Debug)]
+struct Seen {
+    models: Arc<View>,
+    whole: Arc<View>,
+}
+
+impl Whole {
+    /// The view with all that it leaves out.
+    pub(crate) fn of(&self, models: Arc<View>, vault: &Vault) -> Arc<View> {
+        if models.private().is_empty() {
+            return models;
+        }
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(seen) = seen.as_ref().filter(|seen| Arc::ptr_eq(&seen.models, &models)) {
+            return Arc::clone(&seen.whole);
+        }
+        let before = seen.take().map(|seen| seen.whole);
+        let whole = Arc::new(models.with_fresh(unread(&models, before.as_deref(), vault)));
+        *seen = Some(Seen { models, whole: Arc::clone(&whole) });
+        whole
+    }
+}
+
+/// The private files of a view with all but their texts; those that are as they were `before` are
+/// not read again.
+fn unread(models: &View, before: Option<&View>, vault: &Vault) -> Vec<Arc<Fresh>> {
+    let all: Vec<_> = models.private().values().collect();
+    let until = Instant::now() + READING;
+    let known = parallel::look(&all, None, |private| {
+        let path = &private.entry.path;
+        let same = |fresh: &&Arc<Fresh>| {
+            fresh.looked.stamp.is_some_and(|stamp| private.stamp == Some(stamp))
+        };
+        if let Some(fresh) = before.and_then(|before| before.fresh_at(path)).filter(same) {
+            return Some(Arc::clone(fresh));
+        }
+        let holds_facts = private.entry.kind == EntryKind::Note;
+        let bytes =
+            (holds_facts && Instant::now() < until).then(|| vault.bytes(path).ok()).flatten();
+        let facts = bytes.as_deref().map(|bytes| Facts::of(path, &unmarked(bytes)));
+        let stamp = private.stamp.filter(|_| facts.is_some() || !holds_facts);
+        let facts = facts.unwrap_or_default().encode();
+        let looked = Looked { entry: private.entry.clone(), stamp, text: Vec::new(), facts };
+        Some(Arc::new(Fresh::unread(looked)))
+    });
+    known.found
+}
+
+impl UserIndex {
+    /// Over all notes of `vault`; `rules` keep some from every model. `dir` is its own, and nothing
+    /// of what they keep back is written there. Nothing is read yet.
+    #[must_use]
+    pub fn new(vault: &Vault, rules: PrivateRules, dir: &Path) -> Self {
+        let index = Index::new(vault, rules, dir).for_the_user();
+        Self { index, vault: vault.whole() }
+    }
+
+    /// The same index as models may ask it.
+    #[must_use]
+    pub fn for_models(&self) -> Index {
+        self.index.for_models()
+    }
+
+    /// See [`Index::names`].
+    pub fn names(
+        &self,
+        query: &str,
+        recent: &[NotePath],
+        limit: usize,
+    ) -> Result<Vec<Named>, VaultError> {
+        self.index.names(&self.vault, query, recent, limit)
+    }
+
+    /// See [`Index::search`]. Private notes are opened for it, until `deadline` has passed.
+    pub fn search(&self, query: &Query, deadline: Duration) -> Result<Found, SearchError> {
+        self.index.search(&self.vault, &ChangeSet::default(), query, deadline)
+    }
+
+    /// See [`Index::outgoing`].
+    #[must_use]
+    pub fn outgoing(&self, source: &NotePath) -> Option<Vec<Outgoing>> {
+        self.index.outgoing(&self.vault, &ChangeSet::default(), source)
+    }
+
+    /// See [`Index::backlinks`].
+    #[must_use]
+    pub fn backlinks(&self, target: &NotePath) -> Option<Vec<Backlink>> {
+        self.index.backlinks(&self.vault, &ChangeSet::default(), target)
+    }
+
+    /// See [`Index::unresolved`].
+    #[must_use]
+    pub fn unresolved(&self) -> Option<Vec<Unresolved>> {
+        self.index.unresolved(&self.vault)
+    }
+
+    /// See [`Index::tags`].
+    #[must_use]
+    pub fn tags(&self) -> Option<Vec<TagCount>> {
+        self.index.tags(&self.vault, &ChangeSet::default())
+    }
+
+    /// See [`Index::properties`].
+    #[must_use]
+    pub fn properties(&self) -> Option<Vec<PropertyCount>> {
+        self.index.properties(&self.vault)
+    }
+
+    /// See [`Index::values`].
+    #[must_use]
+    pub fn values(&self, property: &str) -> Option<Vec<ValueCount>> {
+        self.index.values(&self.vault, property)
+    }
+
+    /// See [`Index::tagged`].
+    #[must_use]
+    pub fn tagged(&self, tag: &str) -> Option<Vec<NotePath>> {
+        self.index.tagged(&self.vault, tag)
+    }
+
+    /// See [`Index::valued`].
+    #[must_use]
+    pub fn valued(&self, property: &str, value: &str) -> Option<Vec<NotePath>> {
+        self.index.valued(&self.vault, property, value)
+    }
+
+    /// See [`Index::tasks`].
+    #[must_use]
+    pub fn tasks(&self) -> Option<Vec<KnownTask>> {
+        self.index.tasks(&self.vault)
+    }
+}
