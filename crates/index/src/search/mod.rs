@@ -13,7 +13,6 @@ use vault::Vault;
 use self::lines::{Lines, Place};
 use self::sweep::Asked;
 use crate::glob::path_filter;
-use crate::parallel::Looked;
 use crate::{Cut, Index, SearchError};
 
 /// What to look for and how much to show.
@@ -83,41 +82,47 @@ impl Index {
         let deadline = Instant::now() + deadline;
         let lines = Lines::of(query)?;
         let wanted = path_filter(query.file_pattern.as_deref())?;
-        let looked = match self.view() {
+        let matching = match self.view() {
             Some(view) => {
                 let (view, lines) = (&*view.planned(overlay), &lines);
                 Asked { view, vault, lines, query }.sweep(&wanted, deadline)
             }
             None => walk::walk(vault, overlay, &wanted, &lines, deadline, query)?,
         };
-        Ok(collect(looked, usize::from(query.max_results)))
+        Ok(matching.found(usize::from(query.max_results)))
     }
 }
 
-/// The hits of one note.
+/// What matches in all notes that were looked at.
 #[derive(Debug)]
-struct NoteHits {
-    path: NotePath,
+struct Matching {
+    /// In order; not all, but more than are shown if there are more.
+    hits: Vec<Hit>,
     total: u32,
-    first: Vec<Hit>,
+    files: usize,
+    timed_out: bool,
+}
+
+impl Matching {
+    fn found(self, limit: usize) -> Found {
+        let Self { mut hits, total, files, timed_out } = self;
+        hits.truncate(limit);
+        let is_all = u32::try_from(hits.len()).is_ok_and(|shown| shown == total);
+        let cut = match (timed_out, is_all) {
+            (true, _) => Some(Cut::Time),
+            (false, false) => Some(Cut::Results),
+            (false, true) => None,
+        };
+        Found { hits, total, files: u32::try_from(files).unwrap_or(u32::MAX), cut }
+    }
 }
 
 /// How much of a line is shown, in characters; notes of one endless line exist.
 const LINE_SHOWN: usize = 1000;
 
-/// The hits of one note; `None` when there are none.
-fn hits(
-    path: &NotePath,
-    text: &[u8],
-    places: &lines::Places,
-    lines: &Lines,
-    query: &Query,
-) -> Option<NoteHits> {
-    (places.total > 0).then(|| NoteHits {
-        path: path.clone(),
-        total: places.total,
-        first: places.first.iter().map(|place| hit(path, text, place, lines, query)).collect(),
-    })
+/// The hits of one note.
+fn hits(path: &NotePath, text: &[u8], places: &[Place], lines: &Lines, query: &Query) -> Vec<Hit> {
+    places.iter().map(|place| hit(path, text, place, lines, query)).collect()
 }
 
 fn hit(path: &NotePath, text: &[u8], place: &Place, lines: &Lines, query: &Query) -> Hit {
@@ -147,19 +152,4 @@ fn shown(line: &[u8]) -> String {
         Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
         None => line.into_owned(),
     }
-}
-
-fn collect(looked: Looked<NoteHits>, limit: usize) -> Found {
-    let mut notes = looked.found;
-    notes.sort_by(|a, b| a.path.cmp(&b.path));
-    let files = u32::try_from(notes.len()).unwrap_or(u32::MAX);
-    let total = notes.iter().fold(0_u32, |sum, note| sum.saturating_add(note.total));
-    let hits: Vec<Hit> = notes.into_iter().flat_map(|note| note.first).take(limit).collect();
-    let is_all = u32::try_from(hits.len()).is_ok_and(|shown| shown == total);
-    let cut = match (looked.timed_out, is_all) {
-        (true, _) => Some(Cut::Time),
-        (false, false) => Some(Cut::Results),
-        (false, true) => None,
-    };
-    Found { hits, total, files, cut }
 }

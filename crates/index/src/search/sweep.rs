@@ -7,10 +7,11 @@ use protocol::NotePath;
 use vault::{EntryKind, Vault};
 
 use super::lines::{LINES_A_NOTE, Place, Places};
-use super::{Lines, NoteHits, Query, hits, walk};
+use super::{Hit, Lines, Matching, Query, hits, walk};
+use crate::breaks::breaks;
 use crate::live::{Held, View};
-use crate::parallel::{self, Looked};
-use crate::snapshot::{Row, Snapshot};
+use crate::parallel;
+use crate::snapshot::{Row, unmarked};
 
 /// How much text is searched at a time: between two runs the clock is looked at.
 const RUN: usize = 1 << 20;
@@ -20,17 +21,34 @@ enum Piece<'a> {
     /// Neighbouring notes of plain text.
     Run(Range<usize>),
     Note(Held<'a>),
-    /// A note whose text has to be read first.
-    Unread(&'a NotePath),
+    /// A note whose text has to be read.
+    Unread(Held<'a>),
 }
 
 impl<'a> Piece<'a> {
     fn of(held: Held<'a>) -> Self {
         match held {
-            Held::Fresh(fresh) if held.is_unread() => Self::Unread(&fresh.looked.entry.path),
+            held if held.is_unread() => Self::Unread(held),
             held => Self::Note(held),
         }
     }
+}
+
+/// A note with lines that match.
+struct Matched<'a> {
+    held: Held<'a>,
+    places: Places,
+    hits: Hits,
+}
+
+/// Where the hits of a note are.
+enum Hits {
+    /// To be made; the places do not tell their lines.
+    InRun,
+    /// To be made.
+    InNote,
+    /// Made while its text was there.
+    Made(Vec<Hit>),
 }
 
 /// What is looked for, and by whom.
@@ -41,14 +59,11 @@ pub(super) struct Asked<'a> {
     pub(super) query: &'a Query,
 }
 
-impl Asked<'_> {
-    /// Looks at every note whose path is `wanted`.
-    pub(super) fn sweep(
-        &self,
-        wanted: impl Fn(&NotePath) -> bool,
-        deadline: Instant,
-    ) -> Looked<NoteHits> {
-        let (pieces, batch): (Vec<Piece<'_>>, usize) = if self.lines.spans_notes() {
+impl<'a> Asked<'a> {
+    /// Looks at every note whose path is `wanted`. All lines that match are counted; of those that
+    /// are shown alone hits are made.
+    pub(super) fn sweep(&self, wanted: impl Fn(&NotePath) -> bool, deadline: Instant) -> Matching {
+        let (pieces, batch): (Vec<Piece<'a>>, usize) = if self.lines.spans_notes() {
             let runs = self.view.runs(RUN, &wanted).into_iter().map(Piece::Run);
             (runs.chain(self.view.singles(&wanted).into_iter().map(Piece::of)).collect(), 1)
         } else {
@@ -57,32 +72,41 @@ impl Asked<'_> {
         };
         let looked =
             parallel::look_by(batch, &pieces, Some(deadline), |piece| Some(self.look(piece)));
-        Looked { found: looked.found.into_iter().flatten().collect(), timed_out: looked.timed_out }
+        let mut notes: Vec<Matched<'a>> = looked.found.into_iter().flatten().collect();
+        notes.sort_by(|a, b| a.held.path().cmp(b.held.path()));
+        let (files, total) = (notes.len(), notes.iter().map(|note| note.places.total));
+        let total = total.fold(0, u32::saturating_add);
+        notes.truncate(self.shown(&notes));
+        let hits = parallel::look(&notes, None, |note| Some(self.hits(note))).found;
+        let hits = hits.into_iter().flatten().collect();
+        Matching { hits, total, files, timed_out: looked.timed_out }
     }
 
-    fn look(&self, piece: &Piece<'_>) -> Vec<NoteHits> {
+    fn look(&self, piece: &Piece<'a>) -> Vec<Matched<'a>> {
         match piece {
             Piece::Run(rows) => self.in_run(rows.clone()),
             Piece::Note(held) if self.vault.shows(held.path(), held.text()) => {
-                let found = walk::in_note(held.path(), held.text(), self.lines, self.query);
-                found.into_iter().collect()
+                let places = walk::places(&unmarked(held.text()), self.lines);
+                some(Matched { held: *held, places, hits: Hits::InNote })
             }
             Piece::Note(_) => Vec::new(),
-            // It may be gone by now.
-            Piece::Unread(path) => {
-                let bytes = self.vault.bytes(path).ok();
-                let found =
-                    bytes.and_then(|bytes| walk::in_note(path, &bytes, self.lines, self.query));
-                found.into_iter().collect()
+            Piece::Unread(held) => {
+                // It may be gone by now.
+                let Ok(bytes) = self.vault.bytes(held.path()) else { return Vec::new() };
+                let text = unmarked(&bytes);
+                let places = walk::places(&text, self.lines);
+                let hits = hits(held.path(), &text, &places.first, self.lines, self.query);
+                some(Matched { held: *held, places, hits: Hits::Made(hits) })
             }
         }
     }
 
-    /// The hits in neighbouring notes: each line that matches is put to the note it stands in.
-    fn in_run(&self, rows: Range<usize>) -> Vec<NoteHits> {
+    /// The notes with hits in neighbouring ones: each line that matches is put to the note it
+    /// stands in.
+    fn in_run(&self, rows: Range<usize>) -> Vec<Matched<'a>> {
         let snapshot = self.view.snapshot();
         let mut rest = snapshot.rows().get(rows.clone()).unwrap_or_default().iter();
-        let mut found: Vec<(&Row, usize, Places)> = Vec::new();
+        let mut found: Vec<(&Row, Places)> = Vec::new();
         let (mut row, mut start, mut end) = (None, 0, 0);
         self.lines.scan(snapshot.run(rows), |line| {
             while line.start >= end {
@@ -90,10 +114,10 @@ impl Asked<'_> {
                 (row, start, end) = (Some(next), end, end + next.length());
             }
             let Some(row) = row else { return };
-            if found.last().is_none_or(|(last, ..)| !std::ptr::eq(*last, row)) {
-                found.push((row, start, Places::default()));
+            if found.last().is_none_or(|(last, _)| !std::ptr::eq(*last, row)) {
+                found.push((row, Places::default()));
             }
-            if let Some((.., places)) = found.last_mut() {
+            if let Some((_, places)) = found.last_mut() {
                 places.total = places.total.saturating_add(1);
                 if places.first.len() < LINES_A_NOTE {
                     let span = line.start - start..line.end - start;
@@ -101,26 +125,44 @@ impl Asked<'_> {
                 }
             }
         });
-        let found = found.into_iter();
-        found.filter_map(|(row, _, places)| self.of_row(snapshot, row, places)).collect()
+        found.retain(|(row, _)| self.vault.shows(&row.path, snapshot.text(row)));
+        let held = |row| Held::Stored(snapshot, row);
+        let matched = found.into_iter().map(|(row, places)| (held(row), places));
+        matched.map(|(held, places)| Matched { held, places, hits: Hits::InRun }).collect()
     }
 
-    fn of_row(&self, snapshot: &Snapshot, row: &Row, mut places: Places) -> Option<NoteHits> {
-        let text = snapshot.text(row);
-        if !self.vault.shows(&row.path, text) {
-            return None;
+    /// How many of these notes have the hits that are shown.
+    fn shown(&self, notes: &[Matched<'_>]) -> usize {
+        let mut lines = 0;
+        let shown = notes.iter().take_while(|note| {
+            let is_shown = lines < usize::from(self.query.max_results);
+            lines += note.places.first.len();
+            is_shown
+        });
+        shown.count()
+    }
+
+    fn hits(&self, note: &Matched<'_>) -> Vec<Hit> {
+        let (path, text) = (note.held.path(), note.held.text());
+        match &note.hits {
+            Hits::Made(hits) => return hits.clone(),
+            Hits::InNote => {
+                return hits(path, &unmarked(text), &note.places.first, self.lines, self.query);
+            }
+            Hits::InRun => {}
         }
-        let (mut at, mut line) = (0, 1);
-        for place in &mut places.first {
-            line += breaks(text.get(at..place.span.start).unwrap_or_default());
+        let (mut places, mut at, mut line) = (note.places.first.clone(), 0, 1);
+        for place in &mut places {
+            line += breaks(text.get(at..place.span.start).unwrap_or_default()) as u64;
             (at, place.line) = (place.span.start, line);
             // The line end that was lent to the text is not its own.
             place.span.end = place.span.end.min(text.len());
         }
-        hits(&row.path, text, &places, self.lines, self.query)
+        hits(path, text, &places, self.lines, self.query)
     }
 }
 
-fn breaks(text: &[u8]) -> u64 {
-    text.iter().filter(|byte| **byte == b'\n').count() as u64
+/// The note, if it has lines that match.
+fn some(note: Matched<'_>) -> Vec<Matched<'_>> {
+    Some(note).filter(|note| note.places.total > 0).into_iter().collect()
 }

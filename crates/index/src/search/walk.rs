@@ -5,9 +5,9 @@ use std::time::Instant;
 use protocol::{ChangeSet, NotePath};
 use vault::{Vault, VaultError};
 
-use super::{Lines, NoteHits, Query, hits};
+use super::lines::Places;
+use super::{Hit, Lines, Matching, Query, hits};
 use crate::notes::Notes;
-use crate::parallel::Looked;
 use crate::snapshot::{is_odd, unmarked};
 
 /// Looks at every note whose path is `wanted`.
@@ -18,19 +18,26 @@ pub(super) fn walk(
     lines: &Lines,
     deadline: Instant,
     query: &Query,
-) -> Result<Looked<NoteHits>, VaultError> {
+) -> Result<Matching, VaultError> {
     let notes = Notes::list(vault, overlay, wanted, deadline)?;
-    Ok(notes.look(deadline, |path, bytes| in_note(path, bytes, lines, query)))
+    let looked = notes.look(deadline, |path, bytes| in_note(path, bytes, lines, query));
+    let totals = looked.found.iter().map(|(total, _)| *total);
+    Ok(Matching {
+        total: totals.fold(0, u32::saturating_add),
+        files: looked.found.len(),
+        timed_out: looked.timed_out,
+        hits: looked.found.into_iter().flat_map(|(_, hits)| hits).collect(),
+    })
 }
 
-/// The hits of a note with these bytes.
-pub(super) fn in_note(
-    path: &NotePath,
-    bytes: &[u8],
-    lines: &Lines,
-    query: &Query,
-) -> Option<NoteHits> {
+/// How many lines of a note with these bytes match, and its hits; `None` when there are none.
+fn in_note(path: &NotePath, bytes: &[u8], lines: &Lines, query: &Query) -> Option<(u32, Vec<Hit>)> {
     let text = unmarked(bytes);
-    let places = if is_odd(&text) { lines.places_in_odd(&text) } else { lines.places(&text) };
-    hits(path, &text, &places, lines, query)
+    let Places { first, total } = places(&text, lines);
+    (total > 0).then(|| (total, hits(path, &text, &first, lines, query)))
+}
+
+/// The places in a note with this text.
+pub(super) fn places(text: &[u8], lines: &Lines) -> Places {
+    if is_odd(text) { lines.places_in_odd(text) } else { lines.places(text) }
 }
