@@ -319,7 +319,11 @@ impl Index {
     }
 
     fn show(&self, view: View) {
-        *self.inner.view.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(view));
+        let mut shown = self.inner.view.write().unwrap_or_else(PoisonError::into_inner);
+        let before = shown.replace(Arc::new(view));
+        // Putting it away may take long, and nobody who asks waits for that.
+        drop(shown);
+        drop(before);
     }
 
     fn covered(&self, done: usize, all: usize) {

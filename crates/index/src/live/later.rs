@@ -34,8 +34,9 @@ pub(crate) fn keep(dir: &Path, eye: &Eye<'_>, view: &View) -> io::Result<()> {
     // Sorted by path, as every snapshot: what is gone and what is fresh.
     let rows = view.snapshot.rows().iter().enumerate();
     let dead = rows.filter(|(at, _)| view.dead.contains(*at)).map(|(_, row)| &row.path);
-    let mut gone = dead.filter(|path| !view.fresh.contains_key(path)).peekable();
-    for (path, fresh) in &view.fresh {
+    let mut gone = dead.filter(|path| !view.fresh.contains(*path)).peekable();
+    for fresh in view.each_fresh() {
+        let path = &fresh.looked.entry.path;
         while let Some(before) = gone.next_if(|gone| *gone < path) {
             writer.add_gone(before);
         }

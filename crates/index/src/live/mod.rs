@@ -9,6 +9,8 @@ mod lookup;
 mod plan;
 mod withheld;
 
+use std::borrow::Borrow;
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -36,7 +38,7 @@ pub(crate) struct View {
     lookup: Arc<Lookup>,
     /// Rows of the snapshot that do not count: the file is gone, or fresh.
     dead: FixedBitSet,
-    fresh: BTreeMap<NotePath, Arc<Fresh>>,
+    fresh: BTreeSet<Listed>,
     /// Files that no model may see; they are in no other part.
     private: Arc<BTreeMap<NotePath, Private>>,
     /// How much text is fresh, in bytes.
@@ -72,6 +74,38 @@ impl Fresh {
         Self { is_unread: true, ..Self::new(looked) }
     }
 }
+
+/// A fresh file in the order of paths. Views share it: each save makes a new view, also beside
+/// thousands of files that are fresh.
+#[derive(Debug, Clone)]
+struct Listed(Arc<Fresh>);
+
+impl Borrow<NotePath> for Listed {
+    fn borrow(&self) -> &NotePath {
+        &self.0.looked.entry.path
+    }
+}
+
+impl Ord for Listed {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let path: &NotePath = self.borrow();
+        path.cmp(other.borrow())
+    }
+}
+
+impl PartialOrd for Listed {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Listed {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Listed {}
 
 /// A file of a view.
 #[derive(Debug, Clone, Copy)]
@@ -150,7 +184,7 @@ impl View {
     pub(crate) fn new(snapshot: Arc<Snapshot>) -> Self {
         let dead = FixedBitSet::with_capacity(snapshot.rows().len());
         let lookup = Arc::new(Lookup::of(&snapshot));
-        let (fresh, private) = (BTreeMap::new(), Arc::default());
+        let (fresh, private) = (BTreeSet::new(), Arc::default());
         Self { snapshot, lookup, dead, fresh, private, weight: 0, ranking: None }
     }
 
@@ -180,8 +214,8 @@ impl View {
             if let Some(row) = view.snapshot.find(&path) {
                 view.dead.insert(row);
             }
-            if let Some(before) = view.fresh.remove(&path) {
-                view.weight -= before.looked.text.len();
+            if let Some(before) = view.fresh.take(&path) {
+                view.weight -= before.0.looked.text.len();
             }
             if view.private.contains_key(&path) {
                 Arc::make_mut(&mut view.private).remove(&path);
@@ -189,7 +223,7 @@ impl View {
             match now {
                 Now::Held(looked) => {
                     view.weight += looked.text.len();
-                    view.fresh.insert(path, Arc::new(Fresh::new(looked)));
+                    view.fresh.insert(Listed(Arc::new(Fresh::new(looked))));
                 }
                 Now::Private(private) => {
                     Arc::make_mut(&mut view.private).insert(path, private);
@@ -203,14 +237,15 @@ impl View {
     /// The same with more files.
     pub(crate) fn with_fresh(&self, files: impl IntoIterator<Item = Arc<Fresh>>) -> Self {
         let mut view = self.clone();
-        let files = files.into_iter().map(|fresh| (fresh.looked.entry.path.clone(), fresh));
-        view.fresh.extend(files);
+        for file in files {
+            view.fresh.replace(Listed(file));
+        }
         view
     }
 
     /// The file at `path` if it is not as in the snapshot.
     pub(crate) fn fresh_at(&self, path: &NotePath) -> Option<&Arc<Fresh>> {
-        self.fresh.get(path)
+        self.fresh.get(path).map(|listed| &listed.0)
     }
 
     /// The files that no model may see, in the order of paths.
@@ -235,7 +270,7 @@ impl View {
     /// The file at `path`.
     pub(crate) fn get(&self, path: &NotePath) -> Option<Held<'_>> {
         if let Some(fresh) = self.fresh.get(path) {
-            return Some(Held::Fresh(fresh));
+            return Some(Held::Fresh(&fresh.0));
         }
         let at = self.snapshot.find(path).filter(|row| !self.dead.contains(*row))?;
         self.snapshot.rows().get(at).map(|row| Held::Stored(&self.snapshot, row))
@@ -247,26 +282,26 @@ impl View {
         let rows = self.lookup.rows(by).iter().filter_map(|row| usize::try_from(*row).ok());
         let rows = rows.filter(|row| !self.dead.contains(*row));
         let rows = rows.filter_map(|row| self.snapshot.rows().get(row));
-        let fresh = self.fresh.values().filter(|fresh| fresh.words.has(by, &fresh.name));
+        let fresh = self.each_fresh().filter(|fresh| fresh.words.has(by, &fresh.name));
         let stored = rows.map(|row| Held::Stored(&self.snapshot, row));
-        stored.chain(fresh.map(|fresh| Held::Fresh(fresh))).collect()
+        stored.chain(fresh.map(Held::Fresh)).collect()
     }
 
     /// All words that [`By::Link`] may find something by, in order and each once.
     pub(crate) fn link_names(&self) -> BTreeSet<&str> {
-        let fresh = self.fresh.values().flat_map(|fresh| fresh.words.links());
+        let fresh = self.each_fresh().flat_map(|fresh| fresh.words.links());
         self.lookup.link_names().chain(fresh.map(String::as_str)).collect()
     }
 
     /// All words that [`By::Tag`] may find something by, in order and each once.
     pub(crate) fn tag_names(&self) -> BTreeSet<&str> {
-        let fresh = self.fresh.values().flat_map(|fresh| fresh.words.tags());
+        let fresh = self.each_fresh().flat_map(|fresh| fresh.words.tags());
         self.lookup.tags().chain(fresh.map(String::as_str)).collect()
     }
 
     /// All words that [`By::Property`] may find something by, in order and each once.
     pub(crate) fn property_names(&self) -> BTreeSet<&str> {
-        let fresh = self.fresh.values().flat_map(|fresh| fresh.words.properties());
+        let fresh = self.each_fresh().flat_map(|fresh| fresh.words.properties());
         self.lookup.properties().chain(fresh.map(String::as_str)).collect()
     }
 
@@ -275,7 +310,7 @@ impl View {
         let stored = self.snapshot.rows().iter().enumerate();
         let stored = stored.filter(|(at, _)| !self.dead.contains(*at));
         let stored = stored.map(|(_, row)| (&row.path, row.kind));
-        let fresh = self.fresh.values().map(|fresh| &fresh.looked.entry);
+        let fresh = self.each_fresh().map(|fresh| &fresh.looked.entry);
         stored.chain(fresh.map(|entry| (&entry.path, entry.kind)))
     }
 
@@ -285,7 +320,7 @@ impl View {
             let at = usize::try_from(row).ok().filter(|at| !self.dead.contains(*at))?;
             Some((&self.snapshot.rows().get(at)?.path, alias))
         });
-        let fresh = self.fresh.values().flat_map(|fresh| {
+        let fresh = self.each_fresh().flat_map(|fresh| {
             let path = &fresh.looked.entry.path;
             fresh.facts.aliases.iter().map(move |alias| (path, alias.as_str()))
         });
@@ -298,9 +333,13 @@ impl View {
         self.snapshot.rows().get(row).map(|row| Held::Stored(&self.snapshot, row))
     }
 
+    fn each_fresh(&self) -> impl Iterator<Item = &Fresh> {
+        self.fresh.iter().map(|listed| &*listed.0)
+    }
+
     /// The files that are not as in the snapshot, in the order of paths.
     pub(crate) fn fresh(&self) -> impl Iterator<Item = Held<'_>> {
-        self.fresh.values().map(|fresh| Held::Fresh(fresh))
+        self.each_fresh().map(Held::Fresh)
     }
 
     /// All files; those as in the snapshot first, each part in the order of paths.
@@ -309,7 +348,7 @@ impl View {
         let stored = stored.filter(|(at, _)| !self.dead.contains(*at));
         stored
             .map(|(_, row)| Held::Stored(&self.snapshot, row))
-            .chain(self.fresh.values().map(|fresh| Held::Fresh(fresh)))
+            .chain(self.each_fresh().map(Held::Fresh))
     }
 
     /// Neighbouring rows that are plain text, in runs of about `size` bytes, of those notes whose
@@ -347,7 +386,7 @@ impl View {
         let rows = self.snapshot.rows().iter().enumerate();
         let odd = rows.filter(|(at, row)| row.is_odd && !self.dead.contains(*at));
         let odd = odd.map(|(_, row)| Held::Stored(&self.snapshot, row));
-        let all = odd.chain(self.fresh.values().map(|fresh| Held::Fresh(fresh)));
+        let all = odd.chain(self.each_fresh().map(Held::Fresh));
         all.filter(|held| held.kind() == EntryKind::Note && wanted(held.path())).collect()
     }
 

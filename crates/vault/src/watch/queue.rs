@@ -12,11 +12,11 @@ use super::Changed;
 const MANY: usize = 10_000;
 
 /// So many files are fetched at a time, those that changed last …
-const NEWEST: usize = 48;
+const NEWEST: usize = 24;
 
 /// … and some that have waited longest. While somebody writes thousands of files, the one that
 /// another program saves does not stand behind all of them, and none waits forever.
-const OLDEST: usize = 16;
+const OLDEST: usize = 8;
 
 /// A queue with one reader.
 #[derive(Debug, Default)]
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn what_changed_last_comes_first_and_what_waits_longest_comes_too() {
-        let all = joined((0..500).chain([7]).map(file));
+        let all = joined((0..500).chain([250]).map(file));
         let [Changed::Notes(first), rest @ ..] = &all[..] else { panic!("{all:?}") };
         let place = |number: usize| {
             first
@@ -177,10 +177,10 @@ mod tests {
         };
         assert!(first.is_sorted() && first.len() == NEWEST + OLDEST, "{first:?}");
         assert!(
-            [7, 499, 460, 0, 15].into_iter().all(|number| place(number).is_some()),
+            [250, 499, 478, 0, 7].into_iter().all(|number| place(number).is_some()),
             "{first:?}"
         );
-        assert_eq!(place(250), None);
+        assert_eq!(place(251), None);
         let fetched = |changed: &Changed| match changed {
             Changed::Notes(files) => files.len(),
             other => panic!("{other:?}"),
