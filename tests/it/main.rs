@@ -15,6 +15,7 @@ mod beside;
 mod corpus;
 mod extra_roots;
 mod faults;
+mod fresh;
 mod history;
 mod inbox;
 mod kill_sweep;

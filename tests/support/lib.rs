@@ -15,6 +15,7 @@ pub mod corpus;
 pub mod desktop_app;
 pub mod display;
 pub mod faults;
+pub mod fresh;
 mod http;
 mod nothing;
 pub mod outside_editor;

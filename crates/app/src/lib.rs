@@ -24,6 +24,7 @@ mod looking;
 mod open_vault;
 mod outbox;
 mod overwritten;
+mod passages;
 mod policy;
 mod ports;
 mod privacy;

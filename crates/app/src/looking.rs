@@ -138,7 +138,7 @@ impl App {
     }
 
     /// Works on the notes where it holds up nobody.
-    async fn look_up<T: Send + 'static>(
+    pub(crate) async fn look_up<T: Send + 'static>(
         &self,
         work: impl FnOnce(&OpenVault) -> T + Send + 'static,
     ) -> Result<T, UserError> {
