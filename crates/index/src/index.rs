@@ -58,6 +58,9 @@ pub struct Coverage {
     pub stands: bool,
 }
 
+/// So many files that were looked at too soon are looked at again at a time.
+const PART: usize = 64;
+
 /// So many files are looked at while others wait.
 const FEW: usize = 16;
 
@@ -94,6 +97,8 @@ struct Inner {
     kept: Mutex<Option<Arc<View>>>,
     /// Held while files are looked at because they changed.
     refreshing: Mutex<()>,
+    /// Held by who is the next to do so: in many parts nobody comes again before him.
+    next: Mutex<()>,
     /// Held by who makes a new view.
     catching_up: Mutex<()>,
 }
@@ -113,6 +118,7 @@ impl Index {
             stood: Condvar::new(),
             kept: Mutex::default(),
             refreshing: Mutex::default(),
+            next: Mutex::default(),
             catching_up: Mutex::default(),
         };
         Self { inner: Arc::new(inner), sight: Sight::Models }
@@ -132,7 +138,9 @@ impl Index {
     /// Looks at files that were made, written, renamed or removed. Searches that begin afterwards
     /// find what they hold.
     pub fn refresh(&self, paths: &[NotePath]) {
+        let next = lock(&self.inner.next);
         let _alone = lock(&self.inner.refreshing);
+        drop(next);
         if let Some(since) = lock(&self.inner.since).as_mut() {
             since.extend(paths.iter().cloned());
         }
@@ -149,7 +157,8 @@ impl Index {
     /// more.
     pub fn tidy(&self, stop: &AtomicBool) -> Result<(), IndexError> {
         let Some(view) = self.base() else { return Ok(()) };
-        self.refresh(&view.unsettled());
+        // In parts: what is saved meanwhile is looked at in between.
+        view.unsettled().chunks(PART).for_each(|part| self.refresh(part));
         let Some(view) = self.base() else { return Ok(()) };
         if view.is_heavy() || view.betrays() {
             return self.catch_up(stop);
