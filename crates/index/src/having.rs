@@ -6,7 +6,7 @@ use protocol::NotePath;
 use vault::Vault;
 
 use crate::Index;
-use crate::known::{Shown, most_common};
+use crate::known::{Shown, spelled};
 use crate::live::{By, Held};
 
 /// A property and how many notes have it.
@@ -26,9 +26,11 @@ impl Index {
         let shown = Shown { view: &view, vault };
         let counted = view.property_names().into_iter().map(|word| {
             let notes = shown.having(By::Property(word));
-            let names = notes.iter().flat_map(|held| held.facts().properties);
-            let spelled = names.map(|(name, _)| name).filter(|name| name.to_lowercase() == word);
-            PropertyCount { name: most_common(spelled).unwrap_or_default(), notes: notes.len() }
+            let name = spelled(&view, By::Property(word), || {
+                let names = notes.iter().flat_map(|held| held.facts().properties);
+                names.map(|(name, _)| name).filter(|name| name.to_lowercase() == word).collect()
+            });
+            PropertyCount { name, notes: notes.len() }
         });
         let mut all: Vec<PropertyCount> = counted.filter(|property| property.notes > 0).collect();
         all.sort_by(|a, b| b.notes.cmp(&a.notes).then_with(|| a.name.cmp(&b.name)));

@@ -10,8 +10,9 @@ use vault::Vault;
 
 use crate::Index;
 use crate::facts::Facts;
-use crate::links::{Backlink, Outgoing, fold, name, targets};
+use crate::links::{Backlink, Outgoing, fold, targets};
 use crate::live::{By, Held, View};
+use crate::parallel;
 
 /// A tag and how many notes have it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,20 +95,17 @@ impl Index {
         let view = self.view()?;
         let shown = Shown { view: &view, vault };
         let mut found: BTreeMap<String, Unresolved> = BTreeMap::new();
-        for word in view.link_names() {
-            for held in shown.having(By::Link(word)) {
-                let links = held.facts().links.into_iter();
-                let of_word = links.filter(|link| {
-                    let folded = fold(&link.path);
-                    let last = name(&folded);
-                    last.strip_suffix(".md").unwrap_or(last) == word
-                });
-                for link in of_word.filter(|link| shown.targets(link, held.path()).is_empty()) {
-                    let all = found
-                        .entry(fold(&link.path))
-                        .or_insert_with(|| Unresolved { link: link.path, sources: Vec::new() });
-                    all.sources.push(held.path().clone());
-                }
+        let files: Vec<Held<'_>> = view.all().filter(|held| shown.shows(held)).collect();
+        let dead = parallel::look(&files, None, |held| {
+            let links = held.facts().links.into_iter();
+            let dead = links.filter(|link| shown.targets(link, held.path()).is_empty());
+            let dead: Vec<String> = dead.map(|link| link.path).collect();
+            (!dead.is_empty()).then(|| (held.path().clone(), dead))
+        });
+        for (source, links) in dead.found {
+            for link in links {
+                let of_link = || Unresolved { link: link.clone(), sources: Vec::new() };
+                found.entry(fold(&link)).or_insert_with(of_link).sources.push(source.clone());
             }
         }
         let mut all: Vec<Unresolved> = found.into_values().collect();
@@ -127,8 +125,10 @@ impl Index {
         let shown = Shown { view: &view, vault };
         let counted = view.tag_names().into_iter().map(|word| {
             let notes = shown.having(By::Tag(word));
-            let spelled = notes.iter().flat_map(|held| spelled_like(&held.facts(), word));
-            TagCount { tag: most_common(spelled).unwrap_or_default(), notes: notes.len() }
+            let tag = spelled(&view, By::Tag(word), || {
+                notes.iter().flat_map(|held| spelled_like(&held.facts(), word)).collect()
+            });
+            TagCount { tag, notes: notes.len() }
         });
         let mut tags: Vec<TagCount> = counted.filter(|tag| tag.notes > 0).collect();
         tags.sort_by(|a, b| b.notes.cmp(&a.notes).then_with(|| a.tag.cmp(&b.tag)));
@@ -231,6 +231,12 @@ impl<'a> Shown<'a> {
     }
 }
 
+/// How a word is spelled in most notes; `all` tells every spelling, which takes long.
+pub(crate) fn spelled(view: &View, by: By<'_>, all: impl FnOnce() -> Vec<String>) -> String {
+    let only = view.spelling(by).map(String::from);
+    only.or_else(|| most_common(all().into_iter())).unwrap_or_default()
+}
+
 /// The spelling of a tag, or of an upper part of one, in each place.
 fn spelled_like(facts: &Facts, word: &str) -> Vec<String> {
     let spelled = facts.tags.iter().filter_map(|tag| {
@@ -243,7 +249,7 @@ fn spelled_like(facts: &Facts, word: &str) -> Vec<String> {
 }
 
 /// The one that comes most often; of several the first in the order of signs.
-pub(crate) fn most_common(all: impl Iterator<Item = String>) -> Option<String> {
+fn most_common(all: impl Iterator<Item = String>) -> Option<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for one in all {
         *counts.entry(one).or_default() += 1;

@@ -1,7 +1,7 @@
 //! The index as the user sees it: what no model may see is found too, and is on no disk but his own.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use protocol::{ChangeSet, NotePath, PrivateRules};
@@ -31,6 +31,43 @@ const READING: Duration = Duration::from_secs(2);
 pub struct UserIndex {
     index: Index,
     vault: Vault,
+    told: Arc<Told>,
+}
+
+/// Lists that take long in a large vault. The window asks for them at each letter that is typed, so
+/// each is told from memory until the notes change.
+#[derive(Debug, Default)]
+struct Told {
+    dead: Last<Vec<Unresolved>>,
+    tasks: Last<Vec<KnownTask>>,
+    values: Last<Vec<ValueCount>>,
+}
+
+/// The last answer, the view it is about, and what it was asked about.
+#[derive(Debug)]
+struct Last<T>(Mutex<Option<(Weak<View>, String, T)>>);
+
+impl<T> Default for Last<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<T: Clone> Last<T> {
+    /// What `tell` would tell about it in this view.
+    fn or(&self, view: &Arc<View>, about: &str, tell: impl FnOnce() -> Option<T>) -> Option<T> {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let view = Arc::downgrade(view);
+        if let Some((of, known, told)) = last.as_ref()
+            && Weak::ptr_eq(of, &view)
+            && known == about
+        {
+            return Some(told.clone());
+        }
+        let told = tell()?;
+        *last = Some((view, about.to_owned(), told.clone()));
+        Some(told)
+    }
 }
 
 /// All files, those that no model may see among them.
@@ -92,7 +129,7 @@ impl UserIndex {
     #[must_use]
     pub fn new(vault: &Vault, rules: PrivateRules, dir: &Path) -> Self {
         let index = Index::new(vault, rules, dir).for_the_user();
-        Self { index, vault: vault.whole() }
+        Self { index, vault: vault.whole(), told: Arc::default() }
     }
 
     /// The same index as models may ask it.
@@ -131,7 +168,7 @@ impl UserIndex {
     /// See [`Index::unresolved`].
     #[must_use]
     pub fn unresolved(&self) -> Option<Vec<Unresolved>> {
-        self.index.unresolved(&self.vault)
+        self.told.dead.or(&self.index.view()?, "", || self.index.unresolved(&self.vault))
     }
 
     /// See [`Index::tags`].
@@ -149,7 +186,8 @@ impl UserIndex {
     /// See [`Index::values`].
     #[must_use]
     pub fn values(&self, property: &str) -> Option<Vec<ValueCount>> {
-        self.index.values(&self.vault, property)
+        let tell = || self.index.values(&self.vault, property);
+        self.told.values.or(&self.index.view()?, property, tell)
     }
 
     /// See [`Index::tagged`].
@@ -167,6 +205,6 @@ impl UserIndex {
     /// See [`Index::tasks`].
     #[must_use]
     pub fn tasks(&self) -> Option<Vec<KnownTask>> {
-        self.index.tasks(&self.vault)
+        self.told.tasks.or(&self.index.view()?, "", || self.index.tasks(&self.vault))
     }
 }

@@ -153,6 +153,22 @@ fn the_user_sees_links_tags_properties_and_tasks_of_private_notes() {
 }
 
 #[test]
+fn what_is_told_again_is_told_anew_once_the_notes_changed() {
+    let desk = desk();
+    let told = || {
+        let (dead, tasks) = (desk.user.unresolved().unwrap(), desk.user.tasks().unwrap());
+        (dead.len(), tasks.len(), desk.user.values("mood").unwrap().len())
+    };
+    assert_eq!((told(), told()), ((1, 1, 1), (1, 1, 1)));
+    assert!(desk.user.values("other").unwrap().is_empty(), "it is about another property");
+    assert_eq!(told(), (1, 1, 1));
+    desk.rewrite("b.md", "---\nmood: [better, best]\n---\n[[Somewhere]]\n- [ ] wake\n");
+    assert_eq!(told(), (2, 2, 3));
+    desk.rewrite("Hidden.md", "#secret milk\n- [ ] hide\n");
+    assert_eq!(told(), (1, 3, 3), "one that is private changed");
+}
+
+#[test]
 fn what_changes_in_private_notes_is_seen_as_soon_as_it_is_told() {
     let desk = desk();
     assert_eq!(desk.search("coffee").total, 0);

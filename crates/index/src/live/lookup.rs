@@ -15,8 +15,8 @@ pub(crate) struct Lookup {
     names: Rows,
     /// By the last part of a link's path, without `.md`.
     links: Rows,
-    tags: Rows,
-    properties: Rows,
+    tags: Spelled,
+    properties: Spelled,
     tasks: Vec<u32>,
     /// In the order of rows.
     aliases: Vec<(u32, Box<str>)>,
@@ -37,6 +37,68 @@ impl Rows {
 
     fn get(&self, word: &str) -> &[u32] {
         self.0.get(word).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// The same, and how each word is spelled.
+#[derive(Debug, Default)]
+struct Spelled(HashMap<Box<str>, (Vec<u32>, Spelling)>);
+
+impl Spelled {
+    fn add(&mut self, word: &Word, row: u32) {
+        match self.0.get_mut(&*word.folded) {
+            Some((rows, spelling)) => {
+                if rows.last() != Some(&row) {
+                    rows.push(row);
+                }
+                spelling.also(&word.spelled);
+            }
+            None => {
+                let known = (vec![row], Spelling::Always(word.spelled.as_str().into()));
+                self.0.insert(word.folded.as_str().into(), known);
+            }
+        }
+    }
+
+    fn get(&self, word: &str) -> &[u32] {
+        self.0.get(word).map_or(&[], |(rows, _)| rows.as_slice())
+    }
+
+    fn words(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(AsRef::as_ref)
+    }
+}
+
+/// How a word is spelled where it stands.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) enum Spelling {
+    #[default]
+    Nowhere,
+    Always(Box<str>),
+    Variously,
+}
+
+impl Spelling {
+    /// It stands somewhere else too, and is spelled like this there.
+    fn also(&mut self, spelled: &str) {
+        match self {
+            Self::Nowhere => *self = Self::Always(spelled.into()),
+            Self::Always(known) if **known != *spelled => *self = Self::Variously,
+            Self::Always(_) | Self::Variously => {}
+        }
+    }
+}
+
+/// A word as it is looked up and as it is spelled.
+#[derive(Debug)]
+struct Word {
+    folded: String,
+    spelled: String,
+}
+
+impl Word {
+    fn of(spelled: &str) -> Self {
+        Self { folded: spelled.to_lowercase(), spelled: spelled.to_owned() }
     }
 }
 
@@ -88,19 +150,24 @@ impl Lookup {
         self.aliases.iter().map(|(row, alias)| (*row, alias.as_ref()))
     }
 
-    /// All words that [`By::Link`] finds something by.
-    pub(crate) fn link_names(&self) -> impl Iterator<Item = &str> {
-        self.links.0.keys().map(AsRef::as_ref)
-    }
-
     /// All words that [`By::Tag`] finds something by.
     pub(crate) fn tags(&self) -> impl Iterator<Item = &str> {
-        self.tags.0.keys().map(AsRef::as_ref)
+        self.tags.words()
     }
 
     /// All words that [`By::Property`] finds something by.
     pub(crate) fn properties(&self) -> impl Iterator<Item = &str> {
-        self.properties.0.keys().map(AsRef::as_ref)
+        self.properties.words()
+    }
+
+    /// How a tag or a property is spelled in the rows that have it.
+    pub(crate) fn spelling(&self, by: By<'_>) -> Spelling {
+        let known = match by {
+            By::Tag(tag) => self.tags.0.get(tag),
+            By::Property(name) => self.properties.0.get(name),
+            By::Name(_) | By::Link(_) | By::Task => None,
+        };
+        known.map(|(_, spelling)| spelling.clone()).unwrap_or_default()
     }
 
     fn add(&mut self, row: u32, words: &Words) {
@@ -121,8 +188,8 @@ const PORTION: usize = 4096;
 #[derive(Debug, Default)]
 pub(crate) struct Words {
     links: Vec<String>,
-    tags: Vec<String>,
-    properties: Vec<String>,
+    tags: Vec<Word>,
+    properties: Vec<Word>,
     has_task: bool,
     aliases: Vec<String>,
 }
@@ -134,10 +201,10 @@ impl Words {
             let last = name(&folded);
             last.strip_suffix(".md").unwrap_or(last).to_owned()
         });
-        let properties = facts.properties.iter().map(|(name, _)| name.to_lowercase());
+        let properties = facts.properties.iter().map(|(name, _)| Word::of(name));
         Self {
             links: links.collect(),
-            tags: facts.tags.iter().flat_map(|tag| with_upper(&tag.to_lowercase())).collect(),
+            tags: facts.tags.iter().flat_map(|tag| with_upper(tag)).collect(),
             properties: properties.collect(),
             has_task: !facts.tasks.is_empty(),
             aliases: facts.aliases.clone(),
@@ -146,31 +213,38 @@ impl Words {
 
     /// Whether a file called `own_name`, folded, that has these words is found by `by`.
     pub(crate) fn has(&self, by: By<'_>, own_name: &str) -> bool {
-        let holds = |words: &[String], word: &str| words.iter().any(|known| known == word);
+        let holds = |words: &[Word], word: &str| words.iter().any(|known| known.folded == word);
         match by {
             By::Name(name) => name == own_name,
-            By::Link(name) => holds(&self.links, name),
+            By::Link(name) => self.links.iter().any(|known| known == name),
             By::Tag(tag) => holds(&self.tags, tag),
             By::Property(name) => holds(&self.properties, name),
             By::Task => self.has_task,
         }
     }
 
-    pub(crate) fn links(&self) -> &[String] {
-        &self.links
+    pub(crate) fn tags(&self) -> impl Iterator<Item = &str> {
+        self.tags.iter().map(|tag| tag.folded.as_str())
     }
 
-    pub(crate) fn tags(&self) -> &[String] {
-        &self.tags
+    pub(crate) fn properties(&self) -> impl Iterator<Item = &str> {
+        self.properties.iter().map(|property| property.folded.as_str())
     }
 
-    pub(crate) fn properties(&self) -> &[String] {
-        &self.properties
+    /// Adds how a tag or a property is spelled here.
+    pub(crate) fn spell(&self, by: By<'_>, spelling: &mut Spelling) {
+        let (words, wanted) = match by {
+            By::Tag(tag) => (&self.tags, tag),
+            By::Property(name) => (&self.properties, name),
+            By::Name(_) | By::Link(_) | By::Task => return,
+        };
+        let same = words.iter().filter(|word| word.folded == wanted);
+        same.for_each(|word| spelling.also(&word.spelled));
     }
 }
 
 /// A tag and those it is nested in: `food/bread` and `food`.
-fn with_upper(tag: &str) -> Vec<String> {
+fn with_upper(tag: &str) -> impl Iterator<Item = Word> {
     let parts = tag.match_indices('/').map(|(at, _)| tag.get(..at).unwrap_or_default());
-    parts.chain(std::iter::once(tag)).map(str::to_owned).collect()
+    parts.chain(std::iter::once(tag)).map(Word::of)
 }

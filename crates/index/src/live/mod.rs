@@ -23,7 +23,7 @@ pub(crate) use gather::gather;
 pub(crate) use later::{keep, kept};
 pub(crate) use look::{Eye, Now, Private};
 pub(crate) use lookup::By;
-use lookup::{Lookup, Words};
+use lookup::{Lookup, Spelling, Words};
 pub(crate) use withheld::Withheld;
 
 use crate::facts::Facts;
@@ -287,22 +287,26 @@ impl View {
         stored.chain(fresh.map(Held::Fresh)).collect()
     }
 
-    /// All words that [`By::Link`] may find something by, in order and each once.
-    pub(crate) fn link_names(&self) -> BTreeSet<&str> {
-        let fresh = self.each_fresh().flat_map(|fresh| fresh.words.links());
-        self.lookup.link_names().chain(fresh.map(String::as_str)).collect()
-    }
-
     /// All words that [`By::Tag`] may find something by, in order and each once.
     pub(crate) fn tag_names(&self) -> BTreeSet<&str> {
         let fresh = self.each_fresh().flat_map(|fresh| fresh.words.tags());
-        self.lookup.tags().chain(fresh.map(String::as_str)).collect()
+        self.lookup.tags().chain(fresh).collect()
     }
 
     /// All words that [`By::Property`] may find something by, in order and each once.
     pub(crate) fn property_names(&self) -> BTreeSet<&str> {
         let fresh = self.each_fresh().flat_map(|fresh| fresh.words.properties());
-        self.lookup.properties().chain(fresh.map(String::as_str)).collect()
+        self.lookup.properties().chain(fresh).collect()
+    }
+
+    /// How a tag or a property is spelled, if it is the same in all files that have it.
+    pub(crate) fn spelling(&self, by: By<'_>) -> Option<Box<str>> {
+        let mut spelling = self.lookup.spelling(by);
+        self.each_fresh().for_each(|fresh| fresh.words.spell(by, &mut spelling));
+        match spelling {
+            Spelling::Always(spelled) => Some(spelled),
+            Spelling::Nowhere | Spelling::Variously => None,
+        }
     }
 
     /// The paths of all files, and what each is.
