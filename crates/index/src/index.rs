@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -19,6 +19,7 @@ use vault::{Entry, Stamp, Vault, VaultError};
 use crate::live::{Eye, Now, View, Withheld, gather, keep, kept};
 use crate::parallel;
 use crate::ranked::RankingError;
+use crate::ranking::put_away;
 use crate::user::Whole;
 
 /// Why an index could not be brought up to date. Searches go on without it.
@@ -101,6 +102,10 @@ struct Inner {
     next: Mutex<()>,
     /// Held by who makes a new view.
     catching_up: Mutex<()>,
+    /// Held by who writes the ranking, or puts it away; before `refreshing`.
+    ranking: Mutex<()>,
+    /// How many wait for the ranking to be left alone.
+    waiting: AtomicUsize,
 }
 
 impl Index {
@@ -120,6 +125,8 @@ impl Index {
             refreshing: Mutex::default(),
             next: Mutex::default(),
             catching_up: Mutex::default(),
+            ranking: Mutex::default(),
+            waiting: AtomicUsize::default(),
         };
         Self { inner: Arc::new(inner), sight: Sight::Models }
     }
@@ -198,6 +205,7 @@ impl Index {
     /// stands aside until it has [caught up](Self::catch_up).
     pub fn start_over(&self) -> Result<(), IndexError> {
         let _alone = lock(&self.inner.catching_up);
+        let _unranked = self.unrank().map_err(|source| self.unwritable(source))?;
         let _nobody = lock(&self.inner.refreshing);
         *self.inner.view.write().unwrap_or_else(PoisonError::into_inner) = None;
         *lock(&self.inner.coverage) = Coverage::default();
@@ -238,6 +246,25 @@ impl Index {
         self.inner.view.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Lets nobody else write the ranking.
+    pub(crate) fn alone_with_ranking(&self) -> MutexGuard<'_, ()> {
+        lock(&self.inner.ranking)
+    }
+
+    /// Whether who writes the ranking has to leave off.
+    pub(crate) fn is_waited_for(&self) -> bool {
+        self.inner.waiting.load(Ordering::Relaxed) > 0
+    }
+
+    /// Puts away what is on disk of the ranking: it has words that no file may hold any more. Nobody
+    /// writes it again for as long as what this returns is held.
+    fn unrank(&self) -> Result<MutexGuard<'_, ()>, io::Error> {
+        self.inner.waiting.fetch_add(1, Ordering::Relaxed);
+        let alone = self.alone_with_ranking();
+        self.inner.waiting.fetch_sub(1, Ordering::Relaxed);
+        put_away(&self.inner.dir).map(|()| alone)
+    }
+
     /// Where it keeps itself.
     pub(crate) fn dir(&self) -> &Path {
         &self.inner.dir
@@ -261,6 +288,8 @@ impl Index {
         let before = self.base().or_else(|| kept(&inner.dir).map(Arc::new));
         let files = inner.vault.survey()?;
         let rules = self.rules();
+        // Held until the new view stands, so that nobody ranks the one before meanwhile.
+        let mut unranked = None;
         let withheld = Withheld::open(&inner.dir);
         let eye = Eye::new(&inner.vault, &rules).knowing(&withheld);
         self.covered(0, files.len());
@@ -270,7 +299,8 @@ impl Index {
                 make_private(&inner.dir).map_err(|source| self.unwritable(source))?;
                 let told = |done| self.covered(done, files.len());
                 let known = betraying.as_ref().or(before.as_deref());
-                let view = gather(&inner.dir, &eye, known, &files, stop, told)
+                let unrank = || self.unrank().map(|alone| unranked = Some(alone));
+                let view = gather(&inner.dir, &eye, known, &files, stop, told, unrank)
                     .map_err(|source| self.unwritable(source))?;
                 let Some(view) = view else { return Ok(()) };
                 let ranking = before.as_deref().and_then(View::ranking);

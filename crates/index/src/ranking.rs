@@ -106,7 +106,12 @@ impl Index {
     /// it and tells how many they were. Building it anew takes long for a large vault. What it does
     /// not hold yet, finding reads. Does nothing more when `stop` is set.
     pub fn rank(&self, stop: &AtomicBool) -> Result<usize, IndexError> {
+        let _alone = self.alone_with_ranking();
         let Some(view) = self.base() else { return Ok(0) };
+        if view.betrays() {
+            // Its snapshot is about to be made anew.
+            return Ok(0);
+        }
         let fitting = match view.ranking() {
             Some(shown) if shown.is_whole() => return Ok(0),
             Some(shown) => Some(Arc::clone(shown)),
@@ -116,6 +121,8 @@ impl Index {
             return self.show_ranked(Arc::clone(&whole.ranking)).map(|()| 0);
         }
         match self.brought_up(&view, fitting.as_deref(), stop) {
+            // What was written is about to be put away.
+            Ok(_) if self.is_waited_for() => Ok(0),
             Ok((ranking, written)) => self.show_ranked(Arc::new(ranking)).map(|()| written),
             Err(RankingError::Cancelled) => Ok(0),
             Err(why) => Err(IndexError::Unranked { why }),
@@ -139,7 +146,7 @@ impl Index {
         let snapshot = view.snapshot();
         if let Some(fitting) = fitting.filter(|fitting| fitting.covers_most()) {
             let new = fitting.unranked.iter().filter_map(|at| snapshot.rows().get(*at));
-            let new = new.map(|row| text(snapshot, row));
+            let new = new.map(|row| text(snapshot, row)).take_while(|_| !self.is_waited_for());
             match fitting.ranking.update(&fitting.gone, new, stop) {
                 Err(why @ RankingError::Failed { .. }) => {
                     tracing::warn!(%why, "the ranking is built anew");
@@ -148,7 +155,8 @@ impl Index {
             }
         }
         let dir = ranking_dir(self.dir());
-        let ranking = Ranking::build(&dir, snapshot.rules(), texts(snapshot), stop)?;
+        let all = texts(snapshot).take_while(|_| !self.is_waited_for());
+        let ranking = Ranking::build(&dir, snapshot.rules(), all, stop)?;
         Ok((ranking, texts(snapshot).count()))
     }
 
@@ -164,7 +172,7 @@ impl Index {
 }
 
 /// Puts away what is on disk of the ranking of the index in `dir`: it has words that no file may hold
-/// any more. One that is open keeps answering.
+/// any more. One that is open keeps answering, and nobody may be writing it.
 pub(crate) fn put_away(dir: &Path) -> io::Result<()> {
     clear(&ranking_dir(dir))
 }

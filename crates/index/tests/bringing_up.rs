@@ -150,3 +150,22 @@ fn a_ranking_of_other_rules_is_built_anew() {
     assert!(before.is_disjoint(&parts(desk.cache.path())));
     assert_eq!(desk.answers(), desk.answers_from_nothing(rules));
 }
+
+#[test]
+fn a_ranking_that_is_put_away_while_it_is_written_stays_away() {
+    let desk = desk();
+    let dir = desk.cache.path().join("ranked");
+    let ranked = std::thread::scope(|scope| {
+        let ranking = scope.spawn(|| desk.index.rank(&GO));
+        while !dir.exists() && !ranking.is_finished() {
+            std::thread::yield_now();
+        }
+        desk.index.start_over().unwrap();
+        assert!(!desk.cache.path().exists());
+        ranking.join().unwrap()
+    });
+    assert!(ranked.is_ok(), "{ranked:?}");
+    assert!(!desk.cache.path().exists(), "nobody writes on");
+    desk.index.catch_up(&GO).unwrap();
+    assert_eq!(desk.index.rank(&GO).unwrap(), NOTES);
+}

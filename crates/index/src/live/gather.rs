@@ -13,7 +13,6 @@ use vault::{Entry, Stamp};
 
 use super::{Eye, Held, Now, Private, View};
 use crate::parallel;
-use crate::ranking;
 use crate::snapshot::{Looked, Part, Row, Snapshot, SnapshotWriter};
 
 /// So many files are looked at before they are written: what is held in memory meanwhile.
@@ -28,7 +27,8 @@ enum Kept<'a> {
 
 /// Writes a snapshot of `files`, which are all files sorted by path: what `before` knows by the same
 /// stamp is copied, all others are looked at. `told` hears how many are done. `None` when `stop` was
-/// set. Nothing of what is private is left in the other files of `dir`.
+/// set. Nothing of what is private is left in the other files of `dir`; `unrank` is called where the
+/// ranking has something of it.
 pub(crate) fn gather(
     dir: &Path,
     eye: &Eye<'_>,
@@ -36,6 +36,7 @@ pub(crate) fn gather(
     files: &[(Entry, Stamp)],
     stop: &AtomicBool,
     told: impl Fn(usize),
+    unrank: impl FnOnce() -> io::Result<()>,
 ) -> io::Result<Option<View>> {
     let mut writer = SnapshotWriter::begin(dir, Part::Whole)?;
     let same_rules = before.is_some_and(|before| before.snapshot().rules() == eye.rules_hash());
@@ -74,7 +75,7 @@ pub(crate) fn gather(
     let was_known =
         |path: &NotePath| before.is_some_and(|before| before.snapshot.find(path).is_some());
     if before.is_some() && (!same_rules || private.keys().any(was_known)) {
-        ranking::put_away(dir)?;
+        unrank()?;
     }
     let snapshot = writer.finish(eye.rules_hash(), 0)?;
     match fs::remove_file(dir.join(Part::Later.name())) {
