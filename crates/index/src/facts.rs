@@ -3,10 +3,12 @@
 use protocol::NotePath;
 use serde::{Deserialize, Serialize};
 
+use crate::breaks::breaks;
 use crate::links::Spelled;
 use crate::markdown::Document;
 
-/// The facts of a note, or of another file that holds links.
+/// The facts of a note, or of another file that holds links. Names and tags come first: they are
+/// read alone, too.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Facts {
     /// Other names that its properties give it.
@@ -86,6 +88,12 @@ impl Facts {
         postcard::to_allocvec(self).unwrap_or_default()
     }
 
+    /// The tags of facts that were stored, without reading the others.
+    pub(crate) fn decode_tags(bytes: &[u8]) -> Vec<String> {
+        let first = postcard::take_from_bytes::<(Vec<String>, Vec<String>)>(bytes);
+        first.map(|((_, tags), _)| tags).unwrap_or_default()
+    }
+
     /// Facts that were stored; none where the bytes are not what was stored.
     pub(crate) fn decode(bytes: &[u8]) -> Self {
         postcard::from_bytes(bytes).unwrap_or_default()
@@ -123,8 +131,7 @@ impl<'a> Lines<'a> {
             (self.at, self.line) = (0, 1);
         }
         let passed = self.text.get(self.at..offset).unwrap_or_default();
-        let breaks = passed.iter().filter(|byte| **byte == b'\n').count();
-        self.line = self.line.saturating_add(u32::try_from(breaks).unwrap_or(u32::MAX));
+        self.line = self.line.saturating_add(u32::try_from(breaks(passed)).unwrap_or(u32::MAX));
         self.at = offset;
         self.line
     }
@@ -152,6 +159,7 @@ mod tests {
             facts.tasks.iter().map(|task| (task.line, task.mark, task.words.as_str())).collect();
         assert_eq!(tasks, [(10, ' ', "bake"), (11, 'x', "eat")]);
         assert_eq!(Facts::decode(&facts.encode()), facts);
+        assert_eq!(Facts::decode_tags(&facts.encode()), facts.tags);
         assert_eq!(Facts::decode(b"\xff\xff torn"), Facts::default());
     }
 

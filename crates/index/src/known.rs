@@ -9,7 +9,6 @@ use protocol::{ChangeSet, NotePath};
 use vault::Vault;
 
 use crate::Index;
-use crate::facts::Facts;
 use crate::links::{Backlink, Outgoing, fold, targets};
 use crate::live::{By, Held, View};
 use crate::parallel;
@@ -126,7 +125,7 @@ impl Index {
         let counted = view.tag_names().into_iter().map(|word| {
             let notes = shown.having(By::Tag(word));
             let tag = spelled(&view, By::Tag(word), || {
-                notes.iter().flat_map(|held| spelled_like(&held.facts(), word)).collect()
+                notes.iter().flat_map(|held| spelled_like(&held.tags(), word)).collect()
             });
             TagCount { tag, notes: notes.len() }
         });
@@ -238,8 +237,8 @@ pub(crate) fn spelled(view: &View, by: By<'_>, all: impl FnOnce() -> Vec<String>
 }
 
 /// The spelling of a tag, or of an upper part of one, in each place.
-fn spelled_like(facts: &Facts, word: &str) -> Vec<String> {
-    let spelled = facts.tags.iter().filter_map(|tag| {
+fn spelled_like(tags: &[String], word: &str) -> Vec<String> {
+    let spelled = tags.iter().filter_map(|tag| {
         let parts = word.split('/').count();
         let upper: Vec<&str> = tag.split('/').take(parts).collect();
         let upper = upper.join("/");

@@ -6,6 +6,7 @@ use protocol::NotePath;
 use serde::{Deserialize, Serialize};
 
 use super::canvas;
+use crate::breaks::breaks;
 use crate::markdown::{Document, LinkForm, NotText};
 
 /// One link as it stands in a file.
@@ -104,7 +105,7 @@ fn with_lines(text: &str, mut links: Vec<Spelled>) -> Vec<Spelled> {
     let (mut at, mut line) = (0, 1);
     for link in &mut links {
         let passed = text.as_bytes().get(at..link.at.start).unwrap_or_default();
-        line += passed.iter().filter(|byte| **byte == b'\n').count();
+        line += breaks(passed);
         at = link.at.start;
         link.line = line;
     }

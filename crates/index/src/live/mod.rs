@@ -171,6 +171,14 @@ impl Held<'_> {
         }
     }
 
+    /// Its tags without `#`, each once.
+    pub(crate) fn tags(&self) -> Vec<String> {
+        match self {
+            Self::Stored(snapshot, row) => Facts::decode_tags(snapshot.encoded_facts(row)),
+            Self::Fresh(fresh) => fresh.facts.tags.clone(),
+        }
+    }
+
     pub(crate) fn facts(&self) -> Facts {
         match self {
             Self::Stored(snapshot, row) => snapshot.facts(row),

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::{Block, BlockKind, Frontmatter, body, walk};
+use crate::breaks::breaks;
 
 /// A heading outside of code, quotes, lists and frontmatter: `#` to `######`, underlined, or
 /// `<h1>` to `<h6>`.
@@ -88,7 +89,7 @@ impl Lines {
     /// The 1-based line of `offset`, which is not before the last one asked for.
     fn of(&mut self, text: &str, offset: usize) -> usize {
         let passed = text.get(self.at..offset).unwrap_or_default();
-        self.before += passed.bytes().filter(|byte| *byte == b'\n').count();
+        self.before += breaks(passed.as_bytes());
         self.at = offset;
         self.before + 1
     }

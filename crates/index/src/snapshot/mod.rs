@@ -54,8 +54,11 @@ impl Part {
 
 const MAGIC: [u8; 8] = *b"VMNOTES\x02";
 
+/// Where the checksum stands.
+const CHECKSUM: usize = 8 + 6 * 8;
+
 /// Where the text begins.
-const HEADER: usize = 8 + 6 * 8 + 32;
+const HEADER: usize = CHECKSUM + 32;
 
 /// An open snapshot.
 #[derive(Debug)]
@@ -108,16 +111,24 @@ struct StoredRow {
 impl Snapshot {
     /// The snapshot in `dir`; `None` when there is none that is whole. Reads all of it once.
     pub(crate) fn open(dir: &Path, part: Part) -> Option<Self> {
-        let dir = MmapDirectory::open(dir).ok()?;
-        let bytes = dir.open_read(Path::new(part.name())).ok()?.read_bytes().ok()?;
+        let bytes = mapped(dir, part)?;
+        let body = bytes.get(HEADER..)?;
+        let is_whole = blake3::hash(body).as_bytes().as_slice() == bytes.get(CHECKSUM..HEADER)?;
+        is_whole.then(|| Self::over(bytes)).flatten()
+    }
+
+    /// The same of what was written a moment ago, which is not read for its checksum.
+    fn written(dir: &Path, part: Part) -> Option<Self> {
+        Self::over(mapped(dir, part)?)
+    }
+
+    fn over(bytes: OwnedBytes) -> Option<Self> {
         let mut header = Header { rest: bytes.get(..HEADER)? };
         let is_ours = header.take()? == MAGIC;
         let (generation, rules, added_to) = (header.number()?, header.number()?, header.number()?);
         let (text, facts, rows) = (header.number()?, header.number()?, header.number()?);
-        let checksum = header.rest;
-        let body = bytes.get(HEADER..)?;
-        let whole = text.checked_add(facts)?.checked_add(rows)? == body.len() as u64;
-        if !is_ours || !whole || blake3::hash(body).as_bytes().as_slice() != checksum {
+        let body = bytes.get(HEADER..)?.len() as u64;
+        if !is_ours || text.checked_add(facts)?.checked_add(rows)? != body {
             return None;
         }
         let facts_at = HEADER + usize::try_from(text).ok()?;
@@ -213,6 +224,11 @@ fn from_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Vec<u8> {
     let signs = char::decode_utf16(units).map(|sign| sign.unwrap_or(char::REPLACEMENT_CHARACTER));
     let half = (!rest.is_empty()).then_some(char::REPLACEMENT_CHARACTER);
     signs.chain(half).collect::<String>().into_bytes()
+}
+
+fn mapped(dir: &Path, part: Part) -> Option<OwnedBytes> {
+    let dir = MmapDirectory::open(dir).ok()?;
+    dir.open_read(Path::new(part.name())).ok()?.read_bytes().ok()
 }
 
 /// What follows of a header.

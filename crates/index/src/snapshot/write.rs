@@ -2,7 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "the snapshot is a file of the cache directory")]
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, BufWriter, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -38,7 +38,7 @@ pub(crate) struct SnapshotWriter {
     dir: PathBuf,
     part: Part,
     /// The text goes into its place at once.
-    text: BufWriter<File>,
+    text: BufWriter<Hashing>,
     facts: BufWriter<File>,
     rows: Vec<StoredRow>,
 }
@@ -48,8 +48,10 @@ impl SnapshotWriter {
     pub(crate) fn begin(dir: &Path, part: Part) -> io::Result<Self> {
         let mut private = OpenOptions::new();
         private.read(true).write(true).create(true).truncate(true).mode(0o600);
-        let mut text = BufWriter::with_capacity(1 << 20, private.open(beginning(dir, part))?);
-        text.write_all(&[0; HEADER])?;
+        let mut file = private.open(beginning(dir, part))?;
+        file.write_all(&[0; HEADER])?;
+        let hashing = Hashing { file, hasher: blake3::Hasher::new() };
+        let text = BufWriter::with_capacity(1 << 20, hashing);
         let facts = BufWriter::with_capacity(1 << 18, tempfile::tempfile_in(dir)?);
         Ok(Self { dir: dir.to_owned(), part, text, facts, rows: Vec::new() })
     }
@@ -123,27 +125,27 @@ impl SnapshotWriter {
     /// durable: one that a power cut tears is not taken.
     pub(crate) fn finish(self, rules: u64, added_to: u64) -> io::Result<Snapshot> {
         let Self { dir, part, text, facts, rows } = self;
-        let mut file = text.into_inner().map_err(io::IntoInnerError::into_error)?;
-        let text_size = file.stream_position()? - HEADER as u64;
+        let mut body = text.into_inner().map_err(io::IntoInnerError::into_error)?;
+        let text_size = body.file.stream_position()? - HEADER as u64;
         let mut facts = facts.into_inner().map_err(io::IntoInnerError::into_error)?;
         let facts_size = facts.stream_position()?;
         facts.seek(SeekFrom::Start(0))?;
-        io::copy(&mut facts, &mut file)?;
+        io::copy(&mut BufReader::with_capacity(1 << 18, facts), &mut body)?;
         let rows = postcard::to_allocvec(&rows).map_err(io::Error::other)?;
-        file.write_all(&rows)?;
-        let checksum = checksum(&mut file)?;
+        body.write_all(&rows)?;
+        let Hashing { mut file, hasher } = body;
         let mut header = MAGIC.to_vec();
         let generation = fastrand::u64(1..);
         let sizes = [text_size, facts_size, rows.len() as u64];
         for number in [generation, rules, added_to].into_iter().chain(sizes) {
             header.extend(number.to_le_bytes());
         }
-        header.extend(checksum.as_bytes());
+        header.extend(hasher.finalize().as_bytes());
         file.seek(SeekFrom::Start(0))?;
         file.write_all(&header)?;
         drop(file);
         fs::rename(beginning(&dir, part), dir.join(part.name()))?;
-        Snapshot::open(&dir, part)
+        Snapshot::written(&dir, part)
             .ok_or_else(|| io::Error::other("what was written cannot be read back"))
     }
 }
@@ -166,15 +168,20 @@ fn kind(kind: EntryKind) -> u8 {
     u8::try_from(at).unwrap_or(u8::MAX)
 }
 
-fn checksum(file: &mut File) -> io::Result<blake3::Hash> {
-    file.seek(SeekFrom::Start(HEADER as u64))?;
-    let mut hasher = blake3::Hasher::new();
-    let mut piece = vec![0; 1 << 20];
-    loop {
-        let read = file.read(&mut piece)?;
-        if read == 0 {
-            return Ok(hasher.finalize());
-        }
-        hasher.update(piece.get(..read).unwrap_or_default());
+/// A file, and the hash of all that goes into it.
+struct Hashing {
+    file: File,
+    hasher: blake3::Hasher,
+}
+
+impl Write for Hashing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.hasher.update(bytes.get(..written).unwrap_or_default());
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
     }
 }
