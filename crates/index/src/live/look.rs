@@ -1,5 +1,6 @@
 //! Looking at files: what a snapshot or a view holds of each.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -87,9 +88,9 @@ impl<'a> Eye<'a> {
                 if holds_text && !self.may_hold_text(&bytes) {
                     return Now::Private(Private { entry, stamp });
                 }
-                let bytes = unmarked(&bytes);
-                let facts = Facts::of(&entry.path, &bytes).encode();
-                let text = if holds_text { bytes.into_owned() } else { Vec::new() };
+                let text = without_mark(bytes);
+                let facts = Facts::of(&entry.path, &text).encode();
+                let text = if holds_text { text } else { Vec::new() };
                 Now::Held(Looked { entry, stamp, text, facts })
             }
             Err(vault::VaultError::NotFound { .. }) => Now::Gone,
@@ -134,6 +135,16 @@ fn hash_of(rules: &PrivateRules) -> u64 {
     let words = format!("{rules:?}");
     let hash = blake3::hash(words.as_bytes());
     hash.as_bytes().first_chunk().map_or(0, |first| u64::from_le_bytes(*first))
+}
+
+/// The same as [`unmarked`]; bytes that have no mark are not copied.
+fn without_mark(mut bytes: Vec<u8>) -> Vec<u8> {
+    let length = match unmarked(&bytes) {
+        Cow::Borrowed(text) => text.len(),
+        Cow::Owned(text) => return text,
+    };
+    bytes.drain(..bytes.len() - length);
+    bytes
 }
 
 /// Seconds since 1970.

@@ -148,6 +148,9 @@ fn hit(path: &NotePath, text: &[u8], place: &Place, lines: &Lines, query: &Query
 fn shown(line: &[u8]) -> String {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let line = String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line));
+    if line.len() <= LINE_SHOWN {
+        return line.into_owned();
+    }
     match line.char_indices().nth(LINE_SHOWN) {
         Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
         None => line.into_owned(),
