@@ -88,6 +88,11 @@ impl Facts {
         postcard::to_allocvec(self).unwrap_or_default()
     }
 
+    /// The other names of facts that were stored, without reading the others.
+    pub(crate) fn decode_aliases(bytes: &[u8]) -> Vec<String> {
+        postcard::take_from_bytes(bytes).map(|(aliases, _)| aliases).unwrap_or_default()
+    }
+
     /// The tags of facts that were stored, without reading the others.
     pub(crate) fn decode_tags(bytes: &[u8]) -> Vec<String> {
         let first = postcard::take_from_bytes::<(Vec<String>, Vec<String>)>(bytes);
@@ -159,6 +164,7 @@ mod tests {
             facts.tasks.iter().map(|task| (task.line, task.mark, task.words.as_str())).collect();
         assert_eq!(tasks, [(10, ' ', "bake"), (11, 'x', "eat")]);
         assert_eq!(Facts::decode(&facts.encode()), facts);
+        assert_eq!(Facts::decode_aliases(&facts.encode()), facts.aliases);
         assert_eq!(Facts::decode_tags(&facts.encode()), facts.tags);
         assert_eq!(Facts::decode(b"\xff\xff torn"), Facts::default());
     }

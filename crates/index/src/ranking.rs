@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use crate::facts::Facts;
 use crate::live::View;
 use crate::ranked::{Ranking, RankingError, clear};
 use crate::reading::NoteText;
@@ -191,7 +192,7 @@ fn text<'a>(snapshot: &'a Snapshot, row: &'a Row) -> NoteText<'a> {
     NoteText {
         key: row.key,
         path: &row.path,
-        aliases: snapshot.facts(row).aliases.into(),
+        aliases: Facts::decode_aliases(snapshot.encoded_facts(row)).into(),
         text: String::from_utf8_lossy(snapshot.text(row)),
     }
 }

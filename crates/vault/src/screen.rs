@@ -112,6 +112,12 @@ impl Vault {
         })
     }
 
+    /// Whether nothing at all is kept back at this moment, whatever the note.
+    #[must_use]
+    pub fn shows_all(&self) -> bool {
+        self.showing().is_none_or(|showing| showing.rules.is_empty())
+    }
+
     /// Files that the screen's rules keep from who may see what is at most as private as `most`;
     /// folders are not among them. Empty without a screen.
     pub fn hidden_beyond(&self, most: Privacy) -> Result<Vec<NotePath>, VaultError> {

@@ -81,7 +81,7 @@ struct Read<'a> {
 
 impl<'a> Read<'a> {
     fn of(held: Held<'a>, key: u64) -> Self {
-        let aliases = held.facts().aliases;
+        let aliases = held.aliases();
         Self { held, key, aliases }
     }
 
@@ -105,9 +105,14 @@ impl<'a> Found<'a> {
     fn by(&self, fitting: &Fitting, asked: &Asked, limit: u16) -> Result<Ranked, SearchError> {
         let view: &View = self.shown.view;
         let at = |row: usize| view.row(row).filter(|held| self.may_be(held));
+        // Only notes are in the ranking. Where none is kept back they need not be looked at one by
+        // one; those that are read are in any case.
+        let is_open = self.allowed.is_none() && self.shown.vault.shows_all();
         let place = |key: u64| {
             let row = fitting.row(key)?;
-            at(usize::try_from(row).ok()?).map(|_| u64::from(row))
+            let stored = usize::try_from(row).ok()?;
+            let may_be = if is_open { view.counts(stored) } else { at(stored).is_some() };
+            may_be.then_some(u64::from(row))
         };
         let most = asked.candidates_for(usize::from(limit));
         let candidates = fitting

@@ -171,6 +171,14 @@ impl Held<'_> {
         }
     }
 
+    /// Its other names.
+    pub(crate) fn aliases(&self) -> Vec<String> {
+        match self {
+            Self::Stored(snapshot, row) => Facts::decode_aliases(snapshot.encoded_facts(row)),
+            Self::Fresh(fresh) => fresh.facts.aliases.clone(),
+        }
+    }
+
     /// Its tags without `#`, each once.
     pub(crate) fn tags(&self) -> Vec<String> {
         match self {
@@ -347,6 +355,11 @@ impl View {
 
     fn each_fresh(&self) -> impl Iterator<Item = &Fresh> {
         self.fresh.iter().map(|listed| &*listed.0)
+    }
+
+    /// Whether a row of the snapshot still counts.
+    pub(crate) fn counts(&self, row: usize) -> bool {
+        row < self.snapshot.rows().len() && !self.dead.contains(row)
     }
 
     /// The files that are not as in the snapshot, in the order of paths.
