@@ -10,6 +10,7 @@ use regex_syntax::hir::Look;
 
 use super::Query;
 use crate::SearchError;
+use crate::snapshot::is_odd;
 
 /// How many lines of one note are shown.
 pub(super) const LINES_A_NOTE: usize = 5;
@@ -63,28 +64,14 @@ impl Lines {
         !self.is_about_ends
     }
 
-    /// The places in a note of plain text.
-    pub(super) fn places(&self, text: &[u8]) -> Places {
-        let mut places = Places::default();
-        self.search(&mut searcher(true, BinaryDetection::none()), text, &mut places);
-        places
-    }
-
-    /// The places in a note that holds zero bytes, or text of another encoding: it is read piece by
-    /// piece to its first zero byte.
-    pub(super) fn places_in_odd(&self, bytes: &[u8]) -> Places {
-        let mut places = Places::default();
-        let mut searcher = searcher(true, BinaryDetection::quit(0));
-        if let Err(error) = searcher.search_reader(&self.matcher, bytes, &mut places) {
-            // Memory does not fail to be read.
-            tracing::error!(%error, "a note could not be searched to its end");
-        }
-        places
+    /// Who looks into one note after the other.
+    pub(super) fn one_by_one(&self) -> OneByOne<'_> {
+        OneByOne { lines: self, searcher: searcher(true, BinaryDetection::none()) }
     }
 
     /// The lines of a long text that match, by their bytes; `found` hears of each, in order.
     pub(super) fn scan(&self, text: &[u8], found: impl FnMut(Range<usize>)) {
-        self.search(&mut searcher(false, BinaryDetection::none()), text, Hear(found));
+        search(&self.matcher, &mut searcher(false, BinaryDetection::none()), text, Hear(found));
     }
 
     /// Which bytes of one line match, in order; what is empty is left out.
@@ -102,12 +89,42 @@ impl Lines {
         }
         marks
     }
+}
 
-    fn search<S: Sink<Error = io::Error>>(&self, searcher: &mut Searcher, text: &[u8], sink: S) {
-        if let Err(error) = searcher.search_slice(&self.matcher, text, sink) {
-            // Neither a slice nor the sink fails; what was found until then stands in any case.
+/// Looks into notes one by one. Making it costs more than searching a note with it.
+pub(super) struct OneByOne<'a> {
+    lines: &'a Lines,
+    searcher: Searcher,
+}
+
+impl OneByOne<'_> {
+    /// The places in a note with this text. One that holds zero bytes, or text of another encoding,
+    /// is read piece by piece to its first zero byte.
+    pub(super) fn places(&mut self, text: &[u8]) -> Places {
+        let mut places = Places::default();
+        let matcher = &self.lines.matcher;
+        if !is_odd(text) {
+            search(matcher, &mut self.searcher, text, &mut places);
+            return places;
+        }
+        let mut searcher = searcher(true, BinaryDetection::quit(0));
+        if let Err(error) = searcher.search_reader(matcher, text, &mut places) {
+            // Memory does not fail to be read.
             tracing::error!(%error, "a note could not be searched to its end");
         }
+        places
+    }
+}
+
+fn search<S: Sink<Error = io::Error>>(
+    matcher: &RegexMatcher,
+    searcher: &mut Searcher,
+    text: &[u8],
+    sink: S,
+) {
+    if let Err(error) = searcher.search_slice(matcher, text, sink) {
+        // Neither a slice nor the sink fails; what was found until then stands in any case.
+        tracing::error!(%error, "a note could not be searched to its end");
     }
 }
 

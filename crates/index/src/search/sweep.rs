@@ -6,8 +6,8 @@ use std::time::Instant;
 use protocol::NotePath;
 use vault::{EntryKind, Vault};
 
-use super::lines::{LINES_A_NOTE, Place, Places};
-use super::{Hit, Lines, Matching, Query, hits, walk};
+use super::lines::{LINES_A_NOTE, OneByOne, Place, Places};
+use super::{Hit, Lines, Matching, Query, hits};
 use crate::breaks::breaks;
 use crate::live::{Held, View};
 use crate::parallel;
@@ -16,22 +16,15 @@ use crate::snapshot::{Row, unmarked};
 /// How much text is searched at a time: between two runs the clock is looked at.
 const RUN: usize = 1 << 20;
 
+/// So many notes are searched one by one between two looks at the clock.
+const FEW: usize = 16;
+
 /// One piece of work.
-enum Piece<'a> {
+enum Piece<'p, 'a> {
     /// Neighbouring notes of plain text.
     Run(Range<usize>),
-    Note(Held<'a>),
-    /// A note whose text has to be read.
-    Unread(Held<'a>),
-}
-
-impl<'a> Piece<'a> {
-    fn of(held: Held<'a>) -> Self {
-        match held {
-            held if held.is_unread() => Self::Unread(held),
-            held => Self::Note(held),
-        }
-    }
+    /// Notes that are searched one by one.
+    Notes(&'p [Held<'a>]),
 }
 
 /// A note with lines that match.
@@ -63,15 +56,15 @@ impl<'a> Asked<'a> {
     /// Looks at every note whose path is `wanted`. All lines that match are counted; of those that
     /// are shown alone hits are made.
     pub(super) fn sweep(&self, wanted: impl Fn(&NotePath) -> bool, deadline: Instant) -> Matching {
-        let (pieces, batch): (Vec<Piece<'a>>, usize) = if self.lines.spans_notes() {
-            let runs = self.view.runs(RUN, &wanted).into_iter().map(Piece::Run);
-            (runs.chain(self.view.singles(&wanted).into_iter().map(Piece::of)).collect(), 1)
+        let (runs, singles) = if self.lines.spans_notes() {
+            (self.view.runs(RUN, &wanted), self.view.singles(&wanted))
         } else {
             let notes = self.view.all().filter(|held| held.kind() == EntryKind::Note);
-            (notes.filter(|held| wanted(held.path())).map(Piece::of).collect(), 64)
+            (Vec::new(), notes.filter(|held| wanted(held.path())).collect())
         };
-        let looked =
-            parallel::look_by(batch, &pieces, Some(deadline), |piece| Some(self.look(piece)));
+        let singles = singles.chunks(FEW).map(Piece::Notes);
+        let pieces: Vec<Piece<'_, 'a>> = runs.into_iter().map(Piece::Run).chain(singles).collect();
+        let looked = parallel::look_by(1, &pieces, Some(deadline), |piece| Some(self.look(piece)));
         let mut notes: Vec<Matched<'a>> = looked.found.into_iter().flatten().collect();
         notes.sort_by(|a, b| a.held.path().cmp(b.held.path()));
         let (files, total) = (notes.len(), notes.iter().map(|note| note.places.total));
@@ -82,23 +75,30 @@ impl<'a> Asked<'a> {
         Matching { hits, total, files, timed_out: looked.timed_out }
     }
 
-    fn look(&self, piece: &Piece<'a>) -> Vec<Matched<'a>> {
+    fn look(&self, piece: &Piece<'_, 'a>) -> Vec<Matched<'a>> {
         match piece {
             Piece::Run(rows) => self.in_run(rows.clone()),
-            Piece::Note(held) if self.vault.shows(held.path(), held.text()) => {
-                let places = walk::places(&unmarked(held.text()), self.lines);
-                some(Matched { held: *held, places, hits: Hits::InNote })
-            }
-            Piece::Note(_) => Vec::new(),
-            Piece::Unread(held) => {
-                // It may be gone by now.
-                let Ok(bytes) = self.vault.bytes(held.path()) else { return Vec::new() };
-                let text = unmarked(&bytes);
-                let places = walk::places(&text, self.lines);
-                let hits = hits(held.path(), &text, &places.first, self.lines, self.query);
-                some(Matched { held: *held, places, hits: Hits::Made(hits) })
+            Piece::Notes(notes) => {
+                let mut searcher = self.lines.one_by_one();
+                let notes = notes.iter().filter_map(|held| self.in_note(*held, &mut searcher));
+                notes.filter(|note| note.places.total > 0).collect()
             }
         }
+    }
+
+    fn in_note(&self, held: Held<'a>, searcher: &mut OneByOne<'_>) -> Option<Matched<'a>> {
+        if held.is_unread() {
+            // It may be gone by now.
+            let bytes = self.vault.bytes(held.path()).ok()?;
+            let text = unmarked(&bytes);
+            let places = searcher.places(&text);
+            let hits = hits(held.path(), &text, &places.first, self.lines, self.query);
+            return Some(Matched { held, places, hits: Hits::Made(hits) });
+        }
+        self.vault.shows(held.path(), held.text()).then(|| {
+            let places = searcher.places(&unmarked(held.text()));
+            Matched { held, places, hits: Hits::InNote }
+        })
     }
 
     /// The notes with hits in neighbouring ones: each line that matches is put to the note it
@@ -160,9 +160,4 @@ impl<'a> Asked<'a> {
         }
         hits(path, text, &places, self.lines, self.query)
     }
-}
-
-/// The note, if it has lines that match.
-fn some(note: Matched<'_>) -> Vec<Matched<'_>> {
-    Some(note).filter(|note| note.places.total > 0).into_iter().collect()
 }

@@ -8,7 +8,7 @@ use vault::{Vault, VaultError};
 use super::lines::Places;
 use super::{Hit, Lines, Matching, Query, hits};
 use crate::notes::Notes;
-use crate::snapshot::{is_odd, unmarked};
+use crate::snapshot::unmarked;
 
 /// Looks at every note whose path is `wanted`.
 pub(super) fn walk(
@@ -33,11 +33,6 @@ pub(super) fn walk(
 /// How many lines of a note with these bytes match, and its hits; `None` when there are none.
 fn in_note(path: &NotePath, bytes: &[u8], lines: &Lines, query: &Query) -> Option<(u32, Vec<Hit>)> {
     let text = unmarked(bytes);
-    let Places { first, total } = places(&text, lines);
+    let Places { first, total } = lines.one_by_one().places(&text);
     (total > 0).then(|| (total, hits(path, &text, &first, lines, query)))
-}
-
-/// The places in a note with this text.
-pub(super) fn places(text: &[u8], lines: &Lines) -> Places {
-    if is_odd(text) { lines.places_in_odd(text) } else { lines.places(text) }
 }
