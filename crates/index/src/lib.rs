@@ -4,6 +4,7 @@
 //! Everything blocks and stops at the deadline it is given, saying that it was cut.
 
 mod asked;
+mod beginnings;
 mod breaks;
 mod error;
 mod facts;

@@ -26,6 +26,8 @@ pub(crate) use lookup::By;
 use lookup::{Lookup, Spelling, Words};
 pub(crate) use withheld::Withheld;
 
+use crate::asked::Asked;
+use crate::beginnings::Beginnings;
 use crate::facts::Facts;
 use crate::links::{File, Names, fold, name};
 use crate::ranking::Fitting;
@@ -55,6 +57,8 @@ pub(crate) struct Fresh {
     is_unread: bool,
     pub(crate) facts: Facts,
     words: Words,
+    /// Of all words that a query may find it by.
+    beginnings: Beginnings,
     /// Its name, folded.
     name: String,
     /// Its path, folded.
@@ -66,7 +70,11 @@ impl Fresh {
         let facts = Facts::decode(&looked.facts);
         let (words, folded) = (Words::of(&facts), fold(looked.entry.path.as_str()));
         let name = name(&folded).to_owned();
-        Self { looked, is_unread: false, facts, words, name, folded }
+        let title = looked.entry.path.title();
+        let text = String::from_utf8_lossy(&looked.text);
+        let names = facts.aliases.iter().map(String::as_str).chain([title]);
+        let beginnings = Beginnings::of(names.chain([&*text]));
+        Self { looked, is_unread: false, facts, words, beginnings, name, folded }
     }
 
     /// A file whose text has to be read where it is searched.
@@ -155,6 +163,14 @@ impl Held<'_> {
         match self {
             Self::Stored(..) => false,
             Self::Fresh(fresh) => fresh.is_unread,
+        }
+    }
+
+    /// Whether a query may find it; `false` is certain.
+    pub(crate) fn may_be_found(&self, asked: &Asked) -> bool {
+        match self {
+            Self::Stored(..) => true,
+            Self::Fresh(fresh) => fresh.is_unread || fresh.beginnings.may_be_found(asked),
         }
     }
 
