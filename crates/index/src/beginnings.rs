@@ -7,7 +7,7 @@ use crate::units::{Units, fold};
 const BITS: usize = 4096;
 
 /// So many bytes of a folded word are known.
-const KNOWN: usize = 3;
+const KNOWN: usize = 8;
 
 /// A Bloom filter with one hash. What it does not know is in none of its texts.
 #[derive(Debug, Clone)]
