@@ -104,7 +104,10 @@ impl OneByOne<'_> {
         let mut places = Places::default();
         let matcher = &self.lines.matcher;
         if !is_odd(text) {
-            search(matcher, &mut self.searcher, text, &mut places);
+            // Most notes hold nothing of it, and that is told sooner than where it is.
+            if self.lines.is_about_ends || matcher.is_match(text).unwrap_or(true) {
+                search(matcher, &mut self.searcher, text, &mut places);
+            }
             return places;
         }
         let mut searcher = searcher(true, BinaryDetection::quit(0));
