@@ -17,6 +17,12 @@ const SAME: usize = 60;
 const HEADER: usize = 88;
 const CHECKSUM: std::ops::Range<usize> = 56..88;
 
+/// Where it says under which rules it was made.
+const RULES: std::ops::Range<usize> = 16..24;
+
+/// The disk is looked at so often.
+const LOOK: Duration = Duration::from_millis(5);
+
 /// Notes, the data beside them, and what has to be found.
 pub struct Sweep {
     program: PathBuf,
@@ -138,16 +144,17 @@ impl Sweep {
         wrong
     }
 
-    /// Waits until the ranking of the snapshot that is there is whole.
+    /// Waits until a ranking is sealed under the rules of the snapshot that is there.
     fn written(&self, asked: &mut Asked) {
         asked.wait();
         asked.until("the ranking", |_| {
+            std::thread::park_timeout(LOOK);
             let dir = index(&self.data)?;
             let snapshot = fs::read(dir.join("notes")).ok()?;
-            let generation = u64::from_le_bytes(*snapshot.get(8..)?.first_chunk()?);
+            let rules = u64::from_le_bytes(*snapshot.get(RULES)?.first_chunk()?);
             let seal = fs::read(dir.join("ranked/seal.json")).ok()?;
             let seal: serde_json::Value = serde_json::from_slice(&seal).ok()?;
-            (seal["generation"] == generation).then_some(())
+            (seal["rules"] == rules).then_some(())
         });
     }
 
