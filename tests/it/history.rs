@@ -1,13 +1,15 @@
 //! The user forgets the history: nothing of it is left in the data folder, the changes stay listed,
 //! and a kill in the middle loses nothing else.
 
+use std::time::Duration;
+
 use protocol::applied::{AppliedNote, ListApplied, UndoScope};
 use protocol::history::Age;
 use protocol::{AppEvent, ConversationId};
 use testkit::story::{self, EDITED, NOTES};
 use testkit::{ScriptedModel, TempVault};
 
-use crate::stage::{Home, Running, asking, keyed};
+use crate::stage::{Home, PATIENCE, Running, asking, keyed};
 
 const ALL: [&str; 3] = ["Alpha.md", "Beta.md", "Deep/Gamma.md"];
 
@@ -15,15 +17,30 @@ const ALL: [&str; 3] = ["Alpha.md", "Beta.md", "Deep/Gamma.md"];
 const CANARY: &str = "heron wears a hat";
 /// Short, so that packing leaves its words as they are.
 const ALPHA: &str = "# Alpha\n\nThe first line of alpha.\nThe heron wears a hat.\n";
+/// What the user makes of it in the end.
+const WITHOUT: &str = "# Alpha\n\nThe first line of ALPHA.\n";
 
-/// The application after three notes were changed together, one of them by mistake.
+/// The application after three notes were changed together, and the user has taken out of one what
+/// only the history and the index have from then on.
 async fn changed() -> (Home, ScriptedModel, Running, ConversationId) {
     let (home, model) = (keyed(&NOTES), ScriptedModel::responder(story::model).await);
     home.notes.write("Alpha.md", ALPHA);
     let running = home.open(asking(&model)).await;
+    indexed(&running).await;
     let conversation = running.say(None, "play review").await;
     running.decide(&conversation, &ALL, &[]).await.expect("applied");
+    home.notes.write("Alpha.md", WITHOUT);
     (home, model, running, conversation)
+}
+
+/// Waits until the index stands.
+async fn indexed(running: &Running) {
+    let stands = async {
+        while running.app.list_tags("").await.expect("it lists").is_none() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, stands).await.expect("the index stands in time");
 }
 
 async fn listed(running: &Running) -> Vec<AppliedNote> {
@@ -52,6 +69,8 @@ async fn what_is_forgotten_is_in_no_file_and_its_changes_stay_listed() {
     let forgotten = running.app.forget_history(Age::Any).await.expect("forgotten");
     assert_eq!((forgotten.changes, forgotten.bytes), (3, before.bytes));
     assert_eq!(holding(&home.data, CANARY), Vec::<String>::new());
+    indexed(&running).await;
+    assert_eq!(holding(&home.data, CANARY), Vec::<String>::new(), "the index is built anew");
     let progress = running.hears("how far it has come", |event| match event {
         AppEvent::HistoryChanged { forgetting: Some(so_far) } if so_far.done > 0 => Some(*so_far),
         _ => None,
@@ -100,6 +119,8 @@ async fn a_kill_while_forgetting_loses_nothing_else_and_forgetting_again_ends_it
         }
         running.app.forget_history(Age::Any).await.expect("forgotten");
         assert_eq!(holding(&home.data, CANARY), Vec::<String>::new(), "{point}");
+        indexed(&running).await;
+        assert_eq!(holding(&home.data, CANARY), Vec::<String>::new(), "{point}, built anew");
         assert_eq!(listed(&running).await.len(), 3, "{point}");
         running.quit().await;
     }

@@ -171,6 +171,8 @@ impl Index {
             return self.catch_up(stop);
         }
         let _alone = lock(&self.inner.catching_up);
+        // Taken only now: somebody may have started over, and then the view above is to be in no file.
+        let Some(view) = self.base() else { return Ok(()) };
         let mut kept = lock(&self.inner.kept);
         if kept.as_ref().is_some_and(|kept| Arc::ptr_eq(kept, &view)) {
             return Ok(());
