@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::StreamExt as _;
+use llm::Pace;
 use llm::model::{Block, ModelEvent, ModelMessage, ModelRequest};
 use protocol::conversation::ConversationView;
 use protocol::request::{DecideReview, KeyPlace, NoteText, ProviderTest, SendMessage};
@@ -74,14 +75,20 @@ impl App {
     /// Starts without a vault. Must be called inside a tokio runtime.
     #[must_use]
     pub fn start(data: DataDir) -> Self {
-        Self::with(data, Purpose::Stay)
+        Self::with(data, Purpose::Stay, Pace::REAL)
+    }
+
+    /// The same with a model's clocks at another pace: deadlines, and waits before a retry.
+    #[must_use]
+    pub fn start_at(data: DataDir, pace: Pace) -> Self {
+        Self::with(data, Purpose::Stay, pace)
     }
 
     /// Starts for `purpose`, without a vault.
-    pub(crate) fn with(data: DataDir, purpose: Purpose) -> Self {
+    pub(crate) fn with(data: DataDir, purpose: Purpose, pace: Pace) -> Self {
         let (config, settings) = Config::load(&data);
         let (feed, desk, answering) = (Feed::default(), OpenNote::default(), Answering::default());
-        let around = Surroundings { data, config, feed, desk, answering, purpose };
+        let around = Surroundings { data, config, feed, desk, answering, purpose, pace };
         let inner = Inner {
             around,
             open: tokio::sync::RwLock::new(None),
@@ -397,8 +404,8 @@ impl App {
 
     /// The caller holds `saving`.
     async fn choose_again(&self) {
-        let Surroundings { config, data, desk, answering, feed, .. } = &self.inner.around;
-        let provider = answering.choose(config.get(), data.clone(), desk.clone()).await;
+        let Surroundings { config, data, desk, answering, feed, pace, .. } = &self.inner.around;
+        let provider = answering.choose(config.get(), data.clone(), desk.clone(), *pace).await;
         feed.tell(AppEvent::ProviderChanged { provider });
     }
 

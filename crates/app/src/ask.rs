@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use llm::Pace;
 use protocol::conversation::Item;
 use protocol::request::DecideReview;
 use protocol::{NotePath, Origin, TurnStatus, UserError};
@@ -45,7 +46,7 @@ pub async fn ask(
     listener: Listener,
 ) -> Result<Asked, UserError> {
     let purpose = if question.write { Purpose::AskAndWrite } else { Purpose::Ask };
-    let app = App::with(data, purpose);
+    let app = App::with(data, purpose, Pace::REAL);
     let answer = run(&app, question, listener).await;
     app.shutdown().await;
     answer

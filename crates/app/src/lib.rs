@@ -48,5 +48,6 @@ pub use ask::{Asked, Question, ask};
 pub use data_dir::DataDir;
 pub use feed::Listener;
 pub use hub::{Token as HubToken, local as local_hub};
+pub use llm::Pace;
 pub use log::{LogGuard, start as start_log};
 pub use ports::ledger::StoreLedger;

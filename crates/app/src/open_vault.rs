@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use hub::{HubEvent, HubHandle, LinkConfig};
+use llm::Pace;
 use llm::registry::ToolRegistry;
 use llm::service::{LlmService, ServiceParts};
 use protocol::{AppEvent, Ending, ErrorCode, HubState, HubStatus, OpenTurn, TurnStatus, UserError};
@@ -48,6 +49,8 @@ pub(crate) struct Surroundings {
     pub(crate) desk: OpenNote,
     pub(crate) answering: Answering,
     pub(crate) purpose: Purpose,
+    /// Of a model's clocks.
+    pub(crate) pace: Pace,
 }
 
 /// An open vault. Everything it spawned is joined by [`OpenVault::close`].
@@ -175,7 +178,7 @@ impl OpenVault {
             }),
             tasks: tasks.clone(),
             cancel: cancel.clone(),
-            pace: llm::Pace::REAL,
+            pace: around.pace,
         });
         let (hub, hub_events) = hub::start(&tasks, cancel.clone(), link);
         let open = Self {

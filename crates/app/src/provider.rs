@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use llm::Pace;
 use llm::anthropic::{Anthropic, AnthropicConfig, Deadlines};
 use llm::provider::Provider;
 use protocol::event::ProviderStatus;
@@ -39,8 +40,9 @@ impl Answering {
         settings: Settings,
         data: DataDir,
         desk: OpenNote,
+        pace: Pace,
     ) -> ProviderStatus {
-        let chosen = aside(move || choose(&settings, &data, &desk)).await;
+        let chosen = aside(move || choose(&settings, &data, &desk, pace)).await;
         let chosen = chosen.unwrap_or_else(|_| unknown());
         let status = chosen.status.clone();
         self.0.send_replace(Some(Arc::new(chosen)));
@@ -60,7 +62,7 @@ pub(crate) struct Chosen {
 
 /// The user's setting, else a key that is at hand, else Commands. Never Commands in place of a
 /// provider that was chosen and fails: that is an error which says so.
-fn choose(settings: &Settings, data: &DataDir, desk: &OpenNote) -> Chosen {
+fn choose(settings: &Settings, data: &DataDir, desk: &OpenNote, pace: Pace) -> Chosen {
     let key = match settings.provider {
         ProviderKind::Commands => return commands(desk),
         ProviderKind::Anthropic | ProviderKind::Automatic => secrets::find(data),
@@ -80,7 +82,7 @@ fn choose(settings: &Settings, data: &DataDir, desk: &OpenNote) -> Chosen {
         true => Privacy::Local,
         false => Privacy::Open,
     };
-    let config = AnthropicConfig { base_url, key: found.key, deadlines: Deadlines::default() };
+    let config = AnthropicConfig { base_url, key: found.key, deadlines: deadlines(pace) };
     let provider = Anthropic::new(config)
         .map(|anthropic| Arc::new(anthropic) as Arc<dyn Provider>)
         .map_err(|error| UserError::new(ErrorCode::Key, error.to_string()));
@@ -95,6 +97,11 @@ fn choose(settings: &Settings, data: &DataDir, desk: &OpenNote) -> Chosen {
             trouble,
         },
     }
+}
+
+fn deadlines(pace: Pace) -> Deadlines {
+    let Deadlines { connect, first_event, idle } = Deadlines::default();
+    Deadlines { connect: pace.of(connect), first_event: pace.of(first_event), idle: pace.of(idle) }
 }
 
 fn commands(desk: &OpenNote) -> Chosen {

@@ -34,7 +34,9 @@ impl Pace {
         Self { divisor: divisor.max(1) }
     }
 
-    pub(crate) fn of(self, wait: Duration) -> Duration {
+    /// How long `wait` takes.
+    #[must_use]
+    pub fn of(self, wait: Duration) -> Duration {
         wait / self.divisor
     }
 }
