@@ -29,3 +29,4 @@ mod stage;
 mod undo;
 mod undo_moves;
 mod watch;
+mod weather;

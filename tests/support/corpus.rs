@@ -1,6 +1,8 @@
 //! Corpora: files of hostile cases that anybody may add to, run against the real thing.
 
+mod memory;
 pub mod paths;
+pub mod sse;
 
 /// What a run came to.
 #[derive(Debug)]

@@ -4,14 +4,14 @@
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
-use futures_util::StreamExt;
+use futures_util::{FutureExt as _, StreamExt as _};
 use protocol::{MessageId, OpenTurn, Role, UserError};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::history;
 use crate::host::{TurnEvent, TurnSetup};
-use crate::model::{Block, ModelEvent, ModelMessage, ModelRequest};
+use crate::model::{Block, ModelError, ModelEvent, ModelMessage, ModelRequest};
 use crate::provider::ModelStream;
 use crate::service::ServiceParts;
 use crate::turn::{Finish, How, Turn, TurnEffect, TurnInput};
@@ -23,6 +23,9 @@ mod place;
 
 use halt::{Halt, Halted};
 use place::Place;
+
+/// So many events that have come already are taken in together; between them nobody can stop.
+const TOGETHER: usize = 256;
 
 /// How driving a turn ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -147,22 +150,51 @@ impl Run<'_> {
         })
     }
 
-    /// Waits for the next event of the answer. The stream is kept only while more may come.
+    /// Waits for the next event of the answer, and takes in what has come with it; words that come
+    /// together are one event. The stream is kept only while more may come.
     async fn listen(&mut self) -> Flow {
         let Some(mut stream) = self.stream.take() else {
             let error = UserError::other("The turn came to a halt without an end: try again.");
             return one(TurnInput::Broke(error));
         };
-        match self.halt.or(stream.next()).await {
-            Ok(Some(Ok(event))) => {
-                if !matches!(event, ModelEvent::Stopped { .. }) {
-                    self.stream = Some(stream);
-                }
-                one(TurnInput::Event(event))
-            }
-            Ok(Some(Err(error))) => one(TurnInput::Failed(error)),
-            Ok(None) => one(TurnInput::Severed),
-            Err(halted) => halted.into(),
+        let next = match self.halt.or(stream.next()).await {
+            Ok(next) => next,
+            Err(halted) => return halted.into(),
+        };
+        let mut heard = Vec::new();
+        let mut is_over = hear(&mut heard, next);
+        for _ in 0..TOGETHER {
+            let Some(more) = (!is_over).then(|| stream.next().now_or_never()).flatten() else {
+                break;
+            };
+            is_over = hear(&mut heard, more);
+        }
+        if !is_over {
+            self.stream = Some(stream);
+        }
+        ControlFlow::Continue(heard)
+    }
+}
+
+/// Adds what the stream gave, and says whether nothing follows; words join those before them.
+fn hear(heard: &mut Vec<TurnInput>, next: Option<Result<ModelEvent, ModelError>>) -> bool {
+    match (heard.last_mut(), next) {
+        (Some(TurnInput::Event(ModelEvent::Text(said))), Some(Ok(ModelEvent::Text(more)))) => {
+            said.push_str(&more);
+            false
+        }
+        (_, Some(Ok(event))) => {
+            let is_over = matches!(event, ModelEvent::Stopped { .. });
+            heard.push(TurnInput::Event(event));
+            is_over
+        }
+        (_, Some(Err(error))) => {
+            heard.push(TurnInput::Failed(error));
+            true
+        }
+        (_, None) => {
+            heard.push(TurnInput::Severed);
+            true
         }
     }
 }

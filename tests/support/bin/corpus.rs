@@ -3,8 +3,8 @@
 
 use std::process::ExitCode;
 
-use testkit::corpus::Report;
-use testkit::corpus::paths::{self, Corpus, Process, Tools};
+use testkit::corpus::paths::{self, Process, Tools};
+use testkit::corpus::{Report, sse};
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -29,15 +29,21 @@ async fn run(words: &[String]) -> Result<Report, String> {
     let (kind, file, only) = match words.as_slice() {
         [kind, file] => (*kind, *file, None),
         [kind, file, "--case", id] => (*kind, *file, Some(*id)),
-        _ => return Err("usage: corpus KIND FILE [--case ID], KIND is paths".to_owned()),
+        _ => return Err("usage: corpus KIND FILE [--case ID], KIND is paths or sse".to_owned()),
     };
     let text = read(file)?;
-    if kind != "paths" {
-        return Err(format!("there is no corpus of the kind `{kind}`: it is one of paths"));
-    }
-    let unreadable = |error| format!("{file} is not a corpus of paths: {error}. Correct it.");
-    let corpus = Corpus::parse(&text).map_err(unreadable)?;
-    let report = paths::run::<Tools>(&corpus, only, Process::Own).await;
+    let unreadable = |error| format!("{file} is not a corpus of {kind}: {error}. Correct it.");
+    let report = match kind {
+        "paths" => {
+            let corpus = paths::Corpus::parse(&text).map_err(unreadable)?;
+            paths::run::<Tools>(&corpus, only, Process::Own).await
+        }
+        "sse" => {
+            let corpus = sse::Corpus::parse(&text).map_err(unreadable)?;
+            sse::run(&corpus, only, Process::Own).await
+        }
+        _ => return Err(format!("there is no corpus of the kind `{kind}`: it is paths or sse")),
+    };
     match only {
         Some(id) if report.lines.is_empty() && report.summary.contains(" run=0 ") => {
             Err(format!("{file} has no case `{id}`. Name one of its ids."))

@@ -62,7 +62,7 @@ pub enum Process {
 }
 
 impl Process {
-    const fn patience(self) -> u32 {
+    pub(super) const fn patience(self) -> u32 {
         match self {
             Self::Own => 1,
             Self::Shared => 5,

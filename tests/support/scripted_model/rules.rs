@@ -64,7 +64,7 @@ fn header_violations(headers: &HeaderMap, body: &str) -> Vec<String> {
 }
 
 /// The rules of a body alone.
-pub(super) fn request_violations(request: &Value) -> Vec<String> {
+pub(crate) fn request_violations(request: &Value) -> Vec<String> {
     let Some(fields) = request.as_object() else {
         return vec!["the body is not an object".into()];
     };

@@ -129,7 +129,7 @@ fn called(messages: &[ModelMessage]) -> Vec<Tool<'_>> {
         .collect();
     let declare = |name| Tool {
         name,
-        description: "",
+        description: "Cannot be called now.",
         input_schema: serde_json::json!({ "type": "object" }),
         cache_control: None,
     };

@@ -8,6 +8,7 @@ use protocol::ContentHash;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
+use super::super::memory::Memory;
 use super::case::{Case, Op};
 use super::judge::{self, Seen};
 use super::stage::{CANARY, Stage, Things, contents};
@@ -188,26 +189,4 @@ async fn still_answers<S: Subject>(subject: &S, stage: &Stage, process: Process)
         }
     }
     false
-}
-
-/// The memory of this process, from the moment it was measured.
-struct Memory(u64);
-
-impl Memory {
-    fn measured() -> Self {
-        // Sets the high water mark back; where that is not allowed, more is counted, not less.
-        let _ = fs::write("/proc/self/clear_refs", "5");
-        Self(status("VmRSS:"))
-    }
-
-    fn grown(&self) -> u64 {
-        status("VmHWM:").saturating_sub(self.0)
-    }
-}
-
-/// A figure of this process, in bytes.
-fn status(name: &str) -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
-    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap_or_default() << 10
 }
