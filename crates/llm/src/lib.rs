@@ -11,6 +11,7 @@ pub mod changes;
 pub mod history;
 pub mod host;
 pub mod model;
+pub mod models;
 pub mod provider;
 pub mod registry;
 pub mod retry;
