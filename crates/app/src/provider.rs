@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use llm::Pace;
-use llm::anthropic::{Anthropic, AnthropicConfig, Deadlines};
 use llm::provider::Provider;
+use llm::{Anthropic, AnthropicConfig, Deadlines, Pace};
 use protocol::event::ProviderStatus;
 use protocol::{ErrorCode, Privacy, ProviderKind, Settings, UserError};
 use tokio::sync::watch;

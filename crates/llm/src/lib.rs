@@ -8,8 +8,10 @@
 
 pub mod anthropic;
 pub mod changes;
+mod decoding;
 pub mod history;
 pub mod host;
+pub mod http;
 pub mod model;
 pub mod models;
 pub mod provider;
@@ -25,9 +27,10 @@ pub mod transcript;
 pub mod turn;
 mod wording;
 
-pub use anthropic::{Anthropic, AnthropicConfig, Deadlines};
+pub use anthropic::{Anthropic, AnthropicConfig};
 pub use changes::{Changes, Surroundings, Verdict};
 pub use host::{Host, Limits, TurnEvent, TurnSetup};
+pub use http::Deadlines;
 pub use model::{
     Block, ModelError, ModelEvent, ModelMessage, ModelRequest, StopReason, ToolCall, ToolSpec,
 };

@@ -1,7 +1,7 @@
 //! Server-sent events out of bytes, as the HTML standard reads them. Pure, and bounded whatever
 //! comes.
 
-use thiserror::Error;
+use crate::decoding::{Framing, TooLong};
 
 #[cfg(test)]
 mod tests;
@@ -18,11 +18,6 @@ pub(crate) struct SseEvent {
     pub(crate) data: String,
 }
 
-/// A line or event is longer than any honest one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("a line of the answer is longer than 1 MiB")]
-pub(crate) struct TooLong;
-
 /// Reads events from bytes that come in any pieces. An event that no blank line closed is never
 /// given out.
 #[derive(Debug, Default)]
@@ -34,9 +29,10 @@ pub(crate) struct SseReader {
     data: Option<String>,
 }
 
-impl SseReader {
-    /// Takes in more bytes and gives out the events they closed.
-    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Result<Vec<SseEvent>, TooLong> {
+impl Framing for SseReader {
+    type Frame = SseEvent;
+
+    fn feed(&mut self, bytes: &[u8]) -> Result<Vec<SseEvent>, TooLong> {
         let mut events = Vec::new();
         for piece in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
             let (text, end) = match piece.split_last() {
@@ -59,7 +55,9 @@ impl SseReader {
         }
         Ok(events)
     }
+}
 
+impl SseReader {
     fn end_line(&mut self) -> Result<Option<SseEvent>, TooLong> {
         let bytes = std::mem::take(&mut self.line);
         let line = String::from_utf8_lossy(&bytes);

@@ -4,54 +4,29 @@ use std::collections::BTreeMap;
 
 use protocol::Usage;
 use serde_json::{Map, Value};
-use thiserror::Error;
 
-use super::wire::{self, BlockStart, Delta, Event, Trouble};
+use super::wire::{self, BlockStart, Delta, Event};
+use crate::decoding::{DecodeError, Decoded, Decoder, Size, TOO_MANY_ARGUMENTS, TOO_MUCH_TEXT};
+use crate::http::Trouble;
 use crate::model::{ModelEvent, StopReason, ToolCall};
-use crate::sse::SseEvent;
+use crate::sse::{SseEvent, SseReader};
 
 #[cfg(test)]
 mod tests;
 
-/// The most text of one answer, and the most arguments of all its calls, in bytes.
-const LARGEST: usize = 1024 * 1024;
-
 /// The most blocks of one answer.
 const MOST_BLOCKS: usize = 1024;
 
-/// Why an answer cannot be read on.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub(super) enum DecodeError {
-    /// The server says that something failed.
-    #[error("the server reports an error")]
-    Reported(Trouble),
-    /// It makes no sense.
-    #[error("{0}")]
-    Unreadable(&'static str),
-    /// It is larger than any honest one.
-    #[error("{0}")]
-    TooLarge(&'static str),
-}
-
-/// Whether an event brought the answer on.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Decoded {
-    /// It did, with these events.
-    Progress(Vec<ModelEvent>),
-    /// It only says that the line is open.
-    Ping,
-}
-
 /// Follows one answer.
 #[derive(Debug, Default)]
-pub(super) struct Decoder {
+pub(super) struct MessagesDecoder {
     begun: bool,
     over: bool,
     blocks: BTreeMap<u32, OpenBlock>,
     usage: Usage,
     reason: Option<StopReason>,
-    text: usize,
-    arguments: usize,
+    text: Size,
+    arguments: Size,
 }
 
 #[derive(Debug)]
@@ -62,9 +37,10 @@ enum OpenBlock {
     Closed,
 }
 
-impl Decoder {
-    /// Reads an event. After [`ModelEvent::Stopped`] everything is ignored.
-    pub(super) fn decode(&mut self, event: &SseEvent) -> Result<Decoded, DecodeError> {
+impl Decoder for MessagesDecoder {
+    type Framing = SseReader;
+
+    fn decode(&mut self, event: &SseEvent) -> Result<Decoded, DecodeError> {
         let event = match serde_json::from_str(&event.data) {
             _ if self.over => return Ok(Decoded::Ping),
             Ok(event) => event,
@@ -75,7 +51,7 @@ impl Decoder {
         };
         Ok(Decoded::Progress(match event {
             Event::Ping | Event::Unknown => return Ok(Decoded::Ping),
-            Event::Error { error } => return Err(DecodeError::Reported(error)),
+            Event::Error { error } => return Err(DecodeError::Reported(Trouble::of(&error))),
             Event::MessageStart { message } => {
                 if std::mem::replace(&mut self.begun, true) {
                     return Err(DecodeError::Unreadable("it began twice"));
@@ -95,6 +71,13 @@ impl Decoder {
         }))
     }
 
+    /// Without its last event an answer is never whole.
+    fn end(&mut self) -> Vec<ModelEvent> {
+        Vec::new()
+    }
+}
+
+impl MessagesDecoder {
     fn open(&mut self, index: u32, start: BlockStart) -> Result<Vec<ModelEvent>, DecodeError> {
         if self.blocks.contains_key(&index) {
             return Err(DecodeError::Unreadable("a part of it began twice"));
@@ -121,12 +104,7 @@ impl Decoder {
             }
             (Some(OpenBlock::Text), Delta::Text { text }) => self.say(text),
             (Some(OpenBlock::Call { json, .. }), Delta::Json { partial_json }) => {
-                self.arguments += partial_json.len();
-                if self.arguments > LARGEST {
-                    return Err(DecodeError::TooLarge(
-                        "its calls have more than 1 MiB of arguments",
-                    ));
-                }
+                self.arguments.grow(partial_json.len(), TOO_MANY_ARGUMENTS)?;
                 json.push_str(&partial_json);
                 Ok(Vec::new())
             }
@@ -136,10 +114,7 @@ impl Decoder {
     }
 
     fn say(&mut self, text: String) -> Result<Vec<ModelEvent>, DecodeError> {
-        self.text += text.len();
-        if self.text > LARGEST {
-            return Err(DecodeError::TooLarge("it has more than 1 MiB of text"));
-        }
+        self.text.grow(text.len(), TOO_MUCH_TEXT)?;
         Ok(if text.is_empty() { Vec::new() } else { vec![ModelEvent::Text(text)] })
     }
 

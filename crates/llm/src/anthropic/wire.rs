@@ -179,7 +179,7 @@ pub(super) enum Event {
     MessageStop,
     Ping,
     Error {
-        error: Trouble,
+        error: Value,
     },
     #[serde(other)]
     Unknown,
@@ -243,18 +243,4 @@ pub(super) struct Usage {
     pub(super) output_tokens: Option<u64>,
     pub(super) cache_creation_input_tokens: Option<u64>,
     pub(super) cache_read_input_tokens: Option<u64>,
-}
-
-/// The body of an answer that is an error.
-#[derive(Debug, Deserialize)]
-pub(super) struct ErrorBody {
-    pub(super) error: Trouble,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-pub(super) struct Trouble {
-    #[serde(rename = "type", default)]
-    pub(super) kind: String,
-    #[serde(default)]
-    pub(super) message: String,
 }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::sse::SseReader;
+use crate::decoding::read_all;
 
 fn start() -> Value {
     json!({"type": "message_start", "message": {"id": "m", "usage":
@@ -55,18 +55,7 @@ fn wire(events: &[Value]) -> String {
 
 /// Everything that came of the bytes, up to the first error.
 fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<ModelEvent>, Option<DecodeError>) {
-    let (mut reader, mut decoder) = (SseReader::default(), Decoder::default());
-    let mut read = Vec::new();
-    for piece in pieces {
-        for event in reader.feed(piece).unwrap() {
-            match decoder.decode(&event) {
-                Ok(Decoded::Progress(events)) => read.extend(events),
-                Ok(Decoded::Ping) => {}
-                Err(error) => return (read, Some(error)),
-            }
-        }
-    }
-    (read, None)
+    read_all(MessagesDecoder::default(), pieces)
 }
 
 #[track_caller]

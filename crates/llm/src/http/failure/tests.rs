@@ -7,7 +7,12 @@ use super::*;
 const KEY: &str = "sk-CANARY-7f3a";
 
 fn failures() -> Failures {
-    Failures { host: "Anthropic".into(), model: "claude-x".into(), key: KEY.into() }
+    Failures {
+        vendor: &crate::anthropic::VENDOR,
+        host: "Anthropic".into(),
+        model: "claude-x".into(),
+        key: KEY.into(),
+    }
 }
 
 fn status(code: u16, body: &str) -> ModelError {

@@ -6,8 +6,8 @@ use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 use secrecy::{ExposeSecret, SecretString};
 
-use super::decode::DecodeError;
-use super::wire::{ErrorBody, Trouble};
+use super::{Trouble, Vendor};
+use crate::decoding::DecodeError;
 use crate::model::ModelError;
 
 #[cfg(test)]
@@ -18,7 +18,8 @@ const LONGEST_QUOTE: usize = 300;
 
 /// Knows what an error of one request is about.
 #[derive(Debug, Clone)]
-pub(super) struct Failures {
+pub(crate) struct Failures {
+    pub(super) vendor: &'static Vendor,
     pub(super) host: String,
     pub(super) model: String,
     pub(super) key: SecretString,
@@ -32,8 +33,7 @@ impl Failures {
         headers: &HeaderMap,
         body: &[u8],
     ) -> ModelError {
-        let trouble = serde_json::from_slice::<ErrorBody>(body).map(|body| body.error);
-        let trouble = trouble.unwrap_or_default();
+        let trouble = Trouble::read(body);
         let retry_after = headers.get(reqwest::header::RETRY_AFTER);
         let retry_after = retry_after.and_then(|value| wait(value.to_str().ok()?, now()));
         match (status.as_u16(), trouble.kind.as_str()) {
@@ -103,9 +103,8 @@ impl Failures {
     }
 
     pub(super) fn not_a_stream(&self) -> ModelError {
-        self.final_error(
-            "does not answer as Anthropic's Messages API does: check the address in Settings.",
-        )
+        let api = self.vendor.api;
+        self.final_error(&format!("does not answer as {api} does: check the address in Settings."))
     }
 
     /// An `error` event inside a stream that began well.
@@ -123,7 +122,10 @@ impl Failures {
     }
 
     fn bad_key(&self) -> ModelError {
-        ModelError::Auth("Anthropic does not accept the key: check it in Settings.".into())
+        ModelError::Auth(format!(
+            "{} does not accept the key: check it in Settings.",
+            self.vendor.name
+        ))
     }
 
     fn forbidden(&self, trouble: &Trouble) -> ModelError {

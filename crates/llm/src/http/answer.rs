@@ -7,28 +7,28 @@ use futures_util::stream;
 use reqwest::Response;
 use tokio::time::{Instant, timeout_at};
 
-use super::decode::{Decoded, Decoder};
 use super::failure::Failures;
+use crate::decoding::{Decoded, Decoder, Framing};
 use crate::model::{ModelError, ModelEvent};
 use crate::provider::ModelStream;
-use crate::sse::SseReader;
 
 /// Reads `response`. Its first event must come before `deadline`, each other one within `idle` of
 /// the one before. Ends after the stop, at the first error, or without either when the server
 /// closes early.
-pub(super) fn stream(
+pub(super) fn stream<D: Decoder + 'static>(
     response: Response,
     failures: Failures,
     deadline: Instant,
     idle: Duration,
+    decoder: D,
 ) -> ModelStream {
     let answer = Answer {
         response,
         failures,
         deadline,
         idle,
-        reader: SseReader::default(),
-        decoder: Decoder::default(),
+        framing: D::Framing::default(),
+        decoder,
         ready: VecDeque::new(),
         over: false,
     };
@@ -38,18 +38,18 @@ pub(super) fn stream(
     }))
 }
 
-struct Answer {
+struct Answer<D: Decoder> {
     response: Response,
     failures: Failures,
     deadline: Instant,
     idle: Duration,
-    reader: SseReader,
-    decoder: Decoder,
+    framing: D::Framing,
+    decoder: D,
     ready: VecDeque<Result<ModelEvent, ModelError>>,
     over: bool,
 }
 
-impl Answer {
+impl<D: Decoder> Answer<D> {
     async fn next(&mut self) -> Option<Result<ModelEvent, ModelError>> {
         loop {
             if let Some(event) = self.ready.pop_front() {
@@ -61,20 +61,20 @@ impl Answer {
             }
             match timeout_at(self.deadline, self.response.chunk()).await {
                 Ok(Ok(Some(bytes))) => self.take_in(&bytes),
-                Ok(Ok(None)) => return None,
-                Ok(Err(_)) => self.fail(self.failures.network("broke off its answer")),
-                Err(_) => self.fail(self.failures.network("went silent")),
+                Ok(Ok(None)) => self.end(None),
+                Ok(Err(_)) => self.end(Some("broke off its answer")),
+                Err(_) => self.end(Some("went silent")),
             }
         }
     }
 
     fn take_in(&mut self, bytes: &[u8]) {
-        let events = match self.reader.feed(bytes) {
-            Ok(events) => events,
+        let frames = match self.framing.feed(bytes) {
+            Ok(frames) => frames,
             Err(error) => return self.fail(self.failures.too_large(error)),
         };
-        for event in events {
-            match self.decoder.decode(&event) {
+        for frame in frames {
+            match self.decoder.decode(&frame) {
                 Ok(Decoded::Progress(events)) => {
                     self.deadline = Instant::now() + self.idle;
                     self.ready.extend(events.into_iter().map(Ok));
@@ -85,7 +85,17 @@ impl Answer {
         }
         // Bytes that come without a pause never let the timer be asked.
         if self.ready.is_empty() && Instant::now() >= self.deadline {
-            self.fail(self.failures.network("went silent"));
+            self.end(Some("went silent"));
+        }
+    }
+
+    /// Nothing more comes. An answer that was whole already is whole whatever went wrong after.
+    fn end(&mut self, trouble: Option<&str>) {
+        self.over = true;
+        let rest = self.decoder.end();
+        match trouble {
+            Some(trouble) if rest.is_empty() => self.fail(self.failures.network(trouble)),
+            _ => self.ready.extend(rest.into_iter().map(Ok)),
         }
     }
 

@@ -1,0 +1,100 @@
+//! What all decoders of answers share: pieces of a body in, our events out. Pure, and bounded
+//! whatever comes.
+
+use thiserror::Error;
+
+use crate::http::Trouble;
+use crate::model::ModelEvent;
+
+/// The most text of one answer, and the most arguments of all its calls, in bytes.
+pub(crate) const LARGEST: usize = 1024 * 1024;
+
+/// A line or event is longer than any honest one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("a line of the answer is longer than 1 MiB")]
+pub(crate) struct TooLong;
+
+/// Why an answer cannot be read on.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub(crate) enum DecodeError {
+    /// The server says that something failed.
+    #[error("the server reports an error")]
+    Reported(Trouble),
+    /// It makes no sense.
+    #[error("{0}")]
+    Unreadable(&'static str),
+    /// It is larger than any honest one.
+    #[error("{0}")]
+    TooLarge(&'static str),
+}
+
+/// Whether a frame brought the answer on.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Decoded {
+    /// It did, with these events.
+    Progress(Vec<ModelEvent>),
+    /// It only says that the line is open.
+    Ping,
+}
+
+/// Takes a body apart into frames, from bytes that come in any pieces.
+pub(crate) trait Framing: Default + Send {
+    /// What it gives out.
+    type Frame: Send;
+
+    /// Takes in more bytes and gives out the frames they closed.
+    fn feed(&mut self, bytes: &[u8]) -> Result<Vec<Self::Frame>, TooLong>;
+}
+
+/// Follows one answer of one vendor.
+pub(crate) trait Decoder: Send {
+    /// How the vendor's body is cut.
+    type Framing: Framing;
+
+    /// Reads a frame. After [`ModelEvent::Stopped`] everything is ignored.
+    fn decode(&mut self, frame: &<Self::Framing as Framing>::Frame)
+    -> Result<Decoded, DecodeError>;
+
+    /// The body is over, or silent past its deadline, before the stop was told: what still
+    /// follows where the answer was whole already, else nothing.
+    fn end(&mut self) -> Vec<ModelEvent>;
+}
+
+/// Counts what an answer brings, up to [`LARGEST`].
+#[derive(Debug, Default)]
+pub(crate) struct Size(usize);
+
+impl Size {
+    /// Takes `more` bytes in, or says what is too large.
+    pub(crate) fn grow(&mut self, more: usize, what: &'static str) -> Result<(), DecodeError> {
+        self.0 = self.0.saturating_add(more);
+        if self.0 > LARGEST { Err(DecodeError::TooLarge(what)) } else { Ok(()) }
+    }
+}
+
+/// What [`Size::grow`] says of words.
+pub(crate) const TOO_MUCH_TEXT: &str = "it has more than 1 MiB of text";
+
+/// What [`Size::grow`] says of arguments.
+pub(crate) const TOO_MANY_ARGUMENTS: &str = "its calls have more than 1 MiB of arguments";
+
+/// Everything that came of the bytes in these pieces, up to the first error or to the end.
+#[cfg(test)]
+pub(crate) fn read_all<'a, D: Decoder>(
+    mut decoder: D,
+    pieces: impl IntoIterator<Item = &'a [u8]>,
+) -> (Vec<ModelEvent>, Option<DecodeError>) {
+    let mut framing = D::Framing::default();
+    let mut read = Vec::new();
+    for piece in pieces {
+        for frame in framing.feed(piece).unwrap() {
+            match decoder.decode(&frame) {
+                Ok(Decoded::Progress(events)) => read.extend(events),
+                Ok(Decoded::Ping) => {}
+                Err(error) => return (read, Some(error)),
+            }
+        }
+    }
+    read.extend(decoder.end());
+    (read, None)
+}

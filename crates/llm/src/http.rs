@@ -1,0 +1,226 @@
+//! The way to a model's server that all vendors share: one host, encrypted unless it is this
+//! computer, no redirects, deadlines, and errors that never hold the key.
+
+use std::time::Duration;
+
+use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue};
+use reqwest::{RequestBuilder, Response, Url};
+use secrecy::{ExposeSecret, SecretString};
+use serde::Serialize;
+use tokio::time::{Instant, timeout_at};
+
+use crate::decoding::Decoder;
+use crate::model::ModelError;
+use crate::provider::ModelStream;
+use crate::tls;
+
+mod address;
+mod answer;
+mod failure;
+mod trouble;
+
+pub use address::is_on_this_computer;
+pub(crate) use failure::Failures;
+pub(crate) use trouble::Trouble;
+
+/// How much of an error's body is read, in bytes.
+const LARGEST_ERROR: usize = 64 * 1024;
+
+/// How long the server may be silent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Deadlines {
+    /// Until the connection stands.
+    pub connect: Duration,
+    /// From sending the request to the first event of the answer.
+    pub first_event: Duration,
+    /// Between two events; comments and pings are no events.
+    pub idle: Duration,
+}
+
+impl Default for Deadlines {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(10),
+            first_event: Duration::from_secs(120),
+            idle: Duration::from_secs(60),
+        }
+    }
+}
+
+/// What sets one vendor apart on the way to it.
+#[derive(Debug)]
+pub(crate) struct Vendor {
+    /// Its name, where its own host answers.
+    pub(crate) name: &'static str,
+    /// Hosts that go by a name.
+    pub(crate) hosts: &'static [(&'static str, &'static str)],
+    /// Its own address.
+    pub(crate) base_url: &'static str,
+    /// Where its paths stand below the address.
+    pub(crate) root: Root,
+    /// What its server speaks.
+    pub(crate) api: &'static str,
+    /// What the body of an answer says it is.
+    pub(crate) content_type: &'static str,
+    /// The header of the key, and what stands before the key in it.
+    pub(crate) key: (HeaderName, &'static str),
+    /// What every request says besides.
+    pub(crate) headers: &'static [(&'static str, &'static str)],
+    /// Who must show a key.
+    pub(crate) keyless: Keyless,
+}
+
+/// Where a vendor's paths stand below the address that the user gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Root {
+    /// Below this, which the address may end with already.
+    Always(&'static str),
+}
+
+/// Which servers are asked without a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keyless {
+    /// None.
+    Never,
+    /// Those on this computer.
+    Local,
+}
+
+/// A server, and how to ask it. Never follows a redirect.
+#[derive(Debug, Clone)]
+pub(crate) struct Server {
+    vendor: &'static Vendor,
+    client: reqwest::Client,
+    base: Url,
+    host: String,
+    key: SecretString,
+    header: Option<HeaderValue>,
+    deadlines: Deadlines,
+}
+
+impl Server {
+    /// Refuses an address that would send the key or the notes unencrypted over a network, and a
+    /// key that is missing where one is needed, or cannot be one. Asks nobody.
+    pub(crate) fn new(
+        vendor: &'static Vendor,
+        base_url: &str,
+        key: SecretString,
+        deadlines: Deadlines,
+    ) -> Result<Self, ModelError> {
+        let base = address::parse(vendor, base_url)?;
+        let header = header(vendor, &key, &base)?;
+        tls::install();
+        let builder = reqwest::Client::builder()
+            .user_agent(concat!("vaultmate/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(deadlines.connect)
+            .redirect(reqwest::redirect::Policy::none());
+        // A proxy would see the key of an unencrypted request.
+        let builder = if base.scheme() == "http" { builder.no_proxy() } else { builder };
+        let client = builder.build().map_err(|_| ModelError::Unknown {
+            message: "Cannot set up encrypted connections: check the system's certificates.".into(),
+            retryable: false,
+        })?;
+        let host = address::name(vendor, &base);
+        Ok(Self { vendor, client, base, host, key, header, deadlines })
+    }
+
+    /// Asks for an answer about `model` and reads it with `decoder`.
+    pub(crate) async fn stream<D: Decoder + 'static>(
+        &self,
+        path: &str,
+        model: &str,
+        body: &(impl Serialize + Sync),
+        decoder: D,
+    ) -> Result<ModelStream, ModelError> {
+        let failures = self.failures(model);
+        let deadline = Instant::now() + self.deadlines.first_event;
+        let request = self.client.post(self.url(path)).json(body);
+        let response = self.send(request, &failures, deadline).await?;
+        if !self.is_answer(&response) {
+            return Err(failures.not_a_stream());
+        }
+        Ok(answer::stream(response, failures, deadline, self.deadlines.idle, decoder))
+    }
+
+    /// What errors of a request about `model` are made with.
+    pub(crate) fn failures(&self, model: &str) -> Failures {
+        Failures {
+            vendor: self.vendor,
+            host: self.host.clone(),
+            model: model.to_owned(),
+            key: self.key.clone(),
+        }
+    }
+
+    fn url(&self, path: &str) -> Url {
+        let mut url = self.base.clone();
+        url.set_path(&format!("{}{path}", self.base.path().trim_end_matches('/')));
+        url
+    }
+
+    async fn send(
+        &self,
+        mut request: RequestBuilder,
+        failures: &Failures,
+        deadline: Instant,
+    ) -> Result<Response, ModelError> {
+        for (name, value) in self.vendor.headers {
+            request = request.header(*name, *value);
+        }
+        if let Some(header) = &self.header {
+            request = request.header(self.vendor.key.0.clone(), header.clone());
+        }
+        match timeout_at(deadline, request.send()).await {
+            Err(_) => Err(failures.network("took too long to answer")),
+            Ok(Err(error)) => Err(failures.unreached(&error)),
+            Ok(Ok(response)) if response.status().is_success() => Ok(response),
+            Ok(Ok(mut response)) => {
+                let body = read(&mut response, LARGEST_ERROR, deadline).await;
+                Err(failures.status(response.status(), response.headers(), &body))
+            }
+        }
+    }
+
+    /// A server that says nothing about its content is given the benefit of the doubt.
+    fn is_answer(&self, response: &Response) -> bool {
+        let starts = |name, start: &str| {
+            let value = response.headers().get(name)?;
+            Some(value.to_str().is_ok_and(|value| value.to_ascii_lowercase().starts_with(start)))
+        };
+        starts(CONTENT_TYPE, self.vendor.content_type).unwrap_or(true)
+            && starts(CONTENT_ENCODING, "identity").unwrap_or(true)
+    }
+}
+
+/// The body as far as it is worth it, and as far as it comes before the deadline.
+async fn read(response: &mut Response, most: usize, deadline: Instant) -> Vec<u8> {
+    let mut body = Vec::new();
+    while let Ok(Ok(Some(chunk))) = timeout_at(deadline, response.chunk()).await {
+        body.extend_from_slice(&chunk);
+        if body.len() > most {
+            break;
+        }
+    }
+    body
+}
+
+/// A server on this computer may want no key.
+fn header(
+    vendor: &Vendor,
+    key: &SecretString,
+    base: &Url,
+) -> Result<Option<HeaderValue>, ModelError> {
+    let key = key.expose_secret().trim();
+    if key.is_empty() {
+        if vendor.keyless == Keyless::Local && address::is_loopback(base) {
+            return Ok(None);
+        }
+        let name = vendor.name;
+        return Err(ModelError::Auth(format!("There is no key for {name}: add one in Settings.")));
+    }
+    let mut header = HeaderValue::from_str(&format!("{}{key}", vendor.key.1)).map_err(|_| {
+        ModelError::Auth("The key holds characters that no key has: check it in Settings.".into())
+    })?;
+    header.set_sensitive(true);
+    Ok(Some(header))
+}

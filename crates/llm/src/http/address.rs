@@ -1,0 +1,63 @@
+//! Which addresses a key and notes may be sent to.
+
+use std::net::IpAddr;
+
+use reqwest::Url;
+
+use super::{Root, Vendor};
+use crate::model::ModelError;
+
+/// The address under which a vendor's paths stand; empty means the vendor's own.
+pub(super) fn parse(vendor: &Vendor, base_url: &str) -> Result<Url, ModelError> {
+    let given = base_url.trim().trim_end_matches('/');
+    let base = if given.is_empty() { vendor.base_url } else { given };
+    let refused = |why: &str| {
+        ModelError::InvalidRequest(format!("The provider's address {why}: correct it in Settings."))
+    };
+    let mut url = Url::parse(base)
+        .map_err(|_| refused(&format!("is not a web address such as {}", vendor.base_url)))?;
+    url.set_path(&below(vendor.root, url.path()));
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(refused("holds a user name or password"));
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(refused("holds a ? or #"));
+    }
+    match url.scheme() {
+        "https" => Ok(url),
+        "http" if is_loopback(&url) => Ok(url),
+        "http" => Err(refused("must begin with https://, or the key would travel unencrypted")),
+        _ => Err(refused("must begin with https://")),
+    }
+}
+
+fn below(root: Root, path: &str) -> String {
+    let path = path.trim_end_matches('/');
+    match root {
+        Root::Always(root) => format!("{}{root}", path.strip_suffix(root).unwrap_or(path)),
+    }
+}
+
+/// What the server is called in an error.
+pub(super) fn name(vendor: &Vendor, base: &Url) -> String {
+    let host = base.host_str().unwrap_or_default();
+    let named = vendor.hosts.iter().find(|(known, _)| *known == host);
+    match (named, base.port()) {
+        (Some((_, name)), None) => (*name).to_owned(),
+        (_, None) => host.to_owned(),
+        (_, Some(port)) => format!("{host}:{port}"),
+    }
+}
+
+/// Whether this address, as a provider would use it, is on this computer.
+#[must_use]
+pub fn is_on_this_computer(base_url: &str) -> bool {
+    let url = Url::parse(base_url.trim());
+    url.is_ok_and(|url| is_loopback(&url) && url.username().is_empty() && url.password().is_none())
+}
+
+pub(super) fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost" || bare.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+}
