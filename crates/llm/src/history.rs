@@ -21,11 +21,20 @@ mod tests;
 pub fn request_messages(rows: &[Message]) -> Vec<ModelMessage> {
     let mut merged: Vec<ModelMessage> = Vec::new();
     for row in rows {
+        if row.role == Role::Assistant {
+            push(&mut merged, Role::User, told_before(row));
+        }
         push(&mut merged, row.role, blocks(row));
     }
     let mut messages = pair(merged);
     trim_open_end(&mut messages);
     messages
+}
+
+/// What the model was told for this one answer, beside the history.
+fn told_before(answer: &Message) -> Vec<Block> {
+    let told = answer.parts.iter().filter(|part| matches!(part, Part::Context { .. }));
+    told.filter_map(|part| block(Role::User, part)).collect()
 }
 
 /// The parts that a model sees, context before words.

@@ -1,9 +1,10 @@
 //! What the application decides for a turn, and what it is told.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use protocol::{CallId, CallResult, Ending, Message, MessageId, OpenTurn, UserError};
+use protocol::{CallId, CallResult, Ending, Message, MessageId, OpenTurn, TurnId, UserError};
 
 use crate::provider::Provider;
 
@@ -33,12 +34,26 @@ pub struct TurnSetup {
     pub model: String,
     /// Output cap in tokens.
     pub max_tokens: u32,
+    /// How much the model takes in.
+    pub capacity: Capacity,
     /// Instructions.
     pub system: String,
     /// Names of the tools on offer; anything else is refused by the executor too.
     pub tools: Vec<String>,
     /// The limits.
     pub limits: Limits,
+    /// Earlier turns that are heard whatever has to be left out: those whose question waits or is
+    /// answered by this turn.
+    pub kept: BTreeSet<TurnId>,
+}
+
+/// How much one request may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Capacity {
+    /// The model's window in tokens, the answer included.
+    Window(u32),
+    /// No model: everything is heard whole.
+    Unlimited,
 }
 
 /// The application around the turns. Implemented by `app` and by the tests.

@@ -7,6 +7,7 @@
 //! [`host::Host`].
 
 pub mod anthropic;
+mod budget;
 pub mod changes;
 mod decoding;
 pub mod history;
@@ -22,6 +23,7 @@ pub mod service;
 mod session;
 mod sse;
 mod tls;
+mod tokens;
 pub mod tool;
 pub mod transcript;
 pub mod turn;
@@ -29,7 +31,7 @@ mod wording;
 
 pub use anthropic::{Anthropic, AnthropicConfig};
 pub use changes::{Changes, Surroundings, Verdict};
-pub use host::{Host, Limits, TurnEvent, TurnSetup};
+pub use host::{Capacity, Host, Limits, TurnEvent, TurnSetup};
 pub use http::Deadlines;
 pub use model::{
     Block, ModelError, ModelEvent, ModelMessage, ModelRequest, StopReason, ToolCall, ToolSpec,

@@ -9,11 +9,13 @@ use protocol::{MessageId, OpenTurn, Role, UserError};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use crate::budget::{self, Frame};
 use crate::history;
 use crate::host::{TurnEvent, TurnSetup};
 use crate::model::{Block, ModelError, ModelEvent, ModelMessage, ModelRequest};
 use crate::provider::ModelStream;
 use crate::service::ServiceParts;
+use crate::tokens::Gauges;
 use crate::turn::{Finish, How, Turn, TurnEffect, TurnInput};
 use crate::wording;
 
@@ -42,18 +44,23 @@ pub(crate) enum Ran {
 type Flow = ControlFlow<Ran, Vec<TurnInput>>;
 
 /// Runs a turn that was just begun to its end.
-pub(crate) async fn run(parts: &ServiceParts, turn: &OpenTurn, stop: &CancellationToken) -> Ran {
+pub(crate) async fn run(
+    parts: &ServiceParts,
+    gauges: &Gauges,
+    turn: &OpenTurn,
+    stop: &CancellationToken,
+) -> Ran {
     parts.host.tell(turn, TurnEvent::Began);
     let halt = Halt { shutdown: &parts.cancel, stop };
     let place = Place { parts, turn, question: Uuid::now_v7().into() };
     let setup = match halt.or(parts.host.setup(turn)).await {
         Ok(Ok(setup)) => setup,
-        Ok(Err(error)) => return place.end(new_answer(), Finish::failed(error)).await,
-        Err(Halted::Stopped) => return place.end(new_answer(), Finish::cancelled()).await,
+        Ok(Err(error)) => return place.end(&new_answer(), Finish::failed(error)).await,
+        Err(Halted::Stopped) => return place.end(&new_answer(), Finish::cancelled()).await,
         Err(Halted::Shutdown) => return Ran::Left,
     };
     let rules = place.rules(&setup);
-    let run = Run { place, halt, setup, answer: new_answer(), stream: None };
+    let run = Run { place, halt, setup, gauges, answer: new_answer(), estimated: 0, stream: None };
     run.drive(Turn::new(rules)).await
 }
 
@@ -62,8 +69,11 @@ struct Run<'a> {
     place: Place<'a>,
     halt: Halt<'a>,
     setup: TurnSetup,
+    gauges: &'a Gauges,
     /// The answer that is being written.
-    answer: MessageId,
+    answer: Answer,
+    /// Tokens of the request that it answers, as estimated.
+    estimated: u32,
     /// Where it comes from.
     stream: Option<ModelStream>,
 }
@@ -89,11 +99,11 @@ impl Run<'_> {
         match effect {
             TurnEffect::Ask(how) => self.ask(how).await,
             TurnEffect::Show(text) => {
-                self.place.tell(TurnEvent::Delta { message: self.answer.clone(), text });
+                self.place.tell(TurnEvent::Delta { message: self.answer.id.clone(), text });
                 ControlFlow::Continue(Vec::new())
             }
             TurnEffect::StoreStep { parts, usage } => {
-                one(self.place.store_step(self.answer.clone(), parts, usage).await)
+                one(self.place.store_step(&self.answer, parts, usage).await)
             }
             TurnEffect::Run(calls) => self.run_calls(calls).await,
             TurnEffect::Plan(call) => self.plan(call).await,
@@ -106,16 +116,16 @@ impl Run<'_> {
                 }
             }
             TurnEffect::Finish(finish) => {
-                ControlFlow::Break(self.place.end(self.answer.clone(), finish).await)
+                ControlFlow::Break(self.place.end(&self.answer, finish).await)
             }
         }
     }
 
     async fn ask(&mut self, how: How) -> Flow {
-        self.answer = new_answer();
+        self.answer = Answer { told: note(how), ..new_answer() };
         let request = match self.request(how).await {
             Ok(request) => request,
-            Err(error) => return one(TurnInput::Broke(error)),
+            Err(input) => return one(input),
         };
         match self.halt.or(self.setup.provider.stream(request)).await {
             Ok(Ok(stream)) => {
@@ -128,25 +138,36 @@ impl Run<'_> {
     }
 
     // `&mut`, as in all that awaits here: a stream is not `Sync`, so a shared borrow is not `Send`.
-    async fn request(&mut self, how: How) -> Result<ModelRequest, UserError> {
-        let Place { parts, turn, .. } = &self.place;
-        let rows = parts.transcript.history(&turn.conversation, &turn.turn).await?;
-        let mut messages = history::request_messages(&rows);
+    async fn request(&mut self, how: How) -> Result<ModelRequest, TurnInput> {
+        let (Place { parts, turn, .. }, setup) = (&self.place, &self.setup);
+        let rows = parts.transcript.history(&turn.conversation, &turn.turn).await;
         let tools = match how {
-            How::Plain | How::Nudged => parts.registry.specs(&self.setup.tools),
+            How::Plain | How::Nudged => parts.registry.specs(&setup.tools),
             How::Closing => Vec::new(),
         };
-        match how {
-            How::Plain => {}
-            How::Nudged => add_note(&mut messages, wording::SAY_SOMETHING),
-            How::Closing => add_note(&mut messages, wording::CLOSE_NOW),
+        let frame = Frame {
+            capacity: setup.capacity,
+            max_tokens: setup.max_tokens,
+            system: &setup.system,
+            tools: &tools,
+            note: self.answer.told,
+            turn: &turn.turn,
+            kept: &setup.kept,
+            gauge: self.gauges.of(&setup.model),
+        };
+        let fitting = budget::fit(rows.map_err(TurnInput::Broke)?, &frame)
+            .map_err(|error| TurnInput::Failed(error.into()))?;
+        self.estimated = fitting.estimated;
+        let mut messages = history::request_messages(&fitting.rows);
+        if let Some(note) = self.answer.told {
+            add_note(&mut messages, note);
         }
         Ok(ModelRequest {
-            model: self.setup.model.clone(),
-            system: self.setup.system.clone(),
+            model: setup.model.clone(),
+            system: setup.system.clone(),
             tools,
             messages,
-            max_tokens: self.setup.max_tokens,
+            max_tokens: setup.max_tokens,
         })
     }
 
@@ -171,6 +192,9 @@ impl Run<'_> {
         }
         if !is_over {
             self.stream = Some(stream);
+        }
+        if let Some(TurnInput::Event(ModelEvent::Stopped { usage, .. })) = heard.last() {
+            self.gauges.learn(&self.setup.model, self.estimated, *usage);
         }
         ControlFlow::Continue(heard)
     }
@@ -203,7 +227,15 @@ fn one(input: TurnInput) -> Flow {
     ControlFlow::Continue(vec![input])
 }
 
-/// Says something to the model for one request; it is not stored.
+/// What the model is told for one request; it is stored with the answer.
+fn note(how: How) -> Option<&'static str> {
+    match how {
+        How::Plain => None,
+        How::Nudged => Some(wording::SAY_SOMETHING),
+        How::Closing => Some(wording::CLOSE_NOW),
+    }
+}
+
 fn add_note(messages: &mut Vec<ModelMessage>, note: &str) {
     let note = Block::Text(note.to_owned());
     match messages.last_mut() {
@@ -212,6 +244,13 @@ fn add_note(messages: &mut Vec<ModelMessage>, note: &str) {
     }
 }
 
-fn new_answer() -> MessageId {
-    Uuid::now_v7().into()
+/// An answer that is being written.
+struct Answer {
+    id: MessageId,
+    /// What the model was told for it alone.
+    told: Option<&'static str>,
+}
+
+fn new_answer() -> Answer {
+    Answer { id: Uuid::now_v7().into(), told: None }
 }

@@ -13,6 +13,7 @@ use crate::changes::Changes;
 use crate::host::Host;
 use crate::registry::ToolRegistry;
 use crate::session;
+use crate::tokens::Gauges;
 use crate::transcript::Transcript;
 
 /// How many conversations work at once; the turns of more wait.
@@ -68,6 +69,8 @@ pub struct LlmService {
 pub(crate) struct Inner {
     pub(crate) parts: ServiceParts,
     pub(crate) room: Semaphore,
+    /// What the models reported about their prompts.
+    pub(crate) gauges: Gauges,
     sessions: Mutex<HashMap<ConversationId, Session>>,
 }
 
@@ -86,7 +89,8 @@ impl LlmService {
     #[must_use]
     pub fn new(parts: ServiceParts) -> Self {
         let room = Semaphore::new(AT_ONCE);
-        Self { inner: Arc::new(Inner { parts, room, sessions: Mutex::default() }) }
+        let (gauges, sessions) = (Gauges::default(), Mutex::default());
+        Self { inner: Arc::new(Inner { parts, room, gauges, sessions }) }
     }
 
     /// The tools there are.

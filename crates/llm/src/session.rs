@@ -39,7 +39,7 @@ async fn next(service: &Inner, conversation: &ConversationId) -> Next {
     let stop = service.next_turn(conversation);
     match service.parts.transcript.begin(conversation).await {
         Ok(Some(turn)) => {
-            let ran = run::run(&service.parts, &turn, &stop).await;
+            let ran = run::run(&service.parts, &service.gauges, &turn, &stop).await;
             service.turn_ended(conversation);
             if ran == Ran::Ended { Next::Again } else { Next::Leave }
         }

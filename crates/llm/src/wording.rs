@@ -4,6 +4,7 @@
 use protocol::{CallId, CallResult, QuestionId};
 use serde_json::Value;
 
+use crate::budget::{Mandatory, TooLarge};
 use crate::model::ToolSpec;
 
 pub(crate) const CANCELLED: &str = "Cancelled: the user stopped the turn before this call ran.";
@@ -27,6 +28,7 @@ pub(crate) const CLOSE_NOW: &str = "The limit of this turn is reached and no mor
      called. In a few sentences, say what is done and what is left; the user can let you continue.";
 pub(crate) const SAY_SOMETHING: &str =
     "Your last answer was empty. Answer the user, or call a tool.";
+pub(crate) const LEFT_OUT: &str = "(Earlier messages of this conversation are left out here.)";
 pub(crate) const BEGINNING_MISSING: &str = "(The beginning of this conversation is missing.)";
 
 /// The result that recovery stores for a call whose turn the process did not outlive.
@@ -45,6 +47,26 @@ pub(crate) fn refused(call: CallId, output: impl Into<String>) -> CallResult {
         reactions: Vec::new(),
         seen: Vec::new(),
     }
+}
+
+/// For the user: what does not fit the model, and what can be done about it.
+pub(crate) fn too_large(error: TooLarge) -> String {
+    let TooLarge { part, tokens, room } = error;
+    let (what, advice) = match part {
+        Mandatory::Instructions => {
+            ("The instructions", "shorten the folder's AGENTS.md and the text in Settings, or")
+        }
+        Mandatory::Tools => ("The descriptions of the tools", ""),
+        Mandatory::Message => ("Your message with its context", "shorten it, or"),
+        Mandatory::OpenTurn => ("What this turn has read so far", "ask for less at once, or"),
+        Mandatory::Question => ("The exchange with the open question", "ask anew, or"),
+    };
+    let advice = format!("{advice} choose a model that takes in more");
+    format!(
+        "The request does not fit the model, which has room for {room} tokens. {what} alone: about \
+         {tokens} tokens. To go on, {}.",
+        advice.trim_start()
+    )
 }
 
 pub(crate) fn too_many_in_message(cap: u32) -> String {

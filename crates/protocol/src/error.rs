@@ -51,6 +51,8 @@ pub enum ErrorCode {
     Write,
     /// Another Vaultmate holds this vault.
     Busy,
+    /// It does not fit the model: shorten it, or pick a model that takes in more.
+    TooLarge,
     /// The question was already answered, or was withdrawn.
     Answered,
     /// What was looked for is no regular expression: look for exactly these words.

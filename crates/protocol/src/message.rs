@@ -46,7 +46,8 @@ pub enum Part {
         /// Markdown.
         text: String,
     },
-    /// The context block as it was sent with the user's words; not shown in the chat.
+    /// The context block as it was sent with the user's words; before an answer, what the model was
+    /// told for that answer alone. Not shown in the chat.
     Context {
         /// The block, ready to send.
         text: String,

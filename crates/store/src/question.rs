@@ -1,5 +1,7 @@
 //! The table `question`: what waits for the user, for as long as it takes.
 
+use std::collections::BTreeSet;
+
 use protocol::{ConversationId, Question, QuestionId, Timestamp, TurnId};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
@@ -16,6 +18,11 @@ impl Store {
         conversation: &ConversationId,
     ) -> Result<Option<Question>, StoreError> {
         read!(self, "read the open question", |db| open(db, conversation))
+    }
+
+    /// The turns of a turn's conversation whose question waits, or is answered by that turn.
+    pub async fn asked_before(&self, turn: &TurnId) -> Result<BTreeSet<TurnId>, StoreError> {
+        read!(self, "find who asked", |db| heard_by(db, turn))
     }
 
     /// The words that answered a question; `None` while it waits, or when it was withdrawn.
@@ -145,6 +152,21 @@ pub(crate) async fn of_conversation(
     .try_map(|row| from_row(&row))
     .fetch_all(db)
     .await
+}
+
+async fn heard_by(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+) -> Result<BTreeSet<TurnId>, sqlx::Error> {
+    let asked: Vec<TurnId> = sqlx::query(
+        "SELECT q.turn FROM question q JOIN turn t ON t.conversation = q.conversation
+         WHERE t.id = ?1 AND (q.state = 'open' OR q.answered_by = ?1)",
+    )
+    .bind(turn.as_str())
+    .try_map(|row: SqliteRow| row.text("turn"))
+    .fetch_all(db)
+    .await?;
+    Ok(asked.into_iter().collect())
 }
 
 async fn words_of_answer(

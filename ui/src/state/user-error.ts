@@ -8,6 +8,7 @@ const codes: readonly string[] = [
   'vault',
   'write',
   'busy',
+  'too_large',
   'answered',
   'pattern',
 ] satisfies readonly ErrorCode[];

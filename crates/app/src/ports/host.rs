@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use llm::host::{Host, Limits, TurnEvent, TurnSetup};
+use llm::host::{Capacity, Host, Limits, TurnEvent, TurnSetup};
 use protocol::{Mode, NotePath, OpenTurn, Privacy, UserError};
 use store::Store;
 use tokio::sync::mpsc;
@@ -19,6 +19,9 @@ use crate::trouble::user_error;
 
 /// Output cap of one answer, in tokens.
 const MAX_TOKENS: u32 = 8_192;
+
+/// How much the models take in, in tokens.
+const WINDOW: u32 = 200_000;
 
 /// Files with hints about how the notes are organised; the first that is there is read.
 const HOUSE_RULES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
@@ -39,6 +42,7 @@ impl Host for AppHost {
         let settings = self.config.get();
         let chosen = self.answering.get().await;
         let captures = turn.origin.is_hub() && self.must_capture(turn, &chosen).await?;
+        let has_model = chosen.status.has_model && !captures;
         let provider = if captures { Arc::new(Capture) as _ } else { chosen.provider.clone()? };
         let most = if captures { Privacy::Never } else { chosen.shown };
         self.keeper.begin(&turn.turn, most).await?;
@@ -48,6 +52,7 @@ impl Host for AppHost {
             provider,
             model: settings.model,
             max_tokens: MAX_TOKENS,
+            capacity: if has_model { Capacity::Window(WINDOW) } else { Capacity::Unlimited },
             system: context::system(turn.origin, settings.mode, house_rules.as_deref()),
             tools: self.tools_for(settings.mode, turn),
             limits: if turn.origin.is_hub() {
@@ -55,6 +60,7 @@ impl Host for AppHost {
             } else {
                 Limits::default()
             },
+            kept: self.store.asked_before(&turn.turn).await.map_err(user_error)?,
         })
     }
 

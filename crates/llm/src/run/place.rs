@@ -2,11 +2,11 @@
 
 use protocol::fault::point;
 use protocol::{
-    CallResult, Ending, Message, MessageId, OpenTurn, Part, Question, QuestionId, Role, Step,
-    Timestamp, TurnStatus, Usage,
+    CallResult, Ending, Message, OpenTurn, Part, Question, QuestionId, Role, Step, Timestamp,
+    TurnStatus, Usage,
 };
 
-use super::Ran;
+use super::{Answer, Ran};
 use crate::host::{TurnEvent, TurnSetup};
 use crate::service::ServiceParts;
 use crate::tool::Effect;
@@ -42,11 +42,11 @@ impl Place<'_> {
 
     pub(super) async fn store_step(
         &self,
-        id: MessageId,
+        answer: &Answer,
         parts: Vec<Part>,
         usage: Usage,
     ) -> TurnInput {
-        let step = Step { message: self.message(id, parts), usage };
+        let step = Step { message: self.message(answer, parts), usage };
         point("llm.step.before");
         let stored = self.parts.transcript.step(&self.turn.turn, &step).await;
         point("llm.step.after");
@@ -72,7 +72,7 @@ impl Place<'_> {
         }
     }
 
-    pub(super) async fn end(&self, answer: MessageId, finish: Finish) -> Ran {
+    pub(super) async fn end(&self, answer: &Answer, finish: Finish) -> Ran {
         let ending = self.ending(answer, finish);
         point("llm.finish.before");
         let stored = self.parts.transcript.finish(&self.turn.turn, &ending).await;
@@ -90,7 +90,7 @@ impl Place<'_> {
         }
     }
 
-    fn ending(&self, answer: MessageId, finish: Finish) -> Ending {
+    fn ending(&self, answer: &Answer, finish: Finish) -> Ending {
         let at = now();
         let text = |text| self.message(answer, vec![Part::Text { text }]);
         let question = finish.question.map(|asked| Question {
@@ -117,9 +117,12 @@ impl Place<'_> {
         }
     }
 
-    fn message(&self, id: MessageId, parts: Vec<Part>) -> Message {
+    /// The answer behind what the model was told for it.
+    fn message(&self, answer: &Answer, parts: Vec<Part>) -> Message {
+        let told = answer.told.map(|told| Part::Context { text: told.to_owned() });
+        let parts = told.into_iter().chain(parts).collect();
         Message {
-            id,
+            id: answer.id.clone(),
             conversation: self.turn.conversation.clone(),
             turn: self.turn.turn.clone(),
             role: Role::Assistant,

@@ -101,9 +101,10 @@ impl From<ModelError> for UserError {
             | ModelError::Overloaded { .. }
             | ModelError::Network(_)
             | ModelError::Unknown { retryable: true, .. } => ErrorCode::Network,
-            ModelError::InvalidRequest(_)
-            | ModelError::ContextExceeded(_)
-            | ModelError::Unknown { retryable: false, .. } => ErrorCode::Other,
+            ModelError::ContextExceeded(_) => ErrorCode::TooLarge,
+            ModelError::InvalidRequest(_) | ModelError::Unknown { retryable: false, .. } => {
+                ErrorCode::Other
+            }
         };
         Self::new(code, error.to_string())
     }

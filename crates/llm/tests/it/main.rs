@@ -8,6 +8,7 @@
 )]
 
 mod anthropic;
+mod history;
 mod memory;
 mod model;
 mod server;

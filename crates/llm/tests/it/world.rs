@@ -1,16 +1,17 @@
 //! A service with everything around it, in memory.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use llm::{
-    Changes, Effect, Host, Limits, LlmService, Pace, Plan, Provider, ServiceParts, Surroundings,
-    TurnEvent, TurnSetup, Verdict,
+    Capacity, Changes, Effect, Host, Limits, LlmService, Pace, Plan, Provider, ServiceParts,
+    Surroundings, TurnEvent, TurnSetup, Verdict,
 };
 use protocol::{
     CallId, ChangeSet, ConversationId, Ending, Message, NewTurn, OpenTurn, Origin, Part, Role,
-    Timestamp, UserError,
+    Timestamp, TurnId, UserError,
 };
 use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
@@ -49,6 +50,8 @@ impl World {
             memory: memory.clone(),
             told,
             setup: Mutex::new(Ok(Limits::default())),
+            capacity: Mutex::new(Capacity::Window(200_000)),
+            kept: Mutex::default(),
             too_early: Mutex::default(),
         });
         let changes = Arc::new(Desk::default());
@@ -67,6 +70,12 @@ impl World {
 
     pub(crate) fn limit(&self, limits: Limits) {
         *self.host.setup.lock().unwrap() = Ok(limits);
+    }
+
+    /// The model takes in so many tokens, and hears of `kept` turns in any case.
+    pub(crate) fn shrink(&self, window: u32, kept: &[&str]) {
+        *self.host.capacity.lock().unwrap() = Capacity::Window(window);
+        *self.host.kept.lock().unwrap() = kept.iter().map(|turn| TurnId::from(*turn)).collect();
     }
 
     pub(crate) fn refuse_setup(&self, error: UserError) {
@@ -128,6 +137,8 @@ struct Listener {
     memory: Arc<Memory>,
     told: mpsc::UnboundedSender<TurnEvent>,
     setup: Mutex<Result<Limits, UserError>>,
+    capacity: Mutex<Capacity>,
+    kept: Mutex<BTreeSet<TurnId>>,
     too_early: Mutex<Vec<TurnEvent>>,
 }
 
@@ -142,6 +153,8 @@ impl Host for Listener {
             system: "Be good.".into(),
             tools: ["look", "meet", "ask", "make"].map(String::from).to_vec(),
             limits,
+            capacity: *self.capacity.lock().unwrap(),
+            kept: self.kept.lock().unwrap().clone(),
         })
     }
 

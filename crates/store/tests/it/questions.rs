@@ -32,6 +32,20 @@ async fn a_question_survives_a_restart_as_it_was() {
 }
 
 #[tokio::test]
+async fn who_asked_is_known_while_it_waits_and_to_the_turn_that_answers() {
+    let story = waiting().await;
+    let asked = |turn: &'static str| {
+        let store = story.store.clone();
+        async move { store.asked_before(&turn.into()).await.expect("read") }
+    };
+    assert_eq!(asked("t1").await, ["t1".into()].into());
+    story.store.submit_turn(&answer("t2", "t1", "The old one", 6)).await.expect("stored");
+    story.says("t3", "Thanks", 7).await;
+    assert_eq!(asked("t2").await, ["t1".into()].into());
+    assert_eq!(asked("t3").await, [].into());
+}
+
+#[tokio::test]
 async fn an_answer_closes_the_question_and_is_heard_after_it() {
     let story = waiting().await;
     story.store.submit_turn(&answer("t2", "t1", "The old one", 6)).await.expect("stored");
