@@ -1,10 +1,11 @@
 //! What all decoders of answers share: pieces of a body in, our events out. Pure, and bounded
 //! whatever comes.
 
+use serde_json::Value;
 use thiserror::Error;
 
 use crate::http::Trouble;
-use crate::model::ModelEvent;
+use crate::model::{ModelEvent, ToolCall};
 
 /// The most text of one answer, and the most arguments of all its calls, in bytes.
 pub(crate) const LARGEST: usize = 1024 * 1024;
@@ -77,6 +78,34 @@ pub(crate) const TOO_MUCH_TEXT: &str = "it has more than 1 MiB of text";
 
 /// What [`Size::grow`] says of arguments.
 pub(crate) const TOO_MANY_ARGUMENTS: &str = "its calls have more than 1 MiB of arguments";
+
+/// The most parts of one answer.
+pub(crate) const MOST_PARTS: usize = 1024;
+
+/// What is said when there are more than [`MOST_PARTS`].
+pub(crate) const TOO_MANY_PARTS: &str = "it has more than 1024 parts";
+
+/// A call that is closed: it counts only when it names a tool and its arguments are an object.
+pub(crate) fn close_call(
+    id: String,
+    tool: String,
+    arguments: Result<Value, serde_json::Error>,
+) -> ModelEvent {
+    let problem = match arguments {
+        Ok(arguments @ Value::Object(_)) if !tool.is_empty() => {
+            return ModelEvent::Call(ToolCall { id: id.into(), tool, arguments });
+        }
+        Ok(Value::Object(_)) => "the call names no tool".to_owned(),
+        Ok(_) => "they are another kind of value".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    ModelEvent::BrokenCall { id: id.into(), tool, problem }
+}
+
+/// A call that the answer's end cut off.
+pub(crate) fn cut_call(id: String, tool: String) -> ModelEvent {
+    ModelEvent::BrokenCall { id: id.into(), tool, problem: "they were cut off".to_owned() }
+}
 
 /// Everything that came of the bytes in these pieces, up to the first error or to the end.
 #[cfg(test)]

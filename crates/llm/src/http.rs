@@ -75,6 +75,8 @@ pub(crate) struct Vendor {
 pub(crate) enum Root {
     /// Below this, which the address may end with already.
     Always(&'static str),
+    /// Below the address; below this when the address has no path.
+    UnlessGiven(&'static str),
 }
 
 /// Which servers are asked without a key.
@@ -135,15 +137,21 @@ impl Server {
         let failures = self.failures(model);
         let deadline = Instant::now() + self.deadlines.first_event;
         let request = self.client.post(self.url(path)).json(body);
-        let response = self.send(request, &failures, deadline).await?;
+        let mut response = self.send(request, &failures, deadline).await?;
         if !self.is_answer(&response) {
-            return Err(failures.not_a_stream());
+            let body = read(&mut response, LARGEST_ERROR, deadline).await;
+            return Err(failures.not_a_stream(&body));
         }
         Ok(answer::stream(response, failures, deadline, self.deadlines.idle, decoder))
     }
 
+    /// What the server is called in an error.
+    pub(crate) fn host(&self) -> &str {
+        &self.host
+    }
+
     /// What errors of a request about `model` are made with.
-    pub(crate) fn failures(&self, model: &str) -> Failures {
+    fn failures(&self, model: &str) -> Failures {
         Failures {
             vendor: self.vendor,
             host: self.host.clone(),

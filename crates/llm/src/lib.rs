@@ -15,6 +15,7 @@ pub mod host;
 pub mod http;
 pub mod model;
 pub mod models;
+pub mod openai;
 pub mod provider;
 pub mod registry;
 pub mod retry;
@@ -36,6 +37,7 @@ pub use http::Deadlines;
 pub use model::{
     Block, ModelError, ModelEvent, ModelMessage, ModelRequest, StopReason, ToolCall, ToolSpec,
 };
+pub use openai::{OpenAi, OpenAiConfig};
 pub use provider::{ModelStream, Provider};
 pub use registry::{DuplicateTool, ToolRegistry};
 pub use service::{LlmService, Pace, ServiceParts};

@@ -1,5 +1,6 @@
 //! The vendor-neutral words between the turn and a provider.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use protocol::{CallId, Usage};
@@ -71,6 +72,17 @@ pub struct ToolCall {
     pub tool: String,
     /// The arguments, an object.
     pub arguments: Value,
+}
+
+/// A tool's name as every vendor takes it in a history: a model may have called what no tool is
+/// named, or nothing.
+pub(crate) fn callable_name(name: &str) -> Cow<'_, str> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if !name.is_empty() && name.len() <= 64 && name.chars().all(allowed) {
+        return Cow::Borrowed(name);
+    }
+    let kept: String = name.chars().filter(|c| allowed(*c)).take(64).collect();
+    if kept.is_empty() { Cow::Borrowed("no_such_tool") } else { Cow::Owned(kept) }
 }
 
 /// What streams in.
@@ -148,6 +160,9 @@ pub enum ModelError {
     /// The request is not acceptable, or the model does not exist.
     #[error("{0}")]
     InvalidRequest(String),
+    /// The model or its server takes no tools.
+    #[error("{0}")]
+    NoTools(String),
     /// The prompt does not fit the model's window.
     #[error("{0}")]
     ContextExceeded(String),

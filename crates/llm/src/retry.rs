@@ -30,6 +30,7 @@ pub fn decide(error: &ModelError, attempts: u32, spread: u8) -> Option<Duration>
         ModelError::Network(_) | ModelError::Unknown { retryable: true, .. } => Duration::ZERO,
         ModelError::Auth(_)
         | ModelError::InvalidRequest(_)
+        | ModelError::NoTools(_)
         | ModelError::ContextExceeded(_)
         | ModelError::Unknown { retryable: false, .. } => return None,
     };
@@ -69,6 +70,7 @@ mod tests {
         for error in [
             ModelError::Auth(String::new()),
             ModelError::InvalidRequest(String::new()),
+            ModelError::NoTools(String::new()),
             ModelError::ContextExceeded(String::new()),
             unknown,
         ] {

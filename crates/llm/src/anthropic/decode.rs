@@ -6,16 +6,16 @@ use protocol::Usage;
 use serde_json::{Map, Value};
 
 use super::wire::{self, BlockStart, Delta, Event};
-use crate::decoding::{DecodeError, Decoded, Decoder, Size, TOO_MANY_ARGUMENTS, TOO_MUCH_TEXT};
+use crate::decoding::{
+    DecodeError, Decoded, Decoder, MOST_PARTS, Size, TOO_MANY_ARGUMENTS, TOO_MANY_PARTS,
+    TOO_MUCH_TEXT, close_call, cut_call,
+};
 use crate::http::Trouble;
-use crate::model::{ModelEvent, StopReason, ToolCall};
+use crate::model::{ModelEvent, StopReason};
 use crate::sse::{SseEvent, SseReader};
 
 #[cfg(test)]
 mod tests;
-
-/// The most blocks of one answer.
-const MOST_BLOCKS: usize = 1024;
 
 /// Follows one answer.
 #[derive(Debug, Default)]
@@ -82,8 +82,8 @@ impl MessagesDecoder {
         if self.blocks.contains_key(&index) {
             return Err(DecodeError::Unreadable("a part of it began twice"));
         }
-        if self.blocks.len() >= MOST_BLOCKS {
-            return Err(DecodeError::TooLarge("it has more than 1024 parts"));
+        if self.blocks.len() >= MOST_PARTS {
+            return Err(DecodeError::TooLarge(TOO_MANY_PARTS));
         }
         let (block, events) = match start {
             BlockStart::Text { text } => (OpenBlock::Text, self.say(text)?),
@@ -136,10 +136,7 @@ impl MessagesDecoder {
         let open = std::mem::take(&mut self.blocks).into_values();
         let mut events: Vec<ModelEvent> = open
             .filter_map(|block| match block {
-                OpenBlock::Call { id, tool, .. } => {
-                    let problem = "they were cut off".to_owned();
-                    Some(ModelEvent::BrokenCall { id: id.into(), tool, problem })
-                }
+                OpenBlock::Call { id, tool, .. } => Some(cut_call(id, tool)),
                 OpenBlock::Text | OpenBlock::Unknown | OpenBlock::Closed => None,
             })
             .collect();
@@ -172,15 +169,7 @@ fn call(id: String, tool: String, input: Value, json: &str) -> ModelEvent {
     } else {
         serde_json::from_str(json)
     };
-    let problem = match arguments {
-        Ok(arguments @ Value::Object(_)) if !tool.is_empty() => {
-            return ModelEvent::Call(ToolCall { id: id.into(), tool, arguments });
-        }
-        Ok(Value::Object(_)) => "the call names no tool".to_owned(),
-        Ok(_) => "they are another kind of value".to_owned(),
-        Err(error) => error.to_string(),
-    };
-    ModelEvent::BrokenCall { id: id.into(), tool, problem }
+    close_call(id, tool, arguments)
 }
 
 fn reason(word: &str) -> StopReason {

@@ -1,13 +1,14 @@
 //! The JSON of Anthropic's Messages API, as far as we speak it: the request we write and the
 //! events we read. <https://docs.anthropic.com/en/api/messages>
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use protocol::Role;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::model::{Block, ModelMessage, ModelRequest, ToolSpec};
+use crate::model::{Block, ModelMessage, ModelRequest, ToolSpec, callable_name};
 
 /// A request for a streamed answer. The end of the tools and of the instructions are cache
 /// breakpoints: both are the same from request to request.
@@ -34,7 +35,7 @@ struct System<'a> {
 
 #[derive(Debug, Serialize)]
 struct Tool<'a> {
-    name: &'a str,
+    name: Cow<'a, str>,
     #[serde(skip_serializing_if = "str::is_empty")]
     description: &'a str,
     input_schema: Value,
@@ -75,7 +76,7 @@ enum Known<'a> {
     },
     ToolUse {
         id: &'a str,
-        name: &'a str,
+        name: Cow<'a, str>,
         input: &'a Value,
     },
     ToolResult {
@@ -110,7 +111,7 @@ impl<'a> From<&'a ModelRequest> for Request<'a> {
 
 fn tool(spec: &ToolSpec) -> Tool<'_> {
     Tool {
-        name: &spec.name,
+        name: Cow::Borrowed(&spec.name),
         description: &spec.description,
         input_schema: spec.input_schema.clone(),
         cache_control: None,
@@ -121,9 +122,9 @@ fn tool(spec: &ToolSpec) -> Tool<'_> {
 /// is declared; `tool_choice: none` then keeps the model from calling.
 fn called(messages: &[ModelMessage]) -> Vec<Tool<'_>> {
     let blocks = messages.iter().flat_map(|message| &message.blocks);
-    let names: BTreeSet<&str> = blocks
+    let names: BTreeSet<Cow<'_, str>> = blocks
         .filter_map(|block| match block {
-            Block::Call(call) => Some(call.tool.as_str()),
+            Block::Call(call) => Some(callable_name(&call.tool)),
             Block::Text(_) | Block::Result { .. } | Block::Verbatim(_) => None,
         })
         .collect();
@@ -145,7 +146,8 @@ fn content(block: &Block) -> Content<'_> {
         Block::Verbatim(value) => return Content::Verbatim(value),
         Block::Text(text) => Known::Text { text },
         Block::Call(call) => {
-            Known::ToolUse { id: call.id.as_str(), name: &call.tool, input: &call.arguments }
+            let name = callable_name(&call.tool);
+            Known::ToolUse { id: call.id.as_str(), name, input: &call.arguments }
         }
         Block::Result { call, output, is_error } => {
             Known::ToolResult { tool_use_id: call.as_str(), content: output, is_error: *is_error }

@@ -34,6 +34,8 @@ pub(super) fn parse(vendor: &Vendor, base_url: &str) -> Result<Url, ModelError> 
 fn below(root: Root, path: &str) -> String {
     let path = path.trim_end_matches('/');
     match root {
+        Root::UnlessGiven(root) if path.is_empty() => root.to_owned(),
+        Root::UnlessGiven(_) => path.to_owned(),
         Root::Always(root) => format!("{}{root}", path.strip_suffix(root).unwrap_or(path)),
     }
 }

@@ -6,7 +6,8 @@ use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 use secrecy::{ExposeSecret, SecretString};
 
-use super::{Trouble, Vendor};
+use super::trouble::Sort;
+use super::{Keyless, Trouble, Vendor};
 use crate::decoding::DecodeError;
 use crate::model::ModelError;
 
@@ -36,15 +37,19 @@ impl Failures {
         let trouble = Trouble::read(body);
         let retry_after = headers.get(reqwest::header::RETRY_AFTER);
         let retry_after = retry_after.and_then(|value| wait(value.to_str().ok()?, now()));
-        match (status.as_u16(), trouble.kind.as_str()) {
+        match (status.as_u16(), trouble.sort()) {
             (401, _) => self.bad_key(),
+            (402, _) | (403 | 429, Sort::NoCredit) => self.no_credit(),
+            (400 | 404 | 422 | 500 | 501, Sort::NoTools) => self.no_tools(),
             (403, _) => self.forbidden(&trouble),
+            // Some servers have no more to say to a request with tools.
+            (400 | 404 | 501, _) if trouble.is_silent() => self.no_tools(),
             (404, _) => self.no_model(),
             (407, _) => self.final_error(
                 "is behind a proxy that wants a login: check the system's proxy settings.",
             ),
             (408, _) => self.network("took too long to answer"),
-            (413, _) => self.too_long(),
+            (413, _) | (400 | 422 | 500, Sort::TooLong) => self.too_long(),
             (429, _) => self.busy(&trouble, retry_after),
             (503 | 529, _) => self.overloaded(retry_after),
             (511, _) => self.final_error(
@@ -53,6 +58,7 @@ impl Failures {
             (300..=399, _) => self.final_error(
                 "redirects elsewhere, which is not followed: check the address in Settings.",
             ),
+            (400 | 422, Sort::NoModel) => self.no_model(),
             (400 | 422, _) => self.refused(&trouble),
             (500..=599, _) => self.broke(&trouble),
             (code, _) => {
@@ -102,29 +108,53 @@ impl Failures {
         ))
     }
 
-    pub(super) fn not_a_stream(&self) -> ModelError {
+    /// The server answered well, and with something else. Some report errors that way.
+    pub(super) fn not_a_stream(&self, body: &[u8]) -> ModelError {
+        let trouble = Trouble::read(body);
+        if !trouble.message.is_empty() {
+            return self.reported(&trouble);
+        }
         let api = self.vendor.api;
         self.final_error(&format!("does not answer as {api} does: check the address in Settings."))
     }
 
     /// An `error` event inside a stream that began well.
     fn reported(&self, trouble: &Trouble) -> ModelError {
-        match trouble.kind.as_str() {
-            "authentication_error" => self.bad_key(),
-            "permission_error" => self.forbidden(trouble),
-            "not_found_error" => self.no_model(),
-            "request_too_large" => self.too_long(),
-            "rate_limit_error" => self.busy(trouble, None),
-            "overloaded_error" => self.overloaded(None),
-            "invalid_request_error" => self.refused(trouble),
-            _ => self.broke(trouble),
+        match trouble.sort() {
+            Sort::BadKey => self.bad_key(),
+            Sort::Forbidden => self.forbidden(trouble),
+            Sort::NoCredit => self.no_credit(),
+            Sort::NoModel => self.no_model(),
+            Sort::NoTools => self.no_tools(),
+            Sort::TooLong => self.too_long(),
+            Sort::Busy => self.busy(trouble, None),
+            Sort::Overloaded => self.overloaded(None),
+            Sort::Invalid => self.refused(trouble),
+            Sort::Other => self.broke(trouble),
         }
     }
 
     fn bad_key(&self) -> ModelError {
+        // One vendor's key may be asked for by a proxy; other wires are spoken by many owners.
+        let whose = match self.vendor.keyless {
+            Keyless::Never => self.vendor.name,
+            Keyless::Local => &self.host,
+        };
+        ModelError::Auth(format!("{whose} does not accept the key: check it in Settings."))
+    }
+
+    fn no_credit(&self) -> ModelError {
         ModelError::Auth(format!(
-            "{} does not accept the key: check it in Settings.",
-            self.vendor.name
+            "The account at {} has no credit left: add some there, or use another key in Settings.",
+            self.host
+        ))
+    }
+
+    fn no_tools(&self) -> ModelError {
+        ModelError::NoTools(format!(
+            "{} refused the request for `{}`, perhaps because of its tools: pick another model in \
+             Settings.",
+            self.host, self.model
         ))
     }
 
@@ -159,10 +189,6 @@ impl Failures {
     }
 
     fn refused(&self, trouble: &Trouble) -> ModelError {
-        // The API has no type of its own for this; the sentence is documented.
-        if trouble.message.contains("prompt is too long") {
-            return self.too_long();
-        }
         let said = self.quote(trouble);
         ModelError::InvalidRequest(format!("{} refused the request{said}.", self.host))
     }

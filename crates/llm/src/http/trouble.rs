@@ -11,7 +11,95 @@ pub(crate) struct Trouble {
     pub(crate) message: String,
 }
 
+/// What can be done about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sort {
+    BadKey,
+    Forbidden,
+    NoCredit,
+    NoModel,
+    NoTools,
+    TooLong,
+    Busy,
+    Overloaded,
+    Invalid,
+    Other,
+}
+
+/// Kinds of error as the vendors document them, and statuses, which some send as a code.
+const KINDS: [(&str, Sort); 25] = [
+    ("authentication_error", Sort::BadKey),
+    ("invalid_api_key", Sort::BadKey),
+    ("401", Sort::BadKey),
+    ("permission_error", Sort::Forbidden),
+    ("403", Sort::Forbidden),
+    ("insufficient_quota", Sort::NoCredit),
+    ("billing_error", Sort::NoCredit),
+    ("402", Sort::NoCredit),
+    ("not_found_error", Sort::NoModel),
+    ("model_not_found", Sort::NoModel),
+    ("404", Sort::NoModel),
+    ("request_too_large", Sort::TooLong),
+    ("context_length_exceeded", Sort::TooLong),
+    ("exceed_context_size_error", Sort::TooLong),
+    ("rate_limit_error", Sort::Busy),
+    ("rate_limit_exceeded", Sort::Busy),
+    ("429", Sort::Busy),
+    ("overloaded_error", Sort::Overloaded),
+    ("503", Sort::Overloaded),
+    ("529", Sort::Overloaded),
+    ("invalid_request_error", Sort::Invalid),
+    ("BadRequestError", Sort::Invalid),
+    ("invalid_prompt", Sort::Invalid),
+    ("400", Sort::Invalid),
+    ("422", Sort::Invalid),
+];
+
+/// Sentences for which there is no kind. Those of Anthropic, OpenAI and vLLM, llama.cpp.
+const TOO_LONG: [&str; 4] = [
+    "prompt is too long",
+    "maximum context length",
+    "exceeds the available context size",
+    "exceed context limit",
+];
+
+/// How servers say that they, or a model of theirs, take no tools. All words of a line count.
+const NO_TOOLS: [[&str; 2]; 7] = [
+    ["tool", "support"],
+    ["tool", "jinja"],
+    ["tool", "--enable-auto-tool-choice"],
+    ["tool", "not allowed"],
+    ["tool", "not permitted"],
+    ["tool", "unrecognized"],
+    ["function", "not support"],
+];
+
 impl Trouble {
+    /// What can be done about it, by its kind, and where that is too broad by its words.
+    pub(super) fn sort(&self) -> Sort {
+        let known = KINDS.iter().find(|(kind, _)| *kind == self.kind).map(|(_, sort)| *sort);
+        match known {
+            None | Some(Sort::Invalid | Sort::NoModel | Sort::Other) => {
+                self.sort_by_words().or(known).unwrap_or(Sort::Other)
+            }
+            Some(sort) => sort,
+        }
+    }
+
+    fn sort_by_words(&self) -> Option<Sort> {
+        let words = self.message.to_lowercase();
+        if TOO_LONG.iter().any(|sentence| words.contains(sentence)) {
+            return Some(Sort::TooLong);
+        }
+        let all = |line: &[&str; 2]| line.iter().all(|word| words.contains(word));
+        NO_TOOLS.iter().any(all).then_some(Sort::NoTools)
+    }
+
+    /// Whether the server gave no reason at all.
+    pub(super) fn is_silent(&self) -> bool {
+        self.kind.is_empty() && self.message.trim().is_empty()
+    }
+
     /// Reads the body of an error.
     pub(crate) fn read(body: &[u8]) -> Self {
         serde_json::from_slice(body).map(|body| Self::find(&body)).unwrap_or_default()
@@ -48,6 +136,42 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn servers_that_take_no_tools_are_understood_in_their_own_words() {
+        for (body, sort) in [
+            (
+                json!({"error": {"code": 404, "message":
+                "No endpoints found that support tool use."}}),
+                Sort::NoTools,
+            ),
+            (
+                json!({"error": {"code": 500, "type": "server_error", "message":
+                "tools param requires --jinja flag"}}),
+                Sort::NoTools,
+            ),
+            (
+                json!({"object": "error", "type": "BadRequestError", "code": 400, "message":
+                "\"auto\" tool choice requires --enable-auto-tool-choice"}),
+                Sort::NoTools,
+            ),
+            (json!({"error": "registry/gemma:2b does not support tools"}), Sort::NoTools),
+            (json!({"error": {"code": 404, "message": "no such model"}}), Sort::NoModel),
+            (json!({"error": {"type": "invalid_request_error", "message": "odd"}}), Sort::Invalid),
+            (
+                json!({"error": {"code": 400, "message":
+                "This model's maximum context length is 8192 tokens."}}),
+                Sort::TooLong,
+            ),
+            (
+                json!({"error": {"type": "authentication_error", "message":
+                "tools are not supported"}}),
+                Sort::BadKey,
+            ),
+        ] {
+            assert_eq!(Trouble::find(&body).sort(), sort, "{body}");
+        }
+    }
 
     #[test]
     fn an_error_is_read_in_every_usual_shape() {

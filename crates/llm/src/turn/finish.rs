@@ -102,9 +102,9 @@ impl From<ModelError> for UserError {
             | ModelError::Network(_)
             | ModelError::Unknown { retryable: true, .. } => ErrorCode::Network,
             ModelError::ContextExceeded(_) => ErrorCode::TooLarge,
-            ModelError::InvalidRequest(_) | ModelError::Unknown { retryable: false, .. } => {
-                ErrorCode::Other
-            }
+            ModelError::InvalidRequest(_)
+            | ModelError::NoTools(_)
+            | ModelError::Unknown { retryable: false, .. } => ErrorCode::Other,
         };
         Self::new(code, error.to_string())
     }

@@ -1,4 +1,4 @@
-//! The service and the Anthropic provider, as the application uses them.
+//! The service and the providers, as the application uses them.
 
 #![expect(
     clippy::unwrap_used,
@@ -11,6 +11,7 @@ mod anthropic;
 mod history;
 mod memory;
 mod model;
+mod openai;
 mod server;
 mod service;
 mod tools;

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::*;
 use crate::decoding::read_all;
+use crate::model::ToolCall;
 
 fn start() -> Value {
     json!({"type": "message_start", "message": {"id": "m", "usage":
