@@ -13,6 +13,7 @@ mod decoding;
 pub mod history;
 pub mod host;
 pub mod http;
+pub mod json_calls;
 pub mod model;
 pub mod models;
 pub mod openai;
@@ -34,6 +35,7 @@ pub use anthropic::{Anthropic, AnthropicConfig};
 pub use changes::{Changes, Surroundings, Verdict};
 pub use host::{Capacity, Host, Limits, TurnEvent, TurnSetup};
 pub use http::Deadlines;
+pub use json_calls::{JsonCalls, NoTools};
 pub use model::{
     Block, ModelError, ModelEvent, ModelMessage, ModelRequest, StopReason, ToolCall, ToolSpec,
 };

@@ -8,7 +8,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 /// One request for one streamed answer.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ModelRequest {
     /// The model's id or alias.
     pub model: String,

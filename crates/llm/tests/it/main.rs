@@ -9,6 +9,7 @@
 
 mod anthropic;
 mod history;
+mod json_calls;
 mod memory;
 mod model;
 mod openai;

@@ -23,7 +23,7 @@ fn openai(base_url: &str, key: &str) -> Result<OpenAi, ModelError> {
     OpenAi::new(OpenAiConfig { base_url: base_url.into(), key: key.into(), deadlines })
 }
 
-fn data(chunks: &[Value]) -> Answer {
+pub(crate) fn data(chunks: &[Value]) -> Answer {
     let body: String = chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
     stream(&format!("{body}data: [DONE]\n\n"))
 }
@@ -32,7 +32,7 @@ fn chunk(delta: &Value, reason: Option<&str>) -> Value {
     json!({ "choices": [{ "index": 0, "delta": delta, "finish_reason": reason }] })
 }
 
-fn words(text: &str) -> Vec<Value> {
+pub(crate) fn words(text: &str) -> Vec<Value> {
     vec![chunk(&json!({ "content": text }), None), chunk(&json!({}), Some("stop"))]
 }
 

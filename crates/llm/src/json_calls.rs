@@ -1,0 +1,91 @@
+//! Calls as JSON in plain words, for models and servers that take no tools. Whether one does is
+//! found out by asking, and remembered.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+
+use crate::model::{ModelError, ModelRequest};
+use crate::provider::{ModelStream, Provider};
+
+mod fits;
+mod listen;
+mod scan;
+mod words;
+
+/// Which models at which addresses are known to take no tools. Clones are the same memory.
+#[derive(Debug, Clone, Default)]
+pub struct NoTools(Arc<Mutex<BTreeSet<(String, String)>>>);
+
+impl NoTools {
+    /// What was known before, as address and model.
+    #[must_use]
+    pub fn of(known: impl IntoIterator<Item = (String, String)>) -> Self {
+        Self(Arc::new(Mutex::new(known.into_iter().collect())))
+    }
+
+    /// All that is known, as address and model, in order.
+    #[must_use]
+    pub fn all(&self) -> Vec<(String, String)> {
+        self.set(|set| set.iter().cloned().collect())
+    }
+
+    fn knows(&self, address: &str, model: &str) -> bool {
+        self.set(|set| set.contains(&(address.to_owned(), model.to_owned())))
+    }
+
+    fn learn(&self, address: &str, model: &str) {
+        self.set(|set| set.insert((address.to_owned(), model.to_owned())));
+    }
+
+    /// The set is whole after each statement, so a panic elsewhere does not spoil it.
+    fn set<T>(&self, look: impl FnOnce(&mut BTreeSet<(String, String)>) -> T) -> T {
+        look(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// A provider whose models may take no tools. Asks with tools first.
+pub struct JsonCalls {
+    wire: Arc<dyn Provider>,
+    address: String,
+    no_tools: NoTools,
+}
+
+impl JsonCalls {
+    /// Asks `wire`, which is at `address`.
+    #[must_use]
+    pub fn new(wire: Arc<dyn Provider>, address: String, no_tools: NoTools) -> Self {
+        Self { wire, address, no_tools }
+    }
+
+    async fn speak(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
+        let spoken = words::spoken(&request);
+        let answer = self.wire.stream(spoken.clone()).await?;
+        if request.tools.is_empty() {
+            return Ok(answer);
+        }
+        Ok(listen::listen(Arc::clone(&self.wire), spoken, request.tools, answer))
+    }
+}
+
+#[async_trait]
+impl Provider for JsonCalls {
+    async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
+        if !words::is_about_tools(&request) {
+            return self.wire.stream(request).await;
+        }
+        if self.no_tools.knows(&self.address, &request.model) {
+            return self.speak(request).await;
+        }
+        let refused = match self.wire.stream(request.clone()).await {
+            Err(refused @ ModelError::NoTools(_)) => refused,
+            answer => return answer,
+        };
+        let model = request.model.clone();
+        // Where the same without tools is refused too, the tools were not what was wrong.
+        let answer = self.speak(request).await.map_err(|_| refused)?;
+        self.no_tools.learn(&self.address, &model);
+        Ok(answer)
+    }
+}
