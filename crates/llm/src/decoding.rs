@@ -10,6 +10,9 @@ use crate::model::{ModelEvent, ToolCall};
 /// The most text of one answer, and the most arguments of all its calls, in bytes.
 pub(crate) const LARGEST: usize = 1024 * 1024;
 
+/// The longest line, and the most data of one event, in bytes.
+pub(crate) const LONGEST_LINE: usize = 1024 * 1024;
+
 /// A line or event is longer than any honest one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("a line of the answer is longer than 1 MiB")]
@@ -27,6 +30,14 @@ pub(crate) enum DecodeError {
     /// It is larger than any honest one.
     #[error("{0}")]
     TooLarge(&'static str),
+    /// It answers a part of the prompt only.
+    #[error("the prompt was cut from at least {sent} tokens to {read}")]
+    Cut {
+        /// Tokens that were sent, at least.
+        sent: u32,
+        /// Tokens that were read.
+        read: u32,
+    },
 }
 
 /// Whether a frame brought the answer on.

@@ -7,6 +7,7 @@ use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue};
 use reqwest::{RequestBuilder, Response, Url};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
+use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
 use crate::decoding::Decoder;
@@ -25,6 +26,9 @@ pub(crate) use trouble::Trouble;
 
 /// How much of an error's body is read, in bytes.
 const LARGEST_ERROR: usize = 64 * 1024;
+
+/// How much of an answer that is one value is read, in bytes.
+const LARGEST_VALUE: usize = 4 * 1024 * 1024;
 
 /// How long the server may be silent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,6 +147,29 @@ impl Server {
             return Err(failures.not_a_stream(&body));
         }
         Ok(answer::stream(response, failures, deadline, self.deadlines.idle, decoder))
+    }
+
+    /// Reads a JSON value.
+    pub(crate) async fn look(&self, path: &str) -> Result<Value, ModelError> {
+        self.value(self.client.get(self.url(path)), "").await
+    }
+
+    /// Asks something about `model` that has one JSON value as its answer.
+    pub(crate) async fn ask(
+        &self,
+        path: &str,
+        model: &str,
+        body: &(impl Serialize + Sync),
+    ) -> Result<Value, ModelError> {
+        self.value(self.client.post(self.url(path)).json(body), model).await
+    }
+
+    async fn value(&self, request: RequestBuilder, model: &str) -> Result<Value, ModelError> {
+        let failures = self.failures(model);
+        let deadline = Instant::now() + self.deadlines.idle;
+        let mut response = self.send(request, &failures, deadline).await?;
+        let body = read(&mut response, LARGEST_VALUE, deadline).await;
+        serde_json::from_slice(&body).map_err(|_| failures.not_a_stream(&body))
     }
 
     /// What the server is called in an error.

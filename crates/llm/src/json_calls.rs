@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use protocol::ModelInfo;
 
 use crate::model::{ModelError, ModelRequest};
-use crate::provider::{ModelStream, Provider};
+use crate::provider::{ModelStream, Provider, ToolSet};
 
 mod fits;
 mod listen;
@@ -87,5 +88,13 @@ impl Provider for JsonCalls {
         let answer = self.speak(request).await.map_err(|_| refused)?;
         self.no_tools.learn(&self.address, &model);
         Ok(answer)
+    }
+
+    async fn models(&self) -> Result<Vec<ModelInfo>, ModelError> {
+        self.wire.models().await
+    }
+
+    async fn tool_set(&self, model: &str) -> ToolSet {
+        self.wire.tool_set(model).await
     }
 }

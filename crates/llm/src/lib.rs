@@ -14,8 +14,10 @@ pub mod history;
 pub mod host;
 pub mod http;
 pub mod json_calls;
+mod lines;
 pub mod model;
 pub mod models;
+pub mod ollama;
 pub mod openai;
 pub mod provider;
 pub mod registry;
@@ -39,8 +41,9 @@ pub use json_calls::{JsonCalls, NoTools};
 pub use model::{
     Block, ModelError, ModelEvent, ModelMessage, ModelRequest, StopReason, ToolCall, ToolSpec,
 };
+pub use ollama::{Ollama, OllamaConfig};
 pub use openai::{OpenAi, OpenAiConfig};
-pub use provider::{ModelStream, Provider};
+pub use provider::{ModelStream, Provider, ToolSet};
 pub use registry::{DuplicateTool, ToolRegistry};
 pub use service::{LlmService, Pace, ServiceParts};
 pub use tool::{

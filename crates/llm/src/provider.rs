@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
+use protocol::ModelInfo;
 
 use crate::model::{ModelError, ModelEvent, ModelRequest};
 
@@ -13,4 +14,23 @@ pub type ModelStream = BoxStream<'static, Result<ModelEvent, ModelError>>;
 pub trait Provider: Send + Sync {
     /// Opens one streamed answer. `Err` means nothing was shown to the user yet.
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError>;
+
+    /// The models there are, as the provider lists them; none where it keeps no list.
+    async fn models(&self) -> Result<Vec<ModelInfo>, ModelError> {
+        Ok(Vec::new())
+    }
+
+    /// Which tools the model finds its way among.
+    async fn tool_set(&self, _model: &str) -> ToolSet {
+        ToolSet::All
+    }
+}
+
+/// Which tools a model is offered, of those that may be offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolSet {
+    /// All.
+    All,
+    /// Few, for a model that loses its way among many.
+    Small,
 }

@@ -1,13 +1,10 @@
 //! Server-sent events out of bytes, as the HTML standard reads them. Pure, and bounded whatever
 //! comes.
 
-use crate::decoding::{Framing, TooLong};
+use crate::decoding::{Framing, LONGEST_LINE, TooLong};
 
 #[cfg(test)]
 mod tests;
-
-/// The longest line, and the most data of one event, in bytes.
-pub(crate) const LONGEST_LINE: usize = 1024 * 1024;
 
 /// One event that has data.
 #[derive(Debug, Clone, PartialEq, Eq)]

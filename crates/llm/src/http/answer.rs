@@ -6,10 +6,11 @@ use std::time::Duration;
 use futures_util::stream;
 use reqwest::Response;
 use tokio::time::{Instant, timeout_at};
+use uuid::Uuid;
 
 use super::failure::Failures;
 use crate::decoding::{Decoded, Decoder, Framing};
-use crate::model::{ModelError, ModelEvent};
+use crate::model::{ModelError, ModelEvent, ToolCall};
 use crate::provider::ModelStream;
 
 /// Reads `response`. Its first event must come before `deadline`, each other one within `idle` of
@@ -77,7 +78,7 @@ impl<D: Decoder> Answer<D> {
             match self.decoder.decode(&frame) {
                 Ok(Decoded::Progress(events)) => {
                     self.deadline = Instant::now() + self.idle;
-                    self.ready.extend(events.into_iter().map(Ok));
+                    self.ready.extend(events.into_iter().map(|event| Ok(named(event))));
                 }
                 Ok(Decoded::Ping) => {}
                 Err(error) => return self.fail(self.failures.decode(error)),
@@ -95,11 +96,25 @@ impl<D: Decoder> Answer<D> {
         let rest = self.decoder.end();
         match trouble {
             Some(trouble) if rest.is_empty() => self.fail(self.failures.network(trouble)),
-            _ => self.ready.extend(rest.into_iter().map(Ok)),
+            _ => self.ready.extend(rest.into_iter().map(|event| Ok(named(event)))),
         }
     }
 
     fn fail(&mut self, error: ModelError) {
         self.ready.push_back(Err(error));
+    }
+}
+
+/// A call that came without an id gets one that no other call has.
+fn named(event: ModelEvent) -> ModelEvent {
+    let new = || format!("call_{}", Uuid::now_v7().simple()).into();
+    match event {
+        ModelEvent::Call(call) if call.id.as_str().is_empty() => {
+            ModelEvent::Call(ToolCall { id: new(), ..call })
+        }
+        ModelEvent::BrokenCall { id, tool, problem } if id.as_str().is_empty() => {
+            ModelEvent::BrokenCall { id: new(), tool, problem }
+        }
+        event => event,
     }
 }

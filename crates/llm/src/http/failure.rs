@@ -77,6 +77,11 @@ impl Failures {
                 retryable: true,
             },
             DecodeError::TooLarge(why) => self.too_large(why),
+            DecodeError::Cut { sent, read } => ModelError::ContextExceeded(format!(
+                "{} read only {read} of at least {sent} tokens, so this answer is to a part of the \
+                 conversation: start a new one, or pick another model in Settings.",
+                self.host
+            )),
         }
     }
 

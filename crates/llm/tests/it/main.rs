@@ -12,6 +12,7 @@ mod history;
 mod json_calls;
 mod memory;
 mod model;
+mod ollama;
 mod openai;
 mod server;
 mod service;

@@ -1,0 +1,92 @@
+//! How large a window a prompt needs, and whether it was read whole. Pure.
+
+use crate::model::{Block, ModelError, ModelRequest};
+
+/// The smallest window that is asked for. Loading a model anew for each longer prompt would cost
+/// more than the memory does.
+const SMALLEST: u32 = 8_192;
+
+/// The largest window that is asked for when nobody says what the model reads.
+const LARGEST_UNTOLD: u32 = 32_768;
+
+/// How much of the window is kept for the answer, at most.
+const ANSWER: u32 = 2_048;
+
+/// How much of a request there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Sent {
+    bytes: usize,
+}
+
+impl Sent {
+    /// More tokens than it probably has.
+    fn at_most(self) -> u32 {
+        u32::try_from(self.bytes / 3).unwrap_or(u32::MAX)
+    }
+
+    /// Fewer tokens than any honest text of this length has.
+    pub(super) fn at_least(self) -> u32 {
+        u32::try_from(self.bytes / 6).unwrap_or(u32::MAX)
+    }
+}
+
+/// Counts the words and schemas of a request.
+pub(super) fn sent(request: &ModelRequest) -> Sent {
+    let blocks = request.messages.iter().flat_map(|message| &message.blocks);
+    let said: usize = blocks
+        .map(|block| match block {
+            Block::Text(text) => text.len(),
+            Block::Call(call) => call.tool.len() + call.arguments.to_string().len(),
+            Block::Result { output, .. } => output.len(),
+            Block::Verbatim(_) => 0,
+        })
+        .sum();
+    let tools: usize = request
+        .tools
+        .iter()
+        .map(|tool| tool.name.len() + tool.description.len() + tool.input_schema.to_string().len())
+        .sum();
+    Sent { bytes: said + tools + request.system.len() }
+}
+
+/// The window to ask for: room for the prompt and an answer, in powers of two so that the server
+/// seldom loads the model anew, within what the model reads.
+pub(super) fn choose(
+    sent: &Sent,
+    max_tokens: u32,
+    longest: Option<u32>,
+) -> Result<u32, ModelError> {
+    let longest = longest.unwrap_or(LARGEST_UNTOLD);
+    if sent.at_least() >= longest {
+        return Err(ModelError::ContextExceeded(format!(
+            "This conversation has at least {} tokens, and the model reads {longest}: start a new \
+             one, or pick another model in Settings.",
+            sent.at_least()
+        )));
+    }
+    let wanted = sent.at_most().saturating_add(max_tokens.min(ANSWER));
+    let rounded = wanted.checked_next_power_of_two().unwrap_or(u32::MAX);
+    Ok(rounded.max(SMALLEST).min(longest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_holds_the_prompt_and_an_answer_and_grows_in_steps() {
+        let window = |bytes, longest| choose(&Sent { bytes }, 8_192, longest).unwrap();
+        assert_eq!(window(0, None), 8_192);
+        assert_eq!(window(18_000, None), 8_192);
+        assert_eq!(window(19_000, None), 16_384);
+        assert_eq!(window(150_000, None), 32_768);
+        assert_eq!(window(150_000, Some(131_072)), 65_536);
+        assert_eq!(window(0, Some(2_048)), 2_048);
+    }
+
+    #[test]
+    fn what_cannot_fit_is_not_sent() {
+        let error = choose(&Sent { bytes: 60_000 }, 100, Some(8_192)).unwrap_err();
+        assert!(matches!(&error, ModelError::ContextExceeded(said) if said.contains("10000")));
+    }
+}
