@@ -1,11 +1,12 @@
 /// Every command that the window may call. The build makes a permission of each; the capability
 /// file grants them to the window `main`; a test compares this list with the handler and the UI.
-pub(crate) const COMMANDS: [&str; 34] = [
+pub(crate) const COMMANDS: [&str; 35] = [
     "subscribe",
     "open_conversation",
     "send_message",
     "stop",
     "continue_turn",
+    "leave_turn",
     "decide_review",
     "list_applied",
     "applied_hunks",

@@ -13,6 +13,7 @@ pub(crate) fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync 
         chat::send_message,
         chat::stop,
         chat::continue_turn,
+        chat::leave_turn,
         chat::decide_review,
         changes::list_applied,
         changes::applied_hunks,

@@ -23,6 +23,7 @@ mod looking;
 mod modes;
 mod private;
 mod question;
+mod resume;
 mod review;
 mod seams;
 mod stage;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use protocol::conversation::Item;
 use protocol::request::DecideReview;
-use protocol::{AppEvent, ErrorCode, TurnStatus};
+use protocol::{AppEvent, ErrorCode, Resume, Settings, TurnStatus};
 use serde_json::json;
 use testkit::{Gate, Reply, ScriptedModel, TempVault, TestHub};
 
@@ -72,7 +72,8 @@ async fn an_answer_that_was_cut_by_another_vault_is_not_being_written_for_ever()
     let words = "These are many words of an answer that is never completed.";
     let model = ScriptedModel::start(vec![Reply::text(words).gated(&gate)]).await;
     let (home, other) = (keyed(&NOTES), TempVault::new(&[]));
-    let running = home.open(asking(&model)).await;
+    let settings = Settings { resume: Resume::Never, ..asking(&model) };
+    let running = home.open(settings).await;
     let conversation = running.send(None, "tell me", None).await.expect("taken");
     running
         .hears("its first words", |event| matches!(event, AppEvent::TextAdded { .. }).then_some(()))

@@ -21,8 +21,11 @@ use crate::trouble::user_error;
 pub(crate) enum News {
     /// A turn went on.
     Turn(OpenTurn, TurnEvent),
-    /// The user's words were stored; `question` waited before them.
-    Sent { turn: OpenTurn, question: Option<Question> },
+    /// The user's words were stored; `question` waited before them, and the user was asked about
+    /// the turn `cut`.
+    Sent { turn: OpenTurn, question: Option<Question>, cut: Option<TurnId> },
+    /// Other things stand in a conversation now.
+    Reordered(ConversationId),
     /// More changes wait.
     Planned(ConversationId),
     /// The user has decided about waiting changes.
@@ -56,7 +59,8 @@ impl Announcer {
         while let Some(news) = news.recv().await {
             let told = match news {
                 News::Turn(turn, event) => self.turn(turn, event, &ended).await,
-                News::Sent { turn, question } => self.sent(&turn, question).await,
+                News::Sent { turn, question, cut } => self.sent(&turn, question, cut).await,
+                News::Reordered(conversation) => self.reordered(conversation).await,
                 News::Planned(conversation) => self.planned(&conversation).await,
                 News::Decided(conversation) => self.decided(&conversation).await,
                 News::Applied(sets) => applied::tell(&self.store, &self.feed, sets).await,
@@ -106,12 +110,27 @@ impl Announcer {
         }
     }
 
-    async fn sent(&self, turn: &OpenTurn, question: Option<Question>) -> Result<(), UserError> {
+    async fn sent(
+        &self,
+        turn: &OpenTurn,
+        question: Option<Question>,
+        cut: Option<TurnId>,
+    ) -> Result<(), UserError> {
         self.request(turn).await?;
+        if cut.is_some() {
+            // What was offered of it is over.
+            self.feed.tell(AppEvent::ChatChanged { conversation: turn.conversation.clone() });
+        }
         if let Some(question) = question {
             self.settled(&turn.conversation, &question).await?;
         }
         self.row(&turn.conversation).await
+    }
+
+    async fn reordered(&self, conversation: ConversationId) -> Result<(), UserError> {
+        let row = self.row(&conversation).await;
+        self.feed.tell(AppEvent::ChatChanged { conversation });
+        row
     }
 
     /// The user's words, as they stand now: queued, or no longer.
@@ -225,7 +244,7 @@ impl Announcer {
         }
         if !matches!(ending.status, TurnStatus::Done | TurnStatus::Asked) {
             let (turn_id, error) = (turn.turn.clone(), ending.error.clone());
-            let item = Item::Ended { turn: turn_id, status: ending.status, error };
+            let item = Item::Ended { turn: turn_id, status: ending.status, error, offer: None };
             self.item(&turn.conversation, item);
         }
     }

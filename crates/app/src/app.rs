@@ -28,7 +28,6 @@ use crate::open_vault::{InUse, OpenVault, Surroundings};
 use crate::ports::desk::OpenNote;
 use crate::provider::Answering;
 use crate::purpose::Purpose;
-use crate::submit::Words;
 use crate::trouble::{not_opened, sentence, user_error};
 use crate::{config, link, review, sample, secrets};
 
@@ -233,14 +232,6 @@ impl App {
     pub async fn stop(&self, conversation: &ConversationId) -> Result<(), UserError> {
         self.open().await?.service.stop(conversation);
         Ok(())
-    }
-
-    /// Goes on after a limit, a failure or an interruption.
-    pub async fn continue_turn(&self, conversation: &ConversationId) -> Result<(), UserError> {
-        let open = self.open().await?;
-        let words = Words::new("Continue.".to_owned(), protocol::Origin::Window);
-        let prepared = open.new_turn(conversation, &words).await?;
-        open.submit(prepared).await
     }
 
     /// Resolves when no turn of the conversation runs or is queued, and all that happened in it is

@@ -33,6 +33,7 @@ mod purpose;
 mod recent;
 mod recover;
 mod relink;
+mod resume;
 mod review;
 mod sample;
 mod secrets;

@@ -113,7 +113,7 @@ impl OpenVault {
             Indexing::new(&vault, around.config.private_rules(), &around.data.index_of(&dir));
         let recent = Recent::of(&dir);
         let store = Store::open(&dir.join("vaultmate.db")).await.map_err(user_error)?;
-        let mut problems = recover::recover(&vault, &store).await?;
+        let mut problems = recover::recover(&vault, &store, around.config.get().resume).await?;
         let link = match around.purpose {
             Purpose::Stay => link::config(&around.config.get().hub),
             Purpose::Ask | Purpose::AskAndWrite => Ok(None),

@@ -1,7 +1,7 @@
 //! What is put right when a vault is opened: changes that were under way, and turns that were cut.
 
 use protocol::{
-    CallId, CallResult, Ending, IntentState, NotePath, OpenTurn, Origin, TurnStatus, Usage,
+    CallId, CallResult, Ending, IntentState, NotePath, OpenTurn, Origin, Resume, TurnStatus, Usage,
     UserError,
 };
 use store::{OpenChangeSet, Store};
@@ -9,11 +9,16 @@ use vault::Vault;
 
 use crate::clock::now;
 use crate::ports::ledger::StoreLedger;
+use crate::resume::{Fate, fate};
 use crate::trouble::{not_applied, user_error};
 
-/// Finishes or parks every change that was under way, then gives each cut turn an end and each of
-/// its open calls its one result. Safe to run again when it is cut itself.
-pub(crate) async fn recover(vault: &Vault, store: &Store) -> Result<Vec<UserError>, UserError> {
+/// Finishes or parks every change that was under way, then gives each open call of a cut turn its
+/// one result, and the turn an end, unless it goes on. Safe to run again when it is cut itself.
+pub(crate) async fn recover(
+    vault: &Vault,
+    store: &Store,
+    how: Resume,
+) -> Result<Vec<UserError>, UserError> {
     let mut problems = Vec::new();
     let recovery =
         vault.recover(&StoreLedger(store.clone())).await.map_err(|error| not_applied(&error))?;
@@ -24,14 +29,30 @@ pub(crate) async fn recover(vault: &Vault, store: &Store) -> Result<Vec<UserErro
         )));
     }
     close_reviews(store).await?;
-    end_cut_turns(store, |_| true).await?;
-    // Whoever asked from the command line has gone: nobody waits for the answer.
     for turn in store.open_turns().await.map_err(user_error)? {
-        if turn.origin == Origin::Cli {
+        if turn.status == TurnStatus::Running {
+            decide(store, &turn, how).await?;
+        } else if turn.origin == Origin::Cli {
+            // Whoever asked from the command line has gone: nobody waits for the answer.
             interrupt(store, &turn).await?;
         }
     }
     Ok(problems)
+}
+
+async fn decide(store: &Store, turn: &OpenTurn, how: Resume) -> Result<(), UserError> {
+    let changed = store.turn_changed_paths(&turn.turn).await.map_err(user_error)?;
+    match fate(turn, &changed, how, now()) {
+        Fate::GoesOn => {
+            let results = cut_results(store, turn).await?;
+            store.take_up_turn(&turn.turn, &results).await.map_err(user_error)
+        }
+        Fate::Offered => {
+            let ending = interrupted(store, turn).await?;
+            store.offer_turn(&turn.turn, &ending).await.map_err(user_error)
+        }
+        Fate::Ends => interrupt(store, turn).await,
+    }
 }
 
 /// Ends the turns that `which` picks and that count as running although nobody runs them.
@@ -77,15 +98,25 @@ pub(crate) async fn already_applied(
 }
 
 async fn interrupt(store: &Store, turn: &OpenTurn) -> Result<(), UserError> {
+    let ending = interrupted(store, turn).await?;
+    store.finish_turn(&turn.turn, &ending).await.map_err(user_error)
+}
+
+/// One result for each call that has none.
+async fn cut_results(store: &Store, turn: &OpenTurn) -> Result<Vec<CallResult>, UserError> {
     let mut results = Vec::new();
     for (call, tool) in store.open_calls(&turn.turn).await.map_err(user_error)? {
         let effects = store.effects_of_call(&turn.turn, &call).await.map_err(user_error)?;
         let waits = waits_for_review(store, turn, &call).await?;
         results.push(cut_result(call, &tool, &effects, waits));
     }
-    let ending = Ending {
+    Ok(results)
+}
+
+async fn interrupted(store: &Store, turn: &OpenTurn) -> Result<Ending, UserError> {
+    Ok(Ending {
         status: TurnStatus::Interrupted,
-        results,
+        results: cut_results(store, turn).await?,
         message: None,
         cut: false,
         question: None,
@@ -93,8 +124,7 @@ async fn interrupt(store: &Store, turn: &OpenTurn) -> Result<(), UserError> {
         error: None,
         usage: Usage::default(),
         at: now(),
-    };
-    store.finish_turn(&turn.turn, &ending).await.map_err(user_error)
+    })
 }
 
 async fn waits_for_review(
@@ -119,7 +149,8 @@ fn cut_result(
         let found = effects.iter().filter(|(_, state)| *state == wanted);
         found.map(|(path, _)| path.as_str()).collect()
     };
-    let (done, unknown) = (among(IntentState::Done), among(IntentState::Open));
+    let done = among(IntentState::Done);
+    let unknown = [among(IntentState::Open), among(IntentState::Parked)].concat();
     let output = if !unknown.is_empty() {
         format!(
             "The program was interrupted; {tool} may have changed {}. Read before you change it \
@@ -129,7 +160,7 @@ fn cut_result(
     } else if !done.is_empty() {
         format!("The program was interrupted; {tool} had changed {}.", done.join(", "))
     } else if waits {
-        format!("The program was interrupted; what {tool} planned waits for the user's review.")
+        tools::verdict::waiting(&format!("what {tool} was asked for, before an interruption"))
     } else {
         format!("The program was interrupted before {tool} did anything.")
     };
@@ -176,7 +207,7 @@ mod tests {
             let new = NewTurn { turn, message, origin, answers: None };
             store.submit_turn(&new).await.expect("stored");
         }
-        recover(&vault, &store).await.expect("recovered");
+        recover(&vault, &store, Resume::Ask).await.expect("recovered");
         let open: Vec<_> = store.open_turns().await.expect("read");
         let open: Vec<_> = open.iter().map(|turn| turn.turn.as_str()).collect();
         assert_eq!(open, ["window"], "what was said in the window goes on");

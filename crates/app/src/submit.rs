@@ -120,10 +120,12 @@ impl OpenVault {
             origin: new.origin,
             status: TurnStatus::Queued,
             at: new.message.at,
+            resumed: 0,
         };
         let question = self.store.question(&conversation).await.map_err(user_error)?;
+        let cut = self.store.offered_turn(&conversation).await.map_err(user_error)?;
         self.service.submit(new).await?;
-        self.announce(News::Sent { turn, question });
+        self.announce(News::Sent { turn, question, cut });
         // The words are safe: what fails from here on must not look as if they were not, or they
         // would be sent again. At worst the model hears of a verdict twice.
         if !told.is_empty()

@@ -50,4 +50,3 @@ pub use tool::{
     Called, ChangingTool, Control, Effect, Plan, Tool, ToolContext, ToolFailure, ToolOutcome,
 };
 pub use transcript::Transcript;
-pub use wording::interrupted_result;

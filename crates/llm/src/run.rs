@@ -59,7 +59,10 @@ pub(crate) async fn run(
         Err(Halted::Stopped) => return place.end(&new_answer(), Finish::cancelled()).await,
         Err(Halted::Shutdown) => return Ran::Left,
     };
-    let rules = place.rules(&setup);
+    let rules = match place.rules(&setup).await {
+        Ok(rules) => rules,
+        Err(error) => return place.end(&new_answer(), Finish::failed(error)).await,
+    };
     let run = Run { place, halt, setup, gauges, answer: new_answer(), estimated: 0, stream: None };
     run.drive(Turn::new(rules)).await
 }

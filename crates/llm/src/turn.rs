@@ -24,6 +24,7 @@ mod finish;
 mod guard;
 #[cfg(test)]
 mod law;
+mod so_far;
 #[cfg(test)]
 mod tests;
 
@@ -31,6 +32,7 @@ use answer::Answer;
 use batch::Batch;
 pub use finish::{Asked, Finish};
 use guard::Guard;
+pub use so_far::SoFar;
 
 /// How often a paused answer is sent back in one turn.
 pub const PAUSES: u32 = 5;
@@ -57,6 +59,8 @@ pub struct Rules {
     pub question: QuestionId,
     /// Stretches waits before a retry; any value, best a random one.
     pub spread: u8,
+    /// What it did before it was cut, if it was.
+    pub so_far: SoFar,
 }
 
 /// What happens to a turn.
@@ -163,18 +167,23 @@ impl Turn {
     /// A turn that has not begun.
     #[must_use]
     pub fn new(rules: Rules) -> Self {
+        let SoFar { trips, calls, said } = rules.so_far;
+        let mut guard = Guard::new(rules.limits.calls);
+        for (call, is_error) in &calls {
+            guard.recall(call, *is_error);
+        }
         Self {
             state: State::New,
-            guard: Guard::new(rules.limits.calls),
+            guard,
             kinds: rules.kinds,
             limits: rules.limits,
             question: rules.question,
             spread: rules.spread,
-            ids: BTreeSet::new(),
-            trips: 0,
+            ids: calls.into_iter().map(|(call, _)| call.id).collect(),
+            trips,
             pauses: 0,
             nudged: false,
-            said: false,
+            said,
             stopped: false,
         }
     }
@@ -192,7 +201,7 @@ impl Turn {
             (State::Over, _) => (State::Over, Vec::new()),
             (state, TurnInput::Cancel) => self.cancel(state),
             (state, TurnInput::Broke(error)) => broke(state, error),
-            (State::New, TurnInput::Begun) => ask(How::Plain, 1),
+            (State::New, TurnInput::Begun) => self.go_on(),
             (State::Waiting { how, attempt }, TurnInput::Waited) => ask(how, attempt + 1),
             (State::Asking { how, attempt, answer }, input) => {
                 self.hear(how, attempt, answer, input)
@@ -219,6 +228,12 @@ impl Turn {
             }
             (state, _) => (state, Vec::new()),
         }
+    }
+
+    /// Asks the model: at a limit only for its last words.
+    fn go_on(&self) -> Next {
+        let at_limit = self.trips >= self.limits.round_trips || self.guard.is_used_up();
+        ask(if at_limit { How::Closing } else { How::Plain }, 1)
     }
 
     fn cancel(&mut self, state: State) -> Next {

@@ -31,14 +31,6 @@ pub(crate) const SAY_SOMETHING: &str =
 pub(crate) const LEFT_OUT: &str = "(Earlier messages of this conversation are left out here.)";
 pub(crate) const BEGINNING_MISSING: &str = "(The beginning of this conversation is missing.)";
 
-/// The result that recovery stores for a call whose turn the process did not outlive.
-#[must_use]
-pub fn interrupted_result(call: CallId) -> CallResult {
-    let output = "Interrupted: the application ended before this call had a result. It may or may \
-                  not have taken effect: read the note before you try again.";
-    refused(call, output)
-}
-
 pub(crate) fn refused(call: CallId, output: impl Into<String>) -> CallResult {
     CallResult {
         call,

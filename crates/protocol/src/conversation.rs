@@ -36,6 +36,8 @@ pub struct Conversation {
     pub waiting_question: Option<String>,
     /// How many notes wait for a verdict in it.
     pub waiting_notes: u32,
+    /// Whether a turn was cut in it, and the user shall say what becomes of it.
+    pub interrupted: bool,
     /// Whether a turn runs or is queued in it.
     pub working: bool,
 }
@@ -121,6 +123,8 @@ pub enum Item {
         status: TurnStatus,
         /// What failed, when something did.
         error: Option<UserError>,
+        /// What it had done when it was cut, for as long as the user may say what becomes of it.
+        offer: Option<Interruption>,
     },
     /// A verdict on changes: "Changed 3 notes", "Rejected 1 note".
     Verdict {
@@ -133,4 +137,13 @@ pub enum Item {
         /// When.
         at: Timestamp,
     },
+}
+
+/// What a turn had done when it was cut: it can be continued, taken back or left as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct Interruption {
+    /// Notes that it changed and that are still as it made them.
+    pub changed: u32,
+    /// Notes for which changes of it wait for a verdict.
+    pub waiting: u32,
 }

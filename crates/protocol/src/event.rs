@@ -98,6 +98,11 @@ pub enum AppEvent {
         /// The item.
         item: Item,
     },
+    /// Other things stand in a conversation now: whoever shows it opens it anew.
+    ChatChanged {
+        /// Which.
+        conversation: ConversationId,
+    },
     /// More of an assistant item's text.
     TextAdded {
         /// Where.

@@ -45,6 +45,6 @@ pub use private::{Privacy, PrivateRules};
 pub use question::Question;
 pub use reaction::{Passage, Reaction};
 pub use review::{NoteDiff, Review};
-pub use settings::{Mode, ProviderKind, Settings};
+pub use settings::{Mode, ProviderKind, Resume, Settings};
 pub use time::Timestamp;
 pub use turn::{CallResult, Ending, NewTurn, OpenTurn, Step, TurnStatus, Usage};

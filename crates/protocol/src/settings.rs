@@ -16,6 +16,19 @@ pub enum Mode {
     ReadOnly,
 }
 
+/// Whether a turn that was cut goes on by itself at the next start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum Resume {
+    /// It does, whatever it was doing.
+    Always,
+    /// It does if that cannot surprise anyone; else the user is asked.
+    #[default]
+    Ask,
+    /// The user is asked.
+    Never,
+}
+
 /// Who answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
@@ -103,6 +116,8 @@ pub struct Settings {
     pub model: String,
     /// The provider's address; empty means the vendor's own.
     pub base_url: String,
+    /// Whether a turn that was cut goes on by itself at the next start.
+    pub resume: Resume,
     /// The look.
     pub theme: Theme,
     /// The hub link.
@@ -122,6 +137,7 @@ impl Default for Settings {
             provider: ProviderKind::default(),
             model: "claude-haiku-4-5".into(),
             base_url: String::new(),
+            resume: Resume::default(),
             theme: Theme::default(),
             hub: HubSettings::default(),
             private: PrivateSettings::default(),

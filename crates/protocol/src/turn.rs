@@ -89,6 +89,8 @@ pub struct OpenTurn {
     pub status: TurnStatus,
     /// When it was stored.
     pub at: Timestamp,
+    /// How often it was taken up again after it had been cut; then it has rows of its own already.
+    pub resumed: u32,
 }
 
 /// One answer of the model that calls tools, stored before any of them runs.

@@ -6,7 +6,7 @@ use protocol::applied::{
     AppliedBy, AppliedHunks, AppliedNote, AppliedPage, AppliedSet, ConflictPlace, ListApplied,
     Standing, UndoConflict, UndoScope, Undone,
 };
-use protocol::conversation::{ConversationView, Item};
+use protocol::conversation::{ConversationView, Interruption, Item};
 use protocol::event::{Indexing, ProviderStatus, VaultInfo};
 use protocol::history::{Age, Forgetting, ForgottenHistory, KeptHistory, Older};
 use protocol::looking::{
@@ -19,8 +19,8 @@ use protocol::settings::{ExtraRoot, HubSettings, PrivateSettings, Theme};
 use protocol::{
     AppEvent, CallId, ChangeKind, ChangeSetId, Conversation, ConversationId, ConversationState,
     EffectId, ErrorCode, HubState, HubStatus, MessageId, Mode, NoteDiff, NotePath, Numbered,
-    Origin, Passage, ProviderKind, Question, QuestionId, Reaction, Review, Settings, Snapshot,
-    Timestamp, TurnId, TurnStatus, UserError, reaction::Why,
+    Origin, Passage, ProviderKind, Question, QuestionId, Reaction, Resume, Review, Settings,
+    Snapshot, Timestamp, TurnId, TurnStatus, UserError, reaction::Why,
 };
 use ts_rs::{Config, TS};
 
@@ -60,6 +60,7 @@ fn bindings() -> String {
         ErrorCode,
         UserError,
         Mode,
+        Resume,
         ProviderKind,
         Theme,
         HubSettings,
@@ -76,6 +77,7 @@ fn bindings() -> String {
         Why,
         Passage,
         Reaction,
+        Interruption,
         Item,
         Question,
         ChangeKind,

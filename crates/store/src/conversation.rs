@@ -115,7 +115,8 @@ async fn one(
     id: &ConversationId,
 ) -> Result<Option<Conversation>, sqlx::Error> {
     sqlx::query(
-        "SELECT id, title, state, from_hub, updated_at, waiting_question, waiting_notes, working
+        "SELECT id, title, state, from_hub, updated_at, waiting_question, waiting_notes,
+             interrupted, working
          FROM listed WHERE id = ?",
     )
     .bind(id.as_str())
@@ -126,7 +127,8 @@ async fn one(
 
 async fn newest(db: &mut SqliteConnection, limit: u32) -> Result<Vec<Conversation>, sqlx::Error> {
     sqlx::query(
-        "SELECT id, title, state, from_hub, updated_at, waiting_question, waiting_notes, working
+        "SELECT id, title, state, from_hub, updated_at, waiting_question, waiting_notes,
+             interrupted, working
          FROM listed ORDER BY updated_at DESC, id DESC LIMIT ?",
     )
     .bind(limit)
@@ -205,7 +207,7 @@ async fn ended(
              FROM message m JOIN turn t ON t.id = m.turn, json_each(m.parts) p
          )
          SELECT l.id, l.title, l.state, l.from_hub, l.updated_at, l.waiting_question,
-             l.waiting_notes, l.working,
+             l.waiting_notes, l.interrupted, l.working,
              coalesce(
                  (SELECT s.words FROM said s
                   WHERE s.conversation = l.id AND s.role = 'assistant' AND s.words <> ''
@@ -250,6 +252,7 @@ fn from_row(row: &SqliteRow) -> Result<Conversation, sqlx::Error> {
         updated_at: row.at("updated_at")?,
         waiting_question: row.maybe_text("waiting_question")?,
         waiting_notes: row.try_get("waiting_notes")?,
+        interrupted: row.try_get("interrupted")?,
         working: row.try_get("working")?,
     })
 }

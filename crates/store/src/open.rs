@@ -24,6 +24,7 @@ fn migrations() -> Vec<Migration> {
         (3, "taken_back", include_str!("../migrations/0003_taken_back.sql")),
         (4, "forgotten", include_str!("../migrations/0004_forgotten.sql")),
         (5, "lighter_ledger", include_str!("../migrations/0005_lighter_ledger.sql")),
+        (6, "taken_up", include_str!("../migrations/0006_taken_up.sql")),
     ]
     .into_iter()
     .map(|(version, name, sql)| {

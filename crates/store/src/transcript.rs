@@ -13,7 +13,8 @@ use crate::error::Failure;
 use crate::message::MessageRow;
 use crate::outbox::OutboxPush;
 use crate::{
-    Store, StoreError, conversation, inbox, message, outbox, question, tool_call, turn, usage,
+    Store, StoreError, conversation, inbox, message, outbox, question, taken_up, tool_call, turn,
+    usage,
 };
 
 impl Store {
@@ -21,7 +22,7 @@ impl Store {
     ///
     /// With `answers` the question is marked as answered; one that no longer waits is refused
     /// with [`StoreError::AlreadyAnswered`] or [`StoreError::Withdrawn`]. A message from the
-    /// window that answers nothing withdraws the open question.
+    /// window that answers nothing withdraws the open question, and what is offered of a cut turn.
     pub async fn submit_turn(&self, new: &NewTurn) -> Result<(), StoreError> {
         commit!(self, "submit_turn", "store a message", |db| submit(db, new))
     }
@@ -29,7 +30,8 @@ impl Store {
     /// Marks the conversation's next queued turn as running: an answer first, else the oldest.
     ///
     /// `None` when none is queued, while another runs, and for words typed in the window before
-    /// the open question was asked: they are held until it is answered or withdrawn.
+    /// the open question was asked, or before a turn was cut that the user is asked about: they
+    /// are held until the user has decided. A turn that is taken up again goes before all others.
     pub async fn begin_turn(
         &self,
         conversation: &ConversationId,
@@ -92,6 +94,7 @@ async fn submit(db: &mut SqliteConnection, new: &NewTurn) -> Result<(), Failure>
     match &new.answers {
         Some(asked) => question::answer(db, &message.conversation, asked, turn, message.at).await,
         None if new.origin == Origin::Window => {
+            taken_up::withdraw(db, &message.conversation).await?;
             Ok(question::withdraw(db, &message.conversation, message.at).await?)
         }
         None => Ok(()),
@@ -157,7 +160,11 @@ async fn record(db: &mut SqliteConnection, row: &MessageRow) -> Result<(), sqlx:
     tool_call::insert_of(db, &row.message).await
 }
 
-async fn finish(db: &mut SqliteConnection, turn: &TurnId, ending: &Ending) -> Result<(), Failure> {
+pub(crate) async fn finish(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+    ending: &Ending,
+) -> Result<(), Failure> {
     let conversation = turn::end(db, turn, ending).await?;
     if let Some(message) = &ending.message {
         record(db, &MessageRow { message: message.clone(), cut: ending.cut }).await?;

@@ -1,10 +1,11 @@
 //! The table `turn`: what is queued, what runs, how it ended.
 
+use protocol::conversation::Interruption;
 use protocol::{
     ConversationId, Ending, NewTurn, NotePath, OpenTurn, TurnId, TurnStatus, UserError,
 };
-use sqlx::SqliteConnection;
 use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection};
 
 use crate::column::{Columns, json, word};
 use crate::commit::{commit, read};
@@ -46,6 +47,7 @@ impl Store {
 pub(crate) struct TurnRow {
     pub(crate) turn: OpenTurn,
     pub(crate) error: Option<UserError>,
+    pub(crate) offer: Option<Interruption>,
 }
 
 pub(crate) async fn insert(db: &mut SqliteConnection, new: &NewTurn) -> Result<(), sqlx::Error> {
@@ -63,21 +65,25 @@ pub(crate) async fn insert(db: &mut SqliteConnection, new: &NewTurn) -> Result<(
     Ok(())
 }
 
-/// Answers go first; what was typed before a question was asked is never its answer, so it is
-/// held while the question is open.
+/// A turn that is taken up again goes first, then answers. What was typed before a question was
+/// asked is never its answer, so it is held while the question is open; it is held too while the
+/// user is asked what shall become of a turn that was cut.
 pub(crate) async fn begin(
     db: &mut SqliteConnection,
     conversation: &ConversationId,
 ) -> Result<Option<OpenTurn>, sqlx::Error> {
     let begun: Option<i64> = sqlx::query_scalar(
         "UPDATE turn
-         SET status = 'running', ran = (SELECT coalesce(max(ran), 0) + 1 FROM turn)
+         SET status = 'running',
+             ran = coalesce(ran, (SELECT coalesce(max(ran), 0) + 1 FROM turn))
          WHERE number = (
              SELECT t.number FROM turn t
              WHERE t.conversation = ?1 AND t.status = 'queued'
-                 AND (t.origin <> 'window' OR NOT EXISTS (
-                     SELECT 1 FROM question q WHERE q.conversation = ?1 AND q.state = 'open'))
-             ORDER BY t.answers IS NULL, t.number LIMIT 1
+                 AND (t.origin <> 'window' OR t.ran IS NOT NULL OR NOT EXISTS (
+                     SELECT 1 FROM question q WHERE q.conversation = ?1 AND q.state = 'open'
+                     UNION ALL
+                     SELECT 1 FROM turn o WHERE o.conversation = ?1 AND o.offered))
+             ORDER BY t.ran IS NULL, t.answers IS NULL, t.number LIMIT 1
          ) AND NOT EXISTS (
              SELECT 1 FROM turn r WHERE r.conversation = ?1 AND r.status = 'running'
          )
@@ -88,7 +94,7 @@ pub(crate) async fn begin(
     .await?;
     let Some(number) = begun else { return Ok(None) };
     sqlx::query(
-        "SELECT t.id, t.conversation, m.id AS message, t.origin, t.status, t.at
+        "SELECT t.id, t.conversation, m.id AS message, t.origin, t.status, t.at, t.resumed
          FROM turn t JOIN message m ON m.turn = t.id AND m.position = 0
          WHERE t.number = ?",
     )
@@ -124,7 +130,7 @@ pub(crate) async fn end(
 
 async fn open(db: &mut SqliteConnection) -> Result<Vec<OpenTurn>, sqlx::Error> {
     sqlx::query(
-        "SELECT t.id, t.conversation, m.id AS message, t.origin, t.status, t.at
+        "SELECT t.id, t.conversation, m.id AS message, t.origin, t.status, t.at, t.resumed
          FROM turn t JOIN message m ON m.turn = t.id AND m.position = 0
          WHERE t.status IN ('queued', 'running')
          ORDER BY t.number",
@@ -159,7 +165,7 @@ async fn changed_paths(
     turn: &TurnId,
 ) -> Result<Vec<NotePath>, sqlx::Error> {
     let mut paths: Vec<NotePath> = sqlx::query(
-        "SELECT path FROM effect WHERE turn = ?1 AND state IN ('open', 'done')
+        "SELECT path FROM effect WHERE turn = ?1 AND state IN ('open', 'done', 'parked')
          UNION ALL
          SELECT path FROM planned_change WHERE turn = ?1 AND state = 'waiting'",
     )
@@ -189,14 +195,34 @@ pub(crate) async fn of_conversation(
     conversation: &ConversationId,
 ) -> Result<Vec<TurnRow>, sqlx::Error> {
     sqlx::query(
-        "SELECT t.id, t.conversation, m.id AS message, t.origin, t.status, t.at, t.error
+        "SELECT t.id, t.conversation, m.id AS message, t.origin, t.status, t.at, t.resumed, t.error,
+             t.offered,
+             iif(t.offered, (
+                 SELECT count(DISTINCT e.path) FROM effect e
+                 WHERE e.turn = t.id AND e.state = 'done'
+                     AND e.change_set NOT IN (SELECT change_set FROM own_set)
+                     AND NOT EXISTS (
+                         SELECT 1 FROM undoing u JOIN effect b
+                             ON b.change_set = u.change_set AND b.path = u.path
+                         WHERE u.effect = e.id AND u.hunks IS NULL AND b.state = 'done'
+                     )
+             ), 0) AS changed,
+             iif(t.offered, (
+                 SELECT count(DISTINCT p.path) FROM planned_change p
+                 WHERE p.turn = t.id AND p.state = 'waiting'
+             ), 0) AS waiting
          FROM turn t JOIN message m ON m.turn = t.id AND m.position = 0
          WHERE t.conversation = ?
          ORDER BY t.ran IS NULL, t.ran, t.number",
     )
     .bind(conversation.as_str())
     .try_map(|row: SqliteRow| {
-        Ok(TurnRow { turn: from_row(&row)?, error: row.maybe_json("error")? })
+        let done = Interruption {
+            changed: row.try_get("changed")?,
+            waiting: row.try_get("waiting")?,
+        };
+        let offer = row.try_get::<bool, _>("offered")?.then_some(done);
+        Ok(TurnRow { turn: from_row(&row)?, error: row.maybe_json("error")?, offer })
     })
     .fetch_all(db)
     .await
@@ -210,5 +236,6 @@ fn from_row(row: &SqliteRow) -> Result<OpenTurn, sqlx::Error> {
         origin: row.word("origin")?,
         status: row.word("status")?,
         at: row.at("at")?,
+        resumed: row.try_get("resumed")?,
     })
 }

@@ -177,7 +177,7 @@ fn from_end(row: TurnRow) -> Option<Item> {
         | TurnStatus::Cancelled
         | TurnStatus::Failed
         | TurnStatus::Interrupted) => {
-            Some(Item::Ended { turn: row.turn.turn, status, error: row.error })
+            Some(Item::Ended { turn: row.turn.turn, status, error: row.error, offer: row.offer })
         }
     }
 }

@@ -3,7 +3,7 @@
 use app::App;
 use protocol::conversation::ConversationView;
 use protocol::request::{DecideReview, SendMessage};
-use protocol::{ConversationId, Numbered, Snapshot, UserError};
+use protocol::{ConversationId, Numbered, Snapshot, TurnId, UserError};
 use tauri::State;
 use tauri::ipc::Channel;
 
@@ -45,6 +45,11 @@ pub(crate) async fn continue_turn(
     conversation: ConversationId,
 ) -> Result<(), UserError> {
     app.continue_turn(&conversation).await
+}
+
+#[tauri::command]
+pub(crate) async fn leave_turn(app: State<'_, App>, turn: TurnId) -> Result<(), UserError> {
+    app.leave_turn(&turn).await
 }
 
 #[tauri::command]

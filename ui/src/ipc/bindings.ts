@@ -81,6 +81,11 @@ message: string, };
 export type Mode = "review" | "auto" | "read_only";
 
 /**
+ * Whether a turn that was cut goes on by itself at the next start.
+ */
+export type Resume = "always" | "ask" | "never";
+
+/**
  * Who answers.
  */
 export type ProviderKind = "automatic" | "anthropic" | "commands";
@@ -162,6 +167,10 @@ model: string,
  * The provider's address; empty means the vendor's own.
  */
 baseUrl: string, 
+/**
+ * Whether a turn that was cut goes on by itself at the next start.
+ */
+resume: Resume, 
 /**
  * The look.
  */
@@ -310,6 +319,10 @@ waitingQuestion: string | null,
  */
 waitingNotes: number, 
 /**
+ * Whether a turn was cut in it, and the user shall say what becomes of it.
+ */
+interrupted: boolean, 
+/**
  * Whether a turn runs or is queued in it.
  */
 working: boolean, };
@@ -426,6 +439,19 @@ path: NotePath,
 waiting: boolean, };
 
 /**
+ * What a turn had done when it was cut: it can be continued, taken back or left as it is.
+ */
+export type Interruption = { 
+/**
+ * Notes that it changed and that are still as it made them.
+ */
+changed: number, 
+/**
+ * Notes for which changes of it wait for a verdict.
+ */
+waiting: number, };
+
+/**
  * One thing in the chat. Ids are stable: the same id later replaces the item.
  */
 export type Item = { "type": "user", 
@@ -520,7 +546,11 @@ status: TurnStatus,
 /**
  * What failed, when something did.
  */
-error: UserError | null, } | { "type": "verdict", 
+error: UserError | null, 
+/**
+ * What it had done when it was cut, for as long as the user may say what becomes of it.
+ */
+offer: Interruption | null, } | { "type": "verdict", 
 /**
  * Stable id.
  */
@@ -1038,7 +1068,11 @@ conversation: ConversationId,
 /**
  * The item.
  */
-item: Item, } | { "type": "text_added", 
+item: Item, } | { "type": "chat_changed", 
+/**
+ * Which.
+ */
+conversation: ConversationId, } | { "type": "text_added", 
 /**
  * Where.
  */

@@ -27,6 +27,7 @@ import type {
   SendMessage,
   Settings,
   Snapshot,
+  TurnId,
   UndoConflict,
   Undone,
   UndoScope,
@@ -128,7 +129,13 @@ export class FakeHost implements Host {
 
   async continueTurn(conversation: ConversationId): Promise<void> {
     await this.#called('continueTurn', conversation);
+    this.#withdrawOffers();
     this.#rework(conversation, { working: true });
+  }
+
+  async leaveTurn(turn: TurnId): Promise<void> {
+    await this.#called('leaveTurn', turn);
+    this.#withdrawOffers();
   }
 
   async decideReview(request: DecideReview): Promise<void> {
@@ -322,6 +329,18 @@ export class FakeHost implements Host {
     this.tell({ type: 'vault_changed', vault });
   }
 
+  /** Nothing is asked about turns that were cut any more. */
+  #withdrawOffers(): void {
+    for (const [id, view] of this.#views) {
+      const items = view.items.map((item) =>
+        item.type === 'ended' ? { ...item, offer: null } : item,
+      );
+      this.#views.set(id, { ...view, items });
+      this.#rework(id, { interrupted: false });
+      this.tell({ type: 'chat_changed', conversation: id });
+    }
+  }
+
   #rework(id: ConversationId, change: Partial<Conversation>): void {
     const view = this.#views.get(id);
     if (!view) return;
@@ -354,6 +373,7 @@ function newView(id: ConversationId, title: string): ConversationView {
       updatedAt: Date.now(),
       waitingQuestion: null,
       waitingNotes: 0,
+      interrupted: false,
       working: true,
     },
     items: [],

@@ -3,7 +3,7 @@ import type {
   Age, AppliedHunks, AppliedPage, ConversationId, ConversationView, CountedWords, DecideReview,
   EffectId, ForgottenHistory, FoundLines, FoundNames, Having, KeptHistory, KeyPlace, ListApplied,
   NoteLinks, NoteList, NotePath, NoteText, Numbered, ProviderTest, SearchText, SendMessage, Settings,
-  Snapshot, Undone, UndoConflict, UndoScope,
+  Snapshot, TurnId, Undone, UndoConflict, UndoScope,
 } from './bindings';
 
 /** Each call may be refused with a `UserError`, thrown as it is. */
@@ -18,6 +18,8 @@ export interface Host {
   stop(conversation: ConversationId): Promise<void>;
   /** Goes on after a limit, a failure or an interruption. */
   continueTurn(conversation: ConversationId): Promise<void>;
+  /** Leaves a turn that was cut as it is. */
+  leaveTurn(turn: TurnId): Promise<void>;
   /** Applies and rejects waiting changes; resolves when the files are written. */
   decideReview(request: DecideReview): Promise<void>;
   /** A page of applied changes, newest first. */

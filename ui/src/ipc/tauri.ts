@@ -32,6 +32,7 @@ export const tauriHost: Host = {
   sendMessage: (request) => invoke<ConversationId>('send_message', { request }),
   stop: (conversation) => invoke('stop', { conversation }),
   continueTurn: (conversation) => invoke('continue_turn', { conversation }),
+  leaveTurn: (turn) => invoke('leave_turn', { turn }),
   decideReview: (request) => invoke('decide_review', { request }),
   listApplied: (request) => invoke<AppliedPage>('list_applied', { request }),
   appliedHunks: (effect) => invoke<AppliedHunks>('applied_hunks', { effect }),

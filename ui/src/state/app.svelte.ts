@@ -98,6 +98,9 @@ export class AppState {
       case 'review_changed':
         this.#applyToChat(event, seq);
         return;
+      case 'chat_changed':
+        // Whoever asks the host fetches it anew.
+        return;
       case 'provider_changed':
         this.provider = event.provider;
         return;
@@ -143,7 +146,8 @@ export class AppState {
     const known = this.conversations.some((row) => row.id === view.conversation.id);
     // A row that is here already came with the feed, and may be newer than the view.
     if (!known) this.#putRow(view.conversation);
-    this.chat = new OpenConversation(view);
+    if (this.chat?.id === view.conversation.id) this.chat.renew(view);
+    else this.chat = new OpenConversation(view);
     for (const [event, seq] of missed.events) this.chat.apply(event, seq);
   }
 
@@ -235,6 +239,7 @@ const unknownSettings: Settings = {
   provider: 'automatic',
   model: '',
   baseUrl: '',
+  resume: 'ask',
   theme: 'system',
   hub: { enabled: false, address: '', name: '', description: '' },
   private: { never: [], local: [], endpointIsLocal: false },

@@ -48,10 +48,15 @@ export class OpenConversation {
   readonly verdicts = new Verdicts();
 
   /** Events up to this number are in the view already. */
-  readonly #seq: number;
+  #seq = 0;
 
   constructor(view: ConversationView) {
     this.id = view.conversation.id;
+    this.renew(view);
+  }
+
+  /** Shows another state of the same conversation; what the user began to decide stays. */
+  renew(view: ConversationView): void {
     this.#seq = view.seq;
     this.items = view.items;
     this.question = view.question;

@@ -12,6 +12,7 @@ import type {
   Question,
   SendMessage,
   Settings,
+  TurnId,
   VaultInfo,
 } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
@@ -25,7 +26,8 @@ import { Switcher } from './switcher.svelte';
 import { Undoing } from './undoing.svelte';
 import { userError } from './user-error';
 
-export type SettingsSection = 'vault' | 'private' | 'history' | 'answering' | 'hub' | 'appearance';
+export type SettingsSection =
+  'vault' | 'private' | 'history' | 'answering' | 'turns' | 'hub' | 'appearance';
 
 /** What fills the main column. */
 export type Place =
@@ -212,6 +214,16 @@ export class Session {
     if (chat) await this.#ask(() => this.#host.continueTurn(chat.id));
   }
 
+  /** Leaves a turn that was cut as it is. */
+  async leaveTurn(turn: TurnId): Promise<void> {
+    await this.#ask(() => this.#host.leaveTurn(turn));
+  }
+
+  /** Takes back what a cut turn changed, and leaves the rest of it. */
+  async undoCut(turn: TurnId): Promise<void> {
+    if (await this.undoing.undo({ type: 'turn', turn })) await this.leaveTurn(turn);
+  }
+
   /** Applies the verdicts, and goes back to the chat once the files are written. */
   async decide(): Promise<void> {
     const review = this.app.chat?.review;
@@ -345,6 +357,10 @@ export class Session {
     const before = this.app.vault;
     this.app.receive(events);
     if (sameVault(before, this.app.vault)) {
+      const open = this.app.chat?.id ?? null;
+      if (open !== null && events.some(({ event }) => isAnother(event, open))) {
+        void this.#fetch(open);
+      }
       if (events.some(({ event }) => hasForgotten(event))) this.#listAgain();
       const touched = events.some(({ event }) => event.type === 'note_changed');
       if (touched || knowsMore(before, this.app.vault)) this.#lookups.ring();
@@ -406,6 +422,11 @@ export class Session {
   }
 }
 
+/** Whether other things stand in the conversation now. */
+function isAnother(event: AppEvent, conversation: ConversationId): boolean {
+  return event.type === 'chat_changed' && event.conversation === conversation;
+}
+
 function hasForgotten(event: AppEvent): boolean {
   return event.type === 'history_changed' && event.forgetting === null;
 }
@@ -424,6 +445,7 @@ function knowsMore(before: VaultInfo | null, now: VaultInfo | null): boolean {
 function hasChanged({ items }: ConversationView): boolean {
   return items.some((item) => {
     if (item.type === 'verdict') return item.applied.length > 0;
+    if (item.type === 'ended') return (item.offer?.changed ?? 0) > 0;
     return item.type === 'tool' && item.reactions.some((one) => 'waiting' in one && !one.waiting);
   });
 }

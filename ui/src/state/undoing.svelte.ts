@@ -81,11 +81,13 @@ export class Undoing {
     });
   }
 
-  async undo(scope: UndoScope): Promise<void> {
-    await this.#take(
+  /** Says whether it was done, as far as that needs no guess. */
+  async undo(scope: UndoScope): Promise<boolean> {
+    const undone = await this.#take(
       () => this.#host.undo(scope),
       (count) => (count > 0 ? m.notice_undone({ count }) : m.notice_nothing()),
     );
+    return undone !== null;
   }
 
   async redo(scope: UndoScope): Promise<void> {

@@ -178,7 +178,7 @@ describe('the rows of a chat', () => {
   it('leave out what says nothing: a good end, empty words, the open question', () => {
     expect(
       kinds([
-        { type: 'ended', turn: 't', status: 'done', error: null },
+        { type: 'ended', turn: 't', status: 'done', error: null, offer: null },
         answered('1', ''),
         { type: 'asked', id: 'q', text: 'Which?', answer: null, withdrawn: false },
         tool({ tool: 'send_message', arguments: '{"is_question": true}' }),

@@ -167,6 +167,21 @@ describe('what goes wrong', () => {
     expect(host.asked('continueTurn')).toEqual(['books-2']);
   });
 
+  it.each([
+    ['Undo 3', ['undo', 'leaveTurn']],
+    ['Leave', ['leaveTurn']],
+  ])('after an interruption ends with %s, by keyboard', async (word, asked) => {
+    const { host, keys } = await open('interrupted');
+    const card = within(await screen.findByTestId('interrupted'));
+    expect(card.getByText('3 notes changed, 4 changes waiting')).toBeVisible();
+    card.getByRole('button', { name: word }).focus();
+    await keys.keyboard('{Enter}');
+    await waitFor(() => expect(card.queryByRole('button')).toBeNull());
+    const calls = host.calls.map(([name]) => name);
+    expect(calls.filter((name) => name === 'undo' || name === 'leaveTurn')).toEqual(asked);
+    expect(host.asked('leaveTurn')).toEqual(['t1']);
+  });
+
   it('with the key leads to the settings', async () => {
     const { session, keys } = await open('failed');
     await keys.click(await screen.findByRole('button', { name: 'Open settings' }));

@@ -214,7 +214,7 @@ fn reaction(change: &Change, waiting: bool) -> Reaction {
 
 /// Notes that a hub message may add to at once: those of the inbox folder, however the vault
 /// spells it.
-fn is_hub_place(path: &NotePath) -> bool {
+pub(crate) fn is_hub_place(path: &NotePath) -> bool {
     let (folder, _) = INBOX.rsplit_once('/').unwrap_or_default();
     path.folder().is_some_and(|given| given.eq_ignore_ascii_case(folder))
 }

@@ -3,14 +3,14 @@
 use protocol::fault::point;
 use protocol::{
     CallResult, Ending, Message, OpenTurn, Part, Question, QuestionId, Role, Step, Timestamp,
-    TurnStatus, Usage,
+    TurnStatus, Usage, UserError,
 };
 
 use super::{Answer, Ran};
 use crate::host::{TurnEvent, TurnSetup};
 use crate::service::ServiceParts;
 use crate::tool::Effect;
-use crate::turn::{Finish, Kind, Rules, TurnInput};
+use crate::turn::{Finish, Kind, Rules, SoFar, TurnInput};
 
 /// Where a turn is kept and told.
 pub(super) struct Place<'a> {
@@ -25,19 +25,30 @@ impl Place<'_> {
         self.parts.host.tell(self.turn, event);
     }
 
-    pub(super) fn rules(&self, setup: &TurnSetup) -> Rules {
+    /// What the rule book is told; of a turn that was cut, with what it did before.
+    pub(super) async fn rules(&self, setup: &TurnSetup) -> Result<Rules, UserError> {
         let registry = &self.parts.registry;
         let kind = |name: &str| match registry.effect(name) {
             _ if registry.changes_notes(name) => Kind::Change,
             Some(Effect::Read) | None => Kind::Read,
             Some(_) => Kind::Talk,
         };
-        Rules {
+        let kinds = setup.tools.iter().map(|name| (name.clone(), kind(name))).collect();
+        let so_far = match self.turn.resumed {
+            0 => SoFar::default(),
+            _ => {
+                let OpenTurn { conversation, turn, .. } = self.turn;
+                let history = self.parts.transcript.history(conversation, turn).await?;
+                SoFar::of(turn, &history, &kinds)
+            }
+        };
+        Ok(Rules {
             limits: setup.limits,
-            kinds: setup.tools.iter().map(|name| (name.clone(), kind(name))).collect(),
+            kinds,
             question: self.question.clone(),
             spread: fastrand::u8(..),
-        }
+            so_far,
+        })
     }
 
     pub(super) async fn store_step(

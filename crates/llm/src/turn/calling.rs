@@ -35,10 +35,7 @@ impl Turn {
                 (State::Calling(batch), vec![TurnEffect::Run(vec![call])])
             }
             Segment::Refused => store_results(batch),
-            Segment::Over if self.trips >= self.limits.round_trips || self.guard.is_used_up() => {
-                ask(How::Closing, 1)
-            }
-            Segment::Over => ask(How::Plain, 1),
+            Segment::Over => self.go_on(),
         }
     }
 

@@ -33,6 +33,12 @@ impl Guard {
         Ok(())
     }
 
+    /// Counts a call that ran before the turn was cut.
+    pub(super) fn recall(&mut self, call: &ToolCall, is_error: bool) {
+        self.ran += 1;
+        self.learn(call, is_error);
+    }
+
     /// Takes in how a call went. A success clears its record.
     pub(super) fn learn(&mut self, call: &ToolCall, is_error: bool) {
         if is_error {

@@ -14,6 +14,7 @@ pub(super) fn rules() -> Rules {
         kinds: kinds.into_iter().map(|(name, kind)| (name.to_owned(), kind)).collect(),
         question: "q".into(),
         spread: 0,
+        so_far: SoFar::default(),
     }
 }
 

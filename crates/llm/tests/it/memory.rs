@@ -109,6 +109,7 @@ impl Transcript for Memory {
             origin: new.origin,
             status: TurnStatus::Queued,
             at: new.message.at,
+            resumed: 0,
         });
         Ok(())
     }

@@ -14,8 +14,9 @@ fn turn(id: &str, status: TurnStatus, at: i64) -> TurnRow {
         origin: Origin::Window,
         status,
         at: Timestamp(at),
+        resumed: 0,
     };
-    TurnRow { turn, error: None }
+    TurnRow { turn, error: None, offer: None }
 }
 
 fn message(id: &str, turn: &str, role: Role, text: &str) -> MessageRow {
@@ -183,7 +184,7 @@ fn only_an_end_without_an_answer_is_shown() {
         let shown = items(Rows { turns: vec![row], ..Rows::default() });
         let expected = match status {
             Queued | Running | Done | Asked => Vec::new(),
-            _ => vec![Item::Ended { turn: "t1".into(), status, error }],
+            _ => vec![Item::Ended { turn: "t1".into(), status, error, offer: None }],
         };
         assert_eq!(shown, expected);
     }

@@ -58,6 +58,7 @@ async fn a_row_says_what_waits_and_whether_it_works() {
         updated_at: Timestamp(4),
         waiting_question: None,
         waiting_notes: 0,
+        interrupted: false,
         working: true,
     };
     let found = story.store.conversation(&conversation()).await.expect("read");

@@ -225,7 +225,8 @@ async fn a_queued_turn_that_is_cancelled_keeps_its_place() {
     story.says("t2", "Hello", 3).await;
     story.begins().await;
     let items = story.store.items(&conversation()).await.expect("read");
-    let cancelled = Item::Ended { turn: "t1".into(), status: TurnStatus::Cancelled, error: None };
+    let cancelled =
+        Item::Ended { turn: "t1".into(), status: TurnStatus::Cancelled, error: None, offer: None };
     assert_eq!(items.get(1), Some(&cancelled));
     assert_eq!(story.store.last_turn(&conversation()).await.expect("read"), Some("t2".into()));
 }
@@ -316,7 +317,12 @@ async fn the_chat_reads_as_it_was_told() {
             words("m1", "One moment.", false),
             line,
             words("t1-end", "It says", true),
-            Item::Ended { turn: "t1".into(), status: TurnStatus::Failed, error: cut.error },
+            Item::Ended {
+                turn: "t1".into(),
+                status: TurnStatus::Failed,
+                error: cut.error,
+                offer: None
+            },
             user("t2-asks", "Then not", 4, true),
         ]
     );

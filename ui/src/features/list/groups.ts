@@ -13,7 +13,8 @@ const dayLength = 24 * 60 * 60 * 1000;
 
 /** Whether a conversation waits for the user. */
 export function needsUser(conversation: Conversation): boolean {
-  return conversation.waitingQuestion !== null || conversation.waitingNotes > 0;
+  const { waitingQuestion, waitingNotes, interrupted } = conversation;
+  return waitingQuestion !== null || waitingNotes > 0 || interrupted;
 }
 
 /** Groups that have something in them, in the order they are shown. */

@@ -19,6 +19,7 @@ export function row(id: string, title: string, change: Partial<Conversation> = {
     updatedAt: daysAgo(0),
     waitingQuestion: null,
     waitingNotes: 0,
+    interrupted: false,
     working: false,
     ...change,
   };
@@ -62,6 +63,7 @@ export function healthy(first: readonly Conversation[]): Snapshot {
       provider: 'automatic',
       model: 'haiku',
       baseUrl: '',
+      resume: 'ask',
       theme: 'system',
       hub: {
         enabled: false,

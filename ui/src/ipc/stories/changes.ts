@@ -185,7 +185,7 @@ export function changes(): Story {
       ],
     },
     answered('a1', 'Mushrooms, sage and four pears are now under [[Groceries#Sunday]].'),
-    { type: 'ended', turn: 't1', status: 'done', error: null },
+    { type: 'ended', turn: 't1', status: 'done', error: null, offer: null },
   ];
   return {
     snapshot: healthy([conversation]),

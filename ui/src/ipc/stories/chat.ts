@@ -147,7 +147,7 @@ export function longChat(): Story {
       queued: false,
     },
     answered('l4', 'Short.'),
-    { type: 'ended', turn: 't-9', status: 'cancelled', error: null },
+    { type: 'ended', turn: 't-9', status: 'cancelled', error: null, offer: null },
     {
       type: 'user',
       id: 'l5',

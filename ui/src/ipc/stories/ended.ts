@@ -1,11 +1,11 @@
 /** Turns that did not end well. */
-import type { Item, TurnStatus, UserError } from '../bindings';
+import type { Interruption, Item, TurnStatus, UserError } from '../bindings';
 import type { Story } from '../fake';
 import { answered, healthy, row, said, view } from './base';
 import { read } from './chat';
 
 export function interrupted(): Story {
-  return ended('interrupted', null);
+  return ended('interrupted', null, { changed: 3, waiting: 4 });
 }
 
 export function limited(): Story {
@@ -19,8 +19,12 @@ export function failed(): Story {
   });
 }
 
-function ended(status: TurnStatus, error: UserError | null): Story {
-  const conversation = row('books-2', 'Books lent, and to whom');
+function ended(
+  status: TurnStatus,
+  error: UserError | null,
+  offer: Interruption | null = null,
+): Story {
+  const conversation = row('books-2', 'Books lent, and to whom', { interrupted: offer !== null });
   const items: Item[] = [
     said('u1', 'Go through the diary since June and write into each book’s note who has it now.'),
     read('c1', 'Books/The Leopard.md'),
@@ -29,7 +33,7 @@ function ended(status: TurnStatus, error: UserError | null): Story {
       'a1',
       'Seven books are out. I write the name and the day into the property `lent_to` of each note, starting with the oldest loan.',
     ),
-    { type: 'ended', turn: 't1', status, error },
+    { type: 'ended', turn: 't1', status, error, offer },
   ];
   return { snapshot: healthy([conversation]), views: [view(conversation, items)], notes: {} };
 }

@@ -35,7 +35,7 @@ export function question(): Story {
             'The room is booked from Friday to Sunday ([[Trieste, where to stay]]), and Nonna’s list has four things on it. Only the way there is open: your notes hold two trains.',
           ),
           { type: 'asked', id: 'q1', text, answer: null, withdrawn: false },
-          { type: 'ended', turn: 't1', status: 'asked', error: null },
+          { type: 'ended', turn: 't1', status: 'asked', error: null, offer: null },
         ],
         {
           question: {

@@ -1,0 +1,57 @@
+//! What a turn did before it was cut: it goes on with what is left of its limits.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use protocol::{CallId, Message, Part, Role, TurnId};
+
+use super::Kind;
+use crate::model::ToolCall;
+
+/// What the stored rows of a turn hold. Empty for a turn that is new.
+#[derive(Debug, Clone, Default)]
+pub struct SoFar {
+    /// Answers that called.
+    pub(super) trips: u32,
+    /// Its calls, with whether each failed.
+    pub(super) calls: Vec<(ToolCall, bool)>,
+    /// Whether the user has heard something of it.
+    pub(super) said: bool,
+}
+
+impl SoFar {
+    /// Reads it from the history of the turn.
+    #[must_use]
+    pub fn of(turn: &TurnId, history: &[Message], kinds: &BTreeMap<String, Kind>) -> Self {
+        let rows = || history.iter().filter(|row| row.turn == *turn);
+        let parts = || rows().flat_map(|row| &row.parts);
+        let failed: BTreeSet<&CallId> = parts()
+            .filter_map(|part| match part {
+                Part::Result { call, is_error: true, .. } => Some(call),
+                _ => None,
+            })
+            .collect();
+        let mut so_far = Self::default();
+        for row in rows().filter(|row| row.role == Role::Assistant) {
+            let calls: Vec<(ToolCall, bool)> = row
+                .parts
+                .iter()
+                .filter_map(|part| match part {
+                    Part::Call { id, tool, arguments } => {
+                        let (tool, arguments) = (tool.clone(), arguments.clone());
+                        let call = ToolCall { id: id.clone(), tool, arguments };
+                        Some((call, failed.contains(id)))
+                    }
+                    _ => None,
+                })
+                .collect();
+            let talked = |(call, is_error): &(ToolCall, bool)| {
+                !is_error && kinds.get(&call.tool) == Some(&Kind::Talk)
+            };
+            so_far.trips += u32::from(!calls.is_empty());
+            // An answer without calls is stored only when it was paused.
+            so_far.said |= calls.is_empty() || calls.iter().any(talked);
+            so_far.calls.extend(calls);
+        }
+        so_far
+    }
+}
