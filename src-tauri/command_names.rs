@@ -1,11 +1,13 @@
 /// Every command that the window may call. The build makes a permission of each; the capability
 /// file grants them to the window `main`; a test compares this list with the handler and the UI.
-pub(crate) const COMMANDS: [&str; 35] = [
+pub(crate) const COMMANDS: [&str; 37] = [
     "subscribe",
     "open_conversation",
     "send_message",
     "stop",
     "continue_turn",
+    "edit_queued",
+    "remove_queued",
     "leave_turn",
     "decide_review",
     "list_applied",

@@ -13,6 +13,8 @@ pub(crate) fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync 
         chat::send_message,
         chat::stop,
         chat::continue_turn,
+        chat::edit_queued,
+        chat::remove_queued,
         chat::leave_turn,
         chat::decide_review,
         changes::list_applied,

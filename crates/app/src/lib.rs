@@ -30,6 +30,7 @@ mod ports;
 mod privacy;
 mod provider;
 mod purpose;
+mod queue;
 mod recent;
 mod recover;
 mod relink;

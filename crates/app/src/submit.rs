@@ -124,12 +124,13 @@ impl OpenVault {
         };
         let question = self.store.question(&conversation).await.map_err(user_error)?;
         let cut = self.store.offered_turn(&conversation).await.map_err(user_error)?;
+        let id = turn.turn.clone();
         self.service.submit(new).await?;
         self.announce(News::Sent { turn, question, cut });
         // The words are safe: what fails from here on must not look as if they were not, or they
         // would be sent again. At worst the model hears of a verdict twice.
         if !told.is_empty()
-            && let Err(error) = self.store.mark_told(&told).await.map_err(user_error)
+            && let Err(error) = self.store.mark_told(&told, &id).await.map_err(user_error)
         {
             self.feed.tell(AppEvent::Problem { error });
         }

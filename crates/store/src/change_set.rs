@@ -105,9 +105,13 @@ impl Store {
         read!(self, "read the new verdicts", |db| untold_in(db, conversation))
     }
 
-    /// Notes that the model has been told of these verdicts.
-    pub async fn mark_told(&self, verdicts: &[VerdictRow]) -> Result<(), StoreError> {
-        commit!(self, "mark_told", "note the told verdicts", |db| told(db, verdicts))
+    /// Notes that the model is told of these verdicts with the words that open a turn.
+    pub async fn mark_told(
+        &self,
+        verdicts: &[VerdictRow],
+        turn: &TurnId,
+    ) -> Result<(), StoreError> {
+        commit!(self, "mark_told", "note the told verdicts", |db| told(db, verdicts, turn))
     }
 }
 
@@ -180,9 +184,13 @@ async fn conversation_of(
         .await
 }
 
-async fn told(db: &mut SqliteConnection, verdicts: &[VerdictRow]) -> Result<(), sqlx::Error> {
+async fn told(
+    db: &mut SqliteConnection,
+    verdicts: &[VerdictRow],
+    turn: &TurnId,
+) -> Result<(), sqlx::Error> {
     for verdict in verdicts {
-        planned_change::mark_told(db, &verdict.change_set, verdict.at).await?;
+        planned_change::mark_told(db, &verdict.change_set, verdict.at, turn).await?;
     }
     Ok(())
 }

@@ -25,6 +25,7 @@ mod outbox;
 mod past;
 mod planned_change;
 mod question;
+mod queued;
 mod taken_up;
 mod tool_call;
 mod transcript;

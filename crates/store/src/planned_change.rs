@@ -281,11 +281,13 @@ pub(crate) async fn mark_told(
     db: &mut SqliteConnection,
     set: &ChangeSetId,
     decided_at: Timestamp,
+    turn: &TurnId,
 ) -> Result<(), sqlx::Error> {
     sqlx::query(
-        "UPDATE planned_change SET told = 1
+        "UPDATE planned_change SET told = 1, told_in = ?
          WHERE change_set = ? AND decided_at = ? AND state IN ('applied', 'rejected')",
     )
+    .bind(turn.as_str())
     .bind(set.as_str())
     .bind(decided_at.0)
     .execute(db)

@@ -3,7 +3,7 @@
 use app::App;
 use protocol::conversation::ConversationView;
 use protocol::request::{DecideReview, SendMessage};
-use protocol::{ConversationId, Numbered, Snapshot, TurnId, UserError};
+use protocol::{ConversationId, MessageId, Numbered, Snapshot, TurnId, UserError};
 use tauri::State;
 use tauri::ipc::Channel;
 
@@ -45,6 +45,23 @@ pub(crate) async fn continue_turn(
     conversation: ConversationId,
 ) -> Result<(), UserError> {
     app.continue_turn(&conversation).await
+}
+
+#[tauri::command]
+pub(crate) async fn edit_queued(
+    app: State<'_, App>,
+    message: MessageId,
+    text: String,
+) -> Result<(), UserError> {
+    app.edit_queued(&message, &text).await
+}
+
+#[tauri::command]
+pub(crate) async fn remove_queued(
+    app: State<'_, App>,
+    message: MessageId,
+) -> Result<(), UserError> {
+    app.remove_queued(&message).await
 }
 
 #[tauri::command]

@@ -14,9 +14,11 @@ import type {
   FoundLines,
   FoundNames,
   Having,
+  Item,
   KeptHistory,
   KeyPlace,
   ListApplied,
+  MessageId,
   NoteLinks,
   NoteList,
   NotePath,
@@ -131,6 +133,16 @@ export class FakeHost implements Host {
     await this.#called('continueTurn', conversation);
     this.#withdrawOffers();
     this.#rework(conversation, { working: true });
+  }
+
+  async editQueued(message: MessageId, text: string): Promise<void> {
+    await this.#called('editQueued', { message, text });
+    this.#change((item) => (isWords(item, message) ? { ...item, text } : item));
+  }
+
+  async removeQueued(message: MessageId): Promise<void> {
+    await this.#called('removeQueued', message);
+    this.#change((item) => (isWords(item, message) ? null : item));
   }
 
   async leaveTurn(turn: TurnId): Promise<void> {
@@ -331,12 +343,15 @@ export class FakeHost implements Host {
 
   /** Nothing is asked about turns that were cut any more. */
   #withdrawOffers(): void {
+    this.#change((item) => (item.type === 'ended' ? { ...item, offer: null } : item));
+    for (const id of this.#views.keys()) this.#rework(id, { interrupted: false });
+  }
+
+  /** Other things stand in the conversations: each item as `change` makes it, or not at all. */
+  #change(change: (item: Item) => Item | null): void {
     for (const [id, view] of this.#views) {
-      const items = view.items.map((item) =>
-        item.type === 'ended' ? { ...item, offer: null } : item,
-      );
+      const items = view.items.map(change).filter((item) => item !== null);
       this.#views.set(id, { ...view, items });
-      this.#rework(id, { interrupted: false });
       this.tell({ type: 'chat_changed', conversation: id });
     }
   }
@@ -360,6 +375,10 @@ export class FakeHost implements Host {
     const waitingQuestion = view.question?.text ?? null;
     this.#rework(id, { working: true, waitingQuestion, updatedAt: Date.now() });
   }
+}
+
+function isWords(item: Item, message: MessageId): item is Extract<Item, { type: 'user' }> {
+  return item.type === 'user' && item.id === message;
 }
 
 function newView(id: ConversationId, title: string): ConversationView {

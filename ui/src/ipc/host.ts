@@ -1,7 +1,7 @@
 /** The one door between the window and the application. */
 import type {
   Age, AppliedHunks, AppliedPage, ConversationId, ConversationView, CountedWords, DecideReview,
-  EffectId, ForgottenHistory, FoundLines, FoundNames, Having, KeptHistory, KeyPlace, ListApplied,
+  EffectId, ForgottenHistory, FoundLines, FoundNames, Having, KeptHistory, KeyPlace, ListApplied, MessageId,
   NoteLinks, NoteList, NotePath, NoteText, Numbered, ProviderTest, SearchText, SendMessage, Settings,
   Snapshot, TurnId, Undone, UndoConflict, UndoScope,
 } from './bindings';
@@ -18,6 +18,10 @@ export interface Host {
   stop(conversation: ConversationId): Promise<void>;
   /** Goes on after a limit, a failure or an interruption. */
   continueTurn(conversation: ConversationId): Promise<void>;
+  /** Gives a message that waits for its turn other words. */
+  editQueued(message: MessageId, text: string): Promise<void>;
+  /** Removes a message that waits for its turn: it is never heard. */
+  removeQueued(message: MessageId): Promise<void>;
   /** Leaves a turn that was cut as it is. */
   leaveTurn(turn: TurnId): Promise<void>;
   /** Applies and rejects waiting changes; resolves when the files are written. */

@@ -12,7 +12,6 @@ import type {
   Question,
   SendMessage,
   Settings,
-  TurnId,
   VaultInfo,
 } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
@@ -23,6 +22,7 @@ import { linkedNote } from './note-path';
 import { Pace } from './pace';
 import { type Row, Search, type SearchKind } from './search.svelte';
 import { Switcher } from './switcher.svelte';
+import { Turns } from './turns';
 import { Undoing } from './undoing.svelte';
 import { userError } from './user-error';
 
@@ -57,6 +57,7 @@ export class Session {
   sending = $state(false);
 
   readonly undoing: Undoing;
+  readonly turns: Turns;
   readonly history: History;
   readonly switcher: Switcher;
   readonly search: Search;
@@ -72,6 +73,7 @@ export class Session {
   constructor(host: Host) {
     this.#host = host;
     this.undoing = new Undoing(host, this.app);
+    this.turns = new Turns(host, this.app, this.undoing);
     this.history = new History(host, this.app);
     this.switcher = new Switcher(host, this.app);
     this.search = new Search(host, this.app);
@@ -212,16 +214,6 @@ export class Session {
   async continueTurn(): Promise<void> {
     const chat = this.app.chat;
     if (chat) await this.#ask(() => this.#host.continueTurn(chat.id));
-  }
-
-  /** Leaves a turn that was cut as it is. */
-  async leaveTurn(turn: TurnId): Promise<void> {
-    await this.#ask(() => this.#host.leaveTurn(turn));
-  }
-
-  /** Takes back what a cut turn changed, and leaves the rest of it. */
-  async undoCut(turn: TurnId): Promise<void> {
-    if (await this.undoing.undo({ type: 'turn', turn })) await this.leaveTurn(turn);
   }
 
   /** Applies the verdicts, and goes back to the chat once the files are written. */

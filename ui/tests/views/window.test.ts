@@ -167,6 +167,26 @@ describe('what goes wrong', () => {
     expect(host.asked('continueTurn')).toEqual(['books-2']);
   });
 
+  it('a message that waits its turn is changed and removed by keyboard', async () => {
+    const { host, session, keys } = await open('chat');
+    await keys.type(await screen.findByTestId('composer'), 'and pears{Enter}');
+    const line = within(await screen.findByTestId('queued'));
+    line.getByRole('button', { name: 'Edit' }).focus();
+    await keys.keyboard('{Enter}');
+    const box = await screen.findByRole('textbox', { name: 'Your message' });
+    expect(box).toHaveFocus();
+    await keys.keyboard('{Escape}');
+    expect(screen.queryByRole('textbox', { name: 'Your message' })).toBeNull();
+    expect(host.asked('stop'), 'Esc is about the words').toEqual([]);
+    await keys.click(line.getByRole('button', { name: 'Edit' }));
+    await keys.keyboard(', four{Enter}');
+    await screen.findByText('and pears, four', { selector: '.me' });
+    await keys.click(line.getByRole('button', { name: 'Remove' }));
+    await waitFor(() => expect(screen.queryByTestId('queued')).toBeNull());
+    expect(host.asked('removeQueued')).toHaveLength(1);
+    expect(session.app.current?.working).toBe(true);
+  });
+
   it.each([
     ['Undo 3', ['undo', 'leaveTurn']],
     ['Leave', ['leaveTurn']],

@@ -121,7 +121,7 @@ async fn a_verdict_is_kept_told_once_and_shown() {
         (&untold[0].applied[..], &untold[0].rejected[..]),
         (&[path("a.md")][..], &[path("b.md")][..])
     );
-    story.store.mark_told(&untold).await.expect("told");
+    story.store.mark_told(&untold, &"t2".into()).await.expect("told");
     assert_eq!(story.store.untold_verdicts(&conversation()).await.expect("read"), []);
     assert_eq!(story.store.verdicts(&conversation()).await.expect("read"), untold);
     let items = story.store.items(&conversation()).await.expect("read");

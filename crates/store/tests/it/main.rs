@@ -8,6 +8,8 @@ mod forgotten;
 mod hub;
 mod ledger;
 mod questions;
+mod queued;
 mod story;
 mod taken_back;
+mod taken_up;
 mod turns;
