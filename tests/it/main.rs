@@ -22,6 +22,7 @@ mod kill_sweep;
 mod limit;
 mod looking;
 mod modes;
+mod prefix;
 mod private;
 mod question;
 mod queue;

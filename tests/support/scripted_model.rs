@@ -55,6 +55,7 @@ enum Script {
 #[derive(Debug, Clone, Default)]
 struct Log {
     requests: Vec<Value>,
+    bodies: Vec<String>,
     refused_keys: usize,
     hang_ups: usize,
     violations: Vec<String>,
@@ -92,6 +93,12 @@ impl ScriptedModel {
     #[must_use]
     pub fn requests(&self) -> Vec<Value> {
         self.desk.log.borrow().requests.clone()
+    }
+
+    /// The same bodies, byte for byte.
+    #[must_use]
+    pub fn bodies(&self) -> Vec<String> {
+        self.desk.log.borrow().bodies.clone()
     }
 
     /// How many requests came with another key than [`KEY`].
@@ -153,10 +160,11 @@ impl Desk {
     }
 
     /// Checks and records a request; answers which one it is, counted from 1.
-    fn record(&self, request: &Value, violations: Vec<String>) -> usize {
+    fn record(&self, request: &Value, body: &str, violations: Vec<String>) -> usize {
         let mut number = 0;
         self.log.send_modify(|log| {
             log.requests.push(request.clone());
+            log.bodies.push(body.to_owned());
             number = log.requests.len();
             let named = violations.into_iter().map(|what| format!("request {number}: {what}"));
             log.violations.extend(named);
@@ -193,7 +201,7 @@ async fn answer(
     }
     let violations = rules::violations(&method, &uri.to_string(), &headers, &text);
     let request = serde_json::from_str(&text).unwrap_or_default();
-    let number = desk.record(&request, violations);
+    let number = desk.record(&request, &text, violations);
     let reply = desk.next_reply(&request);
     let name = format!("{}_{number}", desk.port);
     let opening = reply::opening(&name, &request["model"]);

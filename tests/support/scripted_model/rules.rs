@@ -81,6 +81,10 @@ pub(crate) fn request_violations(request: &Value) -> Vec<String> {
     if request["stream"] != Value::Bool(true) {
         found.push("stream is not true".into());
     }
+    let breakpoints = request.to_string().matches("\"cache_control\":{").count();
+    if breakpoints > 4 {
+        found.push(format!("{breakpoints} cache breakpoints, but 4 are the most"));
+    }
     found.extend(system_violations(&request["system"]));
     found.extend(tool_violations(&request["tools"]));
     found.extend(message_violations(request));

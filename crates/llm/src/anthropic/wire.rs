@@ -10,8 +10,9 @@ use serde_json::Value;
 
 use crate::model::{Block, ModelMessage, ModelRequest, ToolSpec, callable_name};
 
-/// A request for a streamed answer. The end of the tools and of the instructions are cache
-/// breakpoints: both are the same from request to request.
+/// A request for a streamed answer, with the four cache breakpoints that the API takes: the ends of
+/// the tools, of the instructions, of what was sent last time (the last but one message of the user,
+/// where the cache is read) and of this request (where it is written).
 #[derive(Debug, Serialize)]
 pub(super) struct Request<'a> {
     model: &'a str,
@@ -73,6 +74,8 @@ enum Content<'a> {
 enum Known<'a> {
     Text {
         text: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<CacheControl>,
     },
     ToolUse {
         id: &'a str,
@@ -84,6 +87,8 @@ enum Known<'a> {
         content: &'a str,
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_control: Option<CacheControl>,
     },
 }
 
@@ -104,7 +109,7 @@ impl<'a> From<&'a ModelRequest> for Request<'a> {
             system: system.into_iter().collect(),
             tools,
             tool_choice,
-            messages: request.messages.iter().map(message).collect(),
+            messages: marked(&request.messages),
         }
     }
 }
@@ -137,6 +142,21 @@ fn called(messages: &[ModelMessage]) -> Vec<Tool<'_>> {
     names.into_iter().map(declare).collect()
 }
 
+/// The messages, with the ends of the last two of the user as breakpoints.
+fn marked(messages: &[ModelMessage]) -> Vec<Message<'_>> {
+    let mut sent: Vec<Message<'_>> = messages.iter().map(message).collect();
+    let users = sent.iter_mut().rev().filter(|message| message.role == Role::User);
+    for message in users.take(2) {
+        if let Some(Content::Known(
+            Known::Text { cache_control, .. } | Known::ToolResult { cache_control, .. },
+        )) = message.content.last_mut()
+        {
+            *cache_control = Some(CacheControl::Ephemeral);
+        }
+    }
+    sent
+}
+
 fn message(message: &ModelMessage) -> Message<'_> {
     Message { role: message.role, content: message.blocks.iter().map(content).collect() }
 }
@@ -144,13 +164,14 @@ fn message(message: &ModelMessage) -> Message<'_> {
 fn content(block: &Block) -> Content<'_> {
     Content::Known(match block {
         Block::Verbatim(value) => return Content::Verbatim(value),
-        Block::Text(text) => Known::Text { text },
+        Block::Text(text) => Known::Text { text, cache_control: None },
         Block::Call(call) => {
             let name = callable_name(&call.tool);
             Known::ToolUse { id: call.id.as_str(), name, input: &call.arguments }
         }
         Block::Result { call, output, is_error } => {
-            Known::ToolResult { tool_use_id: call.as_str(), content: output, is_error: *is_error }
+            let (tool_use_id, is_error) = (call.as_str(), *is_error);
+            Known::ToolResult { tool_use_id, content: output, is_error, cache_control: None }
         }
     })
 }

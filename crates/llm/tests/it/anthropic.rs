@@ -98,7 +98,9 @@ async fn the_request_is_what_the_api_wants_with_the_stable_parts_marked_for_the_
                 { "name": "b", "description": "Looks.", "input_schema": schema,
                   "cache_control": ephemeral },
             ],
-            "messages": [{ "role": "user", "content": [{ "type": "text", "text": "hi" }] }],
+            "messages": [{ "role": "user", "content": [
+                { "type": "text", "text": "hi", "cache_control": ephemeral },
+            ] }],
         })
     );
 }
@@ -122,7 +124,8 @@ async fn a_closing_request_declares_the_tools_it_tells_of_and_forbids_calls() {
         [&body["messages"][1]["content"][0], &body["messages"][2]["content"][0]],
         [
             &json!({ "type": "tool_use", "id": "1", "name": "look", "input": { "a": 1 } }),
-            &json!({ "type": "tool_result", "tool_use_id": "1", "content": "x", "is_error": true }),
+            &json!({ "type": "tool_result", "tool_use_id": "1", "content": "x", "is_error": true,
+                     "cache_control": { "type": "ephemeral" } }),
         ]
     );
 }
@@ -292,16 +295,20 @@ async fn a_whole_turn_with_a_tool_runs_over_http() {
     assert_eq!(ending.message.unwrap().text(), "It is blue.");
     server.requests.recv().await.unwrap();
     let second = server.requests.recv().await.unwrap().body;
+    let mark = json!({ "type": "ephemeral" });
     assert_eq!(
         second["messages"],
         json!([
-            { "role": "user", "content": [{ "type": "text", "text": "What colour is the sky?" }] },
+            { "role": "user", "content": [
+                { "type": "text", "text": "What colour is the sky?", "cache_control": mark },
+            ] },
             { "role": "assistant", "content": [
                 { "type": "text", "text": "Let me look." },
                 { "type": "tool_use", "id": "toolu_1", "name": "look", "input": { "what": "sky" } },
             ] },
             { "role": "user", "content": [
-                { "type": "tool_result", "tool_use_id": "toolu_1", "content": "sky 0" },
+                { "type": "tool_result", "tool_use_id": "toolu_1", "content": "sky 0",
+                  "cache_control": mark },
             ] },
         ])
     );
