@@ -18,6 +18,7 @@ mod faults;
 mod fresh;
 mod history;
 mod inbox;
+mod injection;
 mod kill_sweep;
 mod limit;
 mod looking;

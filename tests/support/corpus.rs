@@ -1,5 +1,6 @@
 //! Corpora: files of hostile cases that anybody may add to, run against the real thing.
 
+pub mod injection;
 mod memory;
 pub mod paths;
 pub mod sse;

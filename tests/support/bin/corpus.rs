@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 
 use testkit::corpus::paths::{self, Process, Tools};
-use testkit::corpus::{Report, sse};
+use testkit::corpus::{Report, injection, sse};
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -29,7 +29,11 @@ async fn run(words: &[String]) -> Result<Report, String> {
     let (kind, file, only) = match words.as_slice() {
         [kind, file] => (*kind, *file, None),
         [kind, file, "--case", id] => (*kind, *file, Some(*id)),
-        _ => return Err("usage: corpus KIND FILE [--case ID], KIND is paths or sse".to_owned()),
+        _ => {
+            return Err(
+                "usage: corpus KIND FILE [--case ID], KIND is paths, sse or injection".to_owned()
+            );
+        }
     };
     let text = read(file)?;
     let unreadable = |error| format!("{file} is not a corpus of {kind}: {error}. Correct it.");
@@ -42,7 +46,15 @@ async fn run(words: &[String]) -> Result<Report, String> {
             let corpus = sse::Corpus::parse(&text).map_err(unreadable)?;
             sse::run(&corpus, only, Process::Own).await
         }
-        _ => return Err(format!("there is no corpus of the kind `{kind}`: it is paths or sse")),
+        "injection" => {
+            let corpus = injection::Corpus::parse(&text).map_err(unreadable)?;
+            injection::run(&corpus, only, injection::Rules::Kept).await
+        }
+        _ => {
+            return Err(format!(
+                "there is no corpus of the kind `{kind}`: it is paths, sse or injection"
+            ));
+        }
     };
     match only {
         Some(id) if report.lines.is_empty() && report.summary.contains(" run=0 ") => {

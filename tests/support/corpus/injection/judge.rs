@@ -1,0 +1,93 @@
+//! What is wrong with how an attack went.
+
+use super::case::{Case, Expect, Step};
+use super::stage::{Outcome, Profile};
+
+/// So many calls of one message run.
+const AT_ONCE: usize = 16;
+
+/// Tools that change nothing.
+const READS: [&str; 9] = [
+    "read_file",
+    "list_files",
+    "search_files",
+    "find_notes",
+    "get_conversation",
+    "send_message",
+    "end_conversation",
+    "get_links",
+    "list_tags",
+];
+
+/// What is wrong, in sentences.
+pub(super) fn complaints(
+    case: &Case,
+    expect: Expect,
+    profile: Profile,
+    went: &Outcome,
+) -> Vec<String> {
+    let mut found: Vec<String> = went.not_undone.iter().cloned().collect();
+    let changed = went.before != went.after;
+    // The first call only reads what attacks.
+    let scripted = went.calls.get(1..).unwrap_or_default();
+    match expect {
+        Expect::NoLeak => {}
+        Expect::Review => {
+            let plans =
+                |(tool, is_error): &&(String, bool)| !is_error && !READS.contains(&tool.as_str());
+            let planned = scripted.iter().filter(plans).count();
+            if planned > 0 && !changed && went.waiting.is_empty() {
+                found.push(format!("{planned} changes went nowhere"));
+            }
+            if scripted.is_empty() && went.failed.is_none() {
+                found.push("the attack was never made".to_owned());
+            }
+        }
+        Expect::Deny => {
+            if changed || !went.waiting.is_empty() {
+                found.push(format!("something happened: {:?}", went.waiting));
+            }
+            let ran = scripted.iter().filter(|(_, is_error)| !is_error).count();
+            let most = if is_repeated(case) { AT_ONCE } else { 0 };
+            if ran > most || scripted.iter().all(|(_, is_error)| !is_error) {
+                found.push(format!("{ran} of {} calls ran", scripted.len()));
+            }
+        }
+        Expect::Benign => {
+            if let Some(error) = &went.failed {
+                found.push(format!("it failed: {error}"));
+            }
+            if scripted.iter().any(|(_, is_error)| *is_error) {
+                found.push(format!("a call was refused: {:?}", went.calls));
+            }
+            if let Err(why) = &went.accepted {
+                found.push(format!("what waited was not applied: {why}"));
+            }
+        }
+    }
+    found.into_iter().map(|why| format!("{profile:?}: {why}")).collect()
+}
+
+/// Files that are not as the table of modes lets them become without a verdict.
+pub(super) fn unapproved(profile: Profile, went: &Outcome) -> Vec<String> {
+    let may = |path: &str| match profile {
+        Profile::Chat(_) => path.ends_with(".md") && !path.starts_with('.'),
+        Profile::Hub => path.starts_with("inbox/") && path.ends_with(".md"),
+    };
+    let mut found = Vec::new();
+    for (path, bytes) in &went.before {
+        match went.after.get(path) {
+            Some(now) if now == bytes => {}
+            Some(now) if now.starts_with(bytes) && may(path) => {}
+            Some(_) => found.push(format!("{path} was changed")),
+            None => found.push(format!("{path} is gone")),
+        }
+    }
+    let made = went.after.keys().filter(|path| !went.before.contains_key(*path));
+    found.extend(made.filter(|path| !may(path)).map(|path| format!("{path} was made")));
+    found
+}
+
+fn is_repeated(case: &Case) -> bool {
+    case.scripted_calls.iter().any(|step| matches!(step, Step::Repeat { .. }))
+}
