@@ -114,6 +114,10 @@ struct Bare;
 
 #[async_trait]
 impl Archive for Bare {
+    async fn result(&self, _: &ConversationId, _: &str) -> Result<Option<String>, ArchiveError> {
+        Ok(None)
+    }
+
     async fn recent(&self, _: u32) -> Result<Vec<Ended>, ArchiveError> {
         Ok(Vec::new())
     }

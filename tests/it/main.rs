@@ -21,6 +21,7 @@ mod inbox;
 mod injection;
 mod kill_sweep;
 mod limit;
+mod long_results;
 mod looking;
 mod modes;
 mod prefix;

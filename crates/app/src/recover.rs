@@ -165,7 +165,7 @@ fn cut_result(
         format!("The program was interrupted before {tool} did anything.")
     };
     let is_error = done.is_empty() && !waits;
-    CallResult { call, output, is_error, reactions: Vec::new(), seen: Vec::new() }
+    CallResult { call, output, is_error, reactions: Vec::new(), seen: Vec::new(), whole: None }
 }
 
 #[cfg(test)]

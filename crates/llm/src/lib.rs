@@ -25,6 +25,7 @@ pub mod retry;
 mod run;
 pub mod service;
 mod session;
+pub mod shorten;
 mod sse;
 mod tls;
 mod tokens;

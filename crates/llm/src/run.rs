@@ -24,7 +24,7 @@ mod halt;
 mod place;
 
 use halt::{Halt, Halted};
-use place::Place;
+use place::{Place, Results};
 
 /// So many events that have come already are taken in together; between them nobody can stop.
 const TOGETHER: usize = 256;
@@ -52,13 +52,15 @@ pub(crate) async fn run(
 ) -> Ran {
     parts.host.tell(turn, TurnEvent::Began);
     let halt = Halt { shutdown: &parts.cancel, stop };
-    let place = Place { parts, turn, question: Uuid::now_v7().into() };
+    let results = Results::Whole;
+    let place = Place { parts, turn, question: Uuid::now_v7().into(), results };
     let setup = match halt.or(parts.host.setup(turn)).await {
         Ok(Ok(setup)) => setup,
         Ok(Err(error)) => return place.end(&new_answer(), Finish::failed(error)).await,
         Err(Halted::Stopped) => return place.end(&new_answer(), Finish::cancelled()).await,
         Err(Halted::Shutdown) => return Ran::Left,
     };
+    let place = Place { results: Results::of(&setup), ..place };
     let rules = match place.rules(&setup).await {
         Ok(rules) => rules,
         Err(error) => return place.end(&new_answer(), Finish::failed(error)).await,

@@ -38,6 +38,7 @@ pub(crate) fn refused(call: CallId, output: impl Into<String>) -> CallResult {
         is_error: true,
         reactions: Vec::new(),
         seen: Vec::new(),
+        whole: None,
     }
 }
 

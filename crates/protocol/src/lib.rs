@@ -47,4 +47,4 @@ pub use reaction::{Passage, Reaction};
 pub use review::{NoteDiff, Review};
 pub use settings::{Mode, ProviderKind, Resume, Settings};
 pub use time::Timestamp;
-pub use turn::{CallResult, Ending, NewTurn, OpenTurn, Step, TurnStatus, Usage};
+pub use turn::{CallResult, Ending, NewTurn, OpenTurn, Step, TurnStatus, Usage, WholeResult};

@@ -115,6 +115,17 @@ pub struct CallResult {
     pub reactions: Vec<Reaction>,
     /// Contents that the conversation has now read, by note.
     pub seen: Vec<(NotePath, ContentHash)>,
+    /// All of it, when `output` is only its beginning.
+    pub whole: Option<WholeResult>,
+}
+
+/// A result that was too long to be told at once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WholeResult {
+    /// What a model names it by.
+    pub handle: String,
+    /// All of it.
+    pub text: String,
 }
 
 /// How a turn ends: one durable commit.

@@ -33,6 +33,7 @@ mod turn;
 mod undoing;
 mod usage;
 pub mod view;
+mod whole_result;
 mod writer;
 
 use std::path::Path;

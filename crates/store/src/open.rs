@@ -25,6 +25,7 @@ fn migrations() -> Vec<Migration> {
         (4, "forgotten", include_str!("../migrations/0004_forgotten.sql")),
         (5, "lighter_ledger", include_str!("../migrations/0005_lighter_ledger.sql")),
         (6, "taken_up", include_str!("../migrations/0006_taken_up.sql")),
+        (7, "whole", include_str!("../migrations/0007_whole.sql")),
     ]
     .into_iter()
     .map(|(version, name, sql)| {

@@ -13,7 +13,7 @@ use sqlx::{Row, SqliteConnection};
 use crate::column::{Columns, json};
 use crate::commit::read;
 use crate::error::Failure;
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, whole_result};
 
 /// What a model is told about a call that nobody answered before its turn ended.
 const NEVER_RUN: &str = "Not run: the turn ended before this call.";
@@ -95,6 +95,9 @@ pub(crate) async fn answer(
         .await?;
         if stored.rows_affected() == 0 {
             return Err(Failure::not_found("stored call", &result.call));
+        }
+        if let Some(whole) = &result.whole {
+            whole_result::insert(db, turn, &result.call, whole).await?;
         }
     }
     Ok(())

@@ -31,7 +31,8 @@ pub struct Said {
     pub text: String,
 }
 
-/// Looks up ended conversations; one that goes on is never among them.
+/// Looks up ended conversations (one that goes on is never among them), and long results of the
+/// one that goes on.
 ///
 /// Implemented over SQLite by the application and in memory by the tests.
 #[async_trait]
@@ -41,6 +42,14 @@ pub trait Archive: Send + Sync {
 
     /// Those in which the words of `query` were said, newest first, at most `limit`.
     async fn search(&self, query: &str, limit: u32) -> Result<Vec<Ended>, ArchiveError>;
+
+    /// All of a result that was shortened in this conversation, without what is private now;
+    /// `None` when it has none with this handle.
+    async fn result(
+        &self,
+        conversation: &ConversationId,
+        handle: &str,
+    ) -> Result<Option<String>, ArchiveError>;
 
     /// One in full, oldest words first; `None` when there is none with this id or it goes on.
     async fn whole(&self, id: &ConversationId) -> Result<Option<Vec<Said>>, ArchiveError>;

@@ -24,6 +24,7 @@ use crate::list_tags::ListTags;
 use crate::move_file::MoveFile;
 use crate::notes::Notes;
 use crate::read_file::ReadFile;
+use crate::read_result::ReadResult;
 use crate::search_files::SearchFiles;
 use crate::send_message::SendMessage;
 use crate::write_file::WriteFile;
@@ -62,7 +63,8 @@ pub fn catalog(shelf: Shelf) -> Result<ToolRegistry, DuplicateTool> {
     tools.register_changing(CreateFolder(notes.clone()))?;
     tools.register(GetActiveNote { notes, desk: desk.clone() })?;
     tools.register(GetCurrentTime(desk.clone()))?;
-    tools.register(GetConversation { archive, desk })?;
+    tools.register(GetConversation { archive: archive.clone(), desk })?;
+    tools.register(ReadResult(archive))?;
     tools.register(SendMessage)?;
     tools.register(EndConversation)?;
     Ok(tools)

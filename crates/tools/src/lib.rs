@@ -26,6 +26,7 @@ mod list_files;
 mod list_tags;
 mod move_file;
 mod read_file;
+mod read_result;
 mod search_files;
 mod send_message;
 mod write_file;

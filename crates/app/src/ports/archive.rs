@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use protocol::{Conversation, ConversationId, ConversationState, Message, TurnId};
+use protocol::{Conversation, ConversationId, ConversationState, Message, Part, TurnId};
 use store::{Store, StoreError};
 use tools::archive::{Archive, ArchiveError, Ended, Said};
 
@@ -23,6 +23,21 @@ impl Archive for StoreArchive {
 
     async fn search(&self, query: &str, limit: u32) -> Result<Vec<Ended>, ArchiveError> {
         self.ended(limit, Some(query)).await
+    }
+
+    async fn result(
+        &self,
+        conversation: &ConversationId,
+        handle: &str,
+    ) -> Result<Option<String>, ArchiveError> {
+        let found = self.store.whole_result(conversation, handle).await.map_err(told)?;
+        let Some(message) = found else { return Ok(None) };
+        let heard = self.keeper.heard_by_any(vec![message]).await;
+        let (rows, _) = heard.map_err(|error| ArchiveError(error.message))?;
+        Ok(rows.into_iter().flat_map(|row| row.parts).find_map(|part| match part {
+            Part::Result { output, .. } => Some(output),
+            _ => None,
+        }))
     }
 
     async fn whole(&self, id: &ConversationId) -> Result<Option<Vec<Said>>, ArchiveError> {

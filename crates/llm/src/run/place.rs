@@ -7,8 +7,9 @@ use protocol::{
 };
 
 use super::{Answer, Ran};
-use crate::host::{TurnEvent, TurnSetup};
+use crate::host::{Capacity, TurnEvent, TurnSetup};
 use crate::service::ServiceParts;
+use crate::shorten;
 use crate::tool::Effect;
 use crate::turn::{Finish, Kind, Rules, SoFar, TurnInput};
 
@@ -18,6 +19,26 @@ pub(super) struct Place<'a> {
     pub(super) turn: &'a OpenTurn,
     /// The id of the question, should the turn end with one.
     pub(super) question: QuestionId,
+    pub(super) results: Results,
+}
+
+/// How results are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Results {
+    Whole,
+    /// The long ones cut, with a handle to read on.
+    Shortened,
+}
+
+impl Results {
+    /// A model that can read on is given long results cut.
+    pub(super) fn of(setup: &TurnSetup) -> Self {
+        let reads_on = setup.tools.iter().any(|tool| tool == shorten::READ_RESULT);
+        match setup.capacity {
+            Capacity::Window(_) if reads_on => Self::Shortened,
+            Capacity::Window(_) | Capacity::Unlimited => Self::Whole,
+        }
+    }
 }
 
 impl Place<'_> {
@@ -71,6 +92,7 @@ impl Place<'_> {
     }
 
     pub(super) async fn store_results(&self, results: Vec<CallResult>) -> TurnInput {
+        let results = self.told(results);
         point("llm.results.before");
         let stored = self.parts.transcript.results(&self.turn.turn, &results).await;
         point("llm.results.after");
@@ -101,6 +123,14 @@ impl Place<'_> {
         }
     }
 
+    /// The results as they are stored and told.
+    fn told(&self, results: Vec<CallResult>) -> Vec<CallResult> {
+        match self.results {
+            Results::Whole => results,
+            Results::Shortened => results.into_iter().map(shorten::shortened).collect(),
+        }
+    }
+
     fn ending(&self, answer: &Answer, finish: Finish) -> Ending {
         let at = now();
         let text = |text| self.message(answer, vec![Part::Text { text }]);
@@ -117,7 +147,7 @@ impl Place<'_> {
         });
         Ending {
             status: finish.status,
-            results: finish.results,
+            results: self.told(finish.results),
             message: finish.text.map(text),
             cut: finish.cut,
             question,

@@ -164,6 +164,7 @@ pub(crate) fn result(call: &str, output: &str) -> CallResult {
         is_error: false,
         reactions: Vec::new(),
         seen: Vec::new(),
+        whole: None,
     }
 }
 

@@ -5,7 +5,8 @@ use std::task::Poll;
 
 use protocol::conversation::Item;
 use protocol::{
-    ErrorCode, Origin, Part, Reaction, Role, Timestamp, TurnId, TurnStatus, Usage, UserError,
+    CallResult, ErrorCode, Origin, Part, Reaction, Role, Timestamp, TurnId, TurnStatus, Usage,
+    UserError, WholeResult,
 };
 use serde_json::json;
 use store::StoreError;
@@ -326,4 +327,24 @@ async fn the_chat_reads_as_it_was_told() {
             user("t2-asks", "Then not", 4, true),
         ]
     );
+}
+
+#[tokio::test]
+async fn a_whole_result_is_known_by_its_handle_in_its_own_conversation_only() {
+    let story = Story::begin().await;
+    story.says("t1", "Read it", 1).await;
+    story.begins().await;
+    story.steps("t1", "m1", &[("c1", "read_file", json!({}))]).await;
+    let whole = WholeResult { handle: "result-1".into(), text: "all of it".into() };
+    let short = CallResult { whole: Some(whole), ..result("c1", "all") };
+    story.store.store_results(&"t1".into(), &[short]).await.expect("stored");
+    let story = story.restart().await;
+    let found = story.store.whole_result(&conversation(), "result-1").await.expect("read");
+    let found = found.expect("there");
+    assert_eq!(found.turn, "t1".into());
+    let part = Part::Result { call: "c1".into(), output: "all of it".into(), is_error: false };
+    assert_eq!(found.parts, [part]);
+    for (conversation, handle) in [(conversation(), "result-2"), ("other".into(), "result-1")] {
+        assert_eq!(story.store.whole_result(&conversation, handle).await.expect("read"), None);
+    }
 }

@@ -229,6 +229,10 @@ impl OneEnded {
 
 #[async_trait]
 impl Archive for OneEnded {
+    async fn result(&self, _: &ConversationId, _: &str) -> Result<Option<String>, ArchiveError> {
+        Ok(None)
+    }
+
     async fn recent(&self, _: u32) -> Result<Vec<Ended>, ArchiveError> {
         Ok(vec![Self::ended()])
     }

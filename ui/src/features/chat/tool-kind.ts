@@ -37,6 +37,7 @@ const kinds: Record<string, ToolKind> = {
   find_notes: look,
   list_tags: look,
   get_conversation: look,
+  read_result: look,
   edit_file: change,
   write_file: change,
   append_file: change,
