@@ -3,10 +3,10 @@
 use std::process::Stdio;
 
 use protocol::ErrorCode;
-use serde_json::json;
+use serde_json::{Value, json};
 use testkit::scripted_model::{KEY, results};
 use testkit::{Gate, Reply, ScriptedModel};
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::Command;
 
 use crate::stage::{Home, PATIENCE, Said, run, without_model};
@@ -177,7 +177,8 @@ async fn the_exit_code_tells_a_failure_a_busy_vault_and_wrong_words_apart() {
     let refused = home.start(without_model()).await.app.open_vault(home.notes.root()).await;
     assert_eq!(refused.expect_err("one at a time").code, ErrorCode::Busy);
     running.quit().await;
-    assert_eq!(home.ask(&["zanzibar"]).await.code, Some(0), "free again");
+    let free = home.ask(&["zanzibar"]).await;
+    assert_eq!(free.code, Some(0), "free again: {}", free.err);
 }
 
 fn told(said: &Said) -> (Option<i32>, &str) {
@@ -192,4 +193,94 @@ impl Home {
         running.quit().await;
         snapshot.conversations.len()
     }
+}
+
+/// What `ask --json` prints for this input.
+async fn ask_json(home: &Home, model: &ScriptedModel, input: &str, more: &[&str]) -> (Said, Value) {
+    let mut command = ask(home, model, &[&["--json"], more].concat());
+    let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = piped.spawn().expect("it starts");
+    let mut stdin = child.stdin.take().expect("piped");
+    stdin.write_all(input.as_bytes()).await.expect("it reads");
+    drop(stdin);
+    let ended = tokio::time::timeout(PATIENCE, child.wait_with_output()).await;
+    let ended = ended.expect("it ends in time").expect("it ran");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    let said = Said { code: ended.status.code(), out: text(ended.stdout), err: text(ended.stderr) };
+    let told = serde_json::from_str(&said.out).unwrap_or_default();
+    (said, told)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_asks_with_one_object_and_hands_in_what_was_said_before() {
+    let edit = json!({ "path": "Harbour.md", "old_text": "at nine", "new_text": "at ten" });
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![("read_file", json!({ "path": "Harbour.md" }))]),
+        Reply::calls(vec![("edit_file", edit)]),
+        Reply::text("It now leaves at ten."),
+        Reply::text("You asked about the ferry."),
+    ])
+    .await;
+    let home = Home::new(&NOTES);
+    let before = home.notes.snapshot();
+    let input = json!({ "message": "The ferry leaves at ten", "context": { "page": "Harbour" } });
+    let (said, told) = ask_json(&home, &model, &input.to_string(), &[]).await;
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert_eq!(told["messages"][0]["text"], "It now leaves at ten.");
+    let calls = told["calls"].as_array().expect("calls");
+    let tools: Vec<_> = calls.iter().map(|call| (&call["tool"], &call["is_error"])).collect();
+    assert_eq!(tools, [(&json!("read_file"), &json!(false)), (&json!("edit_file"), &json!(false))]);
+    let planned = json!([{ "path": "Harbour.md", "diff": DIFF }]);
+    assert_eq!(told["change_set"], json!({ "written": false, "changed": [], "planned": planned }));
+    assert_eq!((&told["stop_reason"], &told["error"]), (&json!("done"), &Value::Null));
+    assert_eq!(home.notes.snapshot(), before, "nothing is written");
+    assert!(model.requests()[0]["messages"].to_string().contains("Told by the program that asks"));
+
+    let again = json!({ "message": "What did I ask?", "history": told["history"] });
+    let (said, told) = ask_json(&home, &model, &again.to_string(), &[]).await;
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert_eq!(told["messages"].as_array().map(Vec::len), Some(1), "the past is not told again");
+    let request = model.requests()[3]["messages"].to_string();
+    assert!(
+        request.contains("The ferry leaves at ten") && request.contains("It now leaves at ten.")
+    );
+    let (first, none) = (&model.requests()[0]["messages"], "What did I ask?");
+    assert!(!first.to_string().contains(none), "the control: a first question has no past");
+    assert_eq!(told["history"].as_array().map(Vec::len), Some(4));
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_that_may_write_is_told_what_was_changed_and_wrong_input_what_is_wrong() {
+    let append = json!({ "path": "Groceries.md", "content": "- [ ] eggs" });
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![("append_file", append)]),
+        Reply::text("Eggs are on the list."),
+    ])
+    .await;
+    let home = Home::new(&NOTES);
+    let input = r#"{"message": "add eggs"}"#;
+    let (said, told) = ask_json(&home, &model, input, &["--write"]).await;
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    let written = json!({ "written": true, "changed": ["Groceries.md"], "planned": [] });
+    assert_eq!(told["change_set"], written);
+    assert!(home.notes.read("Groceries.md").ends_with("- [ ] eggs\n"));
+    for (input, why) in [
+        ("milk", "expected value"),
+        (r#"{"message": "  "}"#, "its message is empty"),
+        (r#"{"message": "x", "histroy": []}"#, "unknown field `histroy`"),
+    ] {
+        let (said, _) = ask_json(&home, &model, input, &[]).await;
+        assert_eq!((said.code, said.out.as_str()), (Some(1), ""));
+        assert!(
+            said.err.contains(why) && said.err.contains("Give one JSON object"),
+            "{}",
+            said.err
+        );
+    }
+    let running = home.open(without_model()).await;
+    let (said, _) = ask_json(&home, &model, input, &[]).await;
+    assert_eq!(said.code, Some(3), "{}", said.err);
+    running.quit().await;
+    model.finish();
 }

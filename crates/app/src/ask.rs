@@ -1,11 +1,17 @@
 //! One question from the command line: answered, printed, not listed as a conversation.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use llm::Pace;
+use protocol::applied::ListApplied;
 use protocol::conversation::Item;
 use protocol::request::DecideReview;
-use protocol::{NotePath, Origin, TurnStatus, UserError};
+use protocol::{
+    ConversationId, Ending, Message, NewTurn, NotePath, Origin, Part, Role, TurnId, TurnStatus,
+    Usage, UserError,
+};
+use store::{PlannedRow, Store};
 
 use crate::app::App;
 use crate::aside::aside;
@@ -13,6 +19,7 @@ use crate::clock::now;
 use crate::data_dir::DataDir;
 use crate::diff::unified;
 use crate::feed::Listener;
+use crate::open_vault::OpenVault;
 use crate::purpose::Purpose;
 use crate::submit::{Words, first_words};
 use crate::trouble::{of_note, user_error};
@@ -27,16 +34,40 @@ pub struct Question {
     pub note: Option<String>,
     /// Whether changes are written; else they are returned as a diff and discarded.
     pub write: bool,
+    /// What whoever asks says about where the user is, for the model.
+    pub context: Option<String>,
+    /// What was said before, oldest first. Nothing else is remembered from question to question.
+    pub history: Vec<Spoken>,
+}
+
+/// Something that was said before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spoken {
+    /// By whom.
+    pub role: Role,
+    /// The words.
+    pub text: String,
 }
 
 /// What came of it.
 pub struct Asked {
     /// What stands in the chat, without the question itself.
     pub items: Vec<Item>,
-    /// Planned changes that were not written, as a unified diff.
-    pub diff: String,
+    /// Planned changes that were not written, as unified diffs.
+    pub planned: Vec<Unwritten>,
+    /// Notes that were changed.
+    pub written: Vec<NotePath>,
     /// Why there is no whole answer.
     pub error: Option<UserError>,
+}
+
+/// A note as it would be changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unwritten {
+    /// The note.
+    pub path: NotePath,
+    /// As a unified diff.
+    pub diff: String,
 }
 
 /// Runs one turn. `listener` hears the feed while it streams.
@@ -59,31 +90,95 @@ async fn run(app: &App, question: Question, listener: Listener) -> Result<Asked,
         let path = aside(move || vault.resolve(&note)).await?.map_err(|error| of_note(&error))?;
         app.name_note(path).await?;
     }
-    let conversation = crate::clock::fresh();
+    let conversation: ConversationId = crate::clock::fresh();
     let title = first_words(&question.text);
     open.store
         .create_unlisted_conversation(&conversation, &title, now())
         .await
         .map_err(user_error)?;
+    remember(&open.store, &conversation, question.history).await?;
     let words = Words::new(question.text, Origin::Cli);
-    let prepared = open.new_turn(&conversation, &words).await?;
+    let mut prepared = open.new_turn(&conversation, &words).await?;
+    if let Some(text) = question.context {
+        prepared.new.message.parts.insert(0, Part::Context { text });
+    }
     open.submit(prepared).await?;
     open.service.idle(&conversation).await;
     open.caught_up().await;
     open.feed.flush();
-    let planned = open.store.open_change_set(&conversation).await.map_err(user_error)?;
-    let mut diff = String::new();
-    if let Some(set) = planned {
-        diff = set.planned.iter().map(|row| unified(&row.change)).collect();
-        let rejected: Vec<NotePath> = set.planned.iter().map(|r| r.change.path.clone()).collect();
-        let discard = DecideReview { review: set.id, accepted: Vec::new(), rejected };
-        crate::review::decide(&open, &conversation, &discard).await?;
-    }
+    let planned = discarded(&open, &conversation).await?;
+    let all = ListApplied { conversation: Some(conversation.clone()), before: None };
+    let sets = app.list_applied(&all).await?.sets.into_iter().rev();
+    let written = sets.flat_map(|set| set.notes).map(|note| note.path).collect();
     let mut items = open.store.items(&conversation).await.map_err(user_error)?;
-    items.retain(|item| !matches!(item, Item::User { .. } | Item::Verdict { .. }));
+    // What was said before is not said again.
+    if let Some(asked) = items.iter().rposition(|item| matches!(item, Item::User { .. })) {
+        items.drain(..=asked);
+    }
+    items.retain(|item| !matches!(item, Item::Verdict { .. }));
     let error = items.iter().find_map(|item| match item {
         Item::Ended { status: TurnStatus::Failed, error, .. } => error.clone(),
         _ => None,
     });
-    Ok(Asked { items, diff, error })
+    Ok(Asked { items, planned, written, error })
+}
+
+/// What was planned and not written. It does not wait: nobody will decide about it.
+async fn discarded(
+    open: &Arc<OpenVault>,
+    conversation: &ConversationId,
+) -> Result<Vec<Unwritten>, UserError> {
+    let set = open.store.open_change_set(conversation).await.map_err(user_error)?;
+    let Some(set) = set else { return Ok(Vec::new()) };
+    let unwritten =
+        |row: &PlannedRow| Unwritten { path: row.change.path.clone(), diff: unified(&row.change) };
+    let planned: Vec<Unwritten> = set.planned.iter().map(unwritten).collect();
+    let rejected = planned.iter().map(|note| note.path.clone()).collect();
+    let discard = DecideReview { review: set.id, accepted: Vec::new(), rejected };
+    crate::review::decide(open, conversation, &discard).await?;
+    Ok(planned)
+}
+
+/// Stores what was said before, each message of the user as a turn that has ended.
+async fn remember(
+    store: &Store,
+    conversation: &ConversationId,
+    history: Vec<Spoken>,
+) -> Result<(), UserError> {
+    let mut said = history.into_iter().peekable();
+    while said.peek().is_some() {
+        let asked = said.next_if(|one| one.role == Role::User);
+        let answered = said.next_if(|one| one.role == Role::Assistant);
+        let message = |turn: &TurnId, role, text: Option<Spoken>| Message {
+            id: crate::clock::fresh(),
+            conversation: conversation.clone(),
+            turn: turn.clone(),
+            role,
+            parts: text.into_iter().map(|one| Part::Text { text: one.text }).collect(),
+            at: now(),
+        };
+        let turn: TurnId = crate::clock::fresh();
+        let new = NewTurn {
+            turn: turn.clone(),
+            message: message(&turn, Role::User, asked),
+            origin: Origin::Cli,
+            answers: None,
+        };
+        store.submit_turn(&new).await.map_err(user_error)?;
+        store.begin_turn(conversation).await.map_err(user_error)?;
+        let answer = answered.map(|one| message(&turn, Role::Assistant, Some(one)));
+        let ending = Ending {
+            status: TurnStatus::Done,
+            results: Vec::new(),
+            message: answer,
+            cut: false,
+            question: None,
+            ends_conversation: false,
+            error: None,
+            usage: Usage::default(),
+            at: now(),
+        };
+        store.finish_turn(&turn, &ending).await.map_err(user_error)?;
+    }
+    Ok(())
 }

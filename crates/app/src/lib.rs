@@ -46,7 +46,7 @@ mod view;
 mod watching;
 
 pub use app::{App, Fallback};
-pub use ask::{Asked, Question, ask};
+pub use ask::{Asked, Question, Spoken, Unwritten, ask};
 pub use data_dir::DataDir;
 pub use feed::Listener;
 pub use hub::{Token as HubToken, local as local_hub};

@@ -1,5 +1,7 @@
 //! `ask`: words go in, the answer streams out, changes are shown as a diff or written.
 
+mod json;
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,13 +25,27 @@ pub(crate) struct Arguments {
     /// Write changes; without it they are printed as a diff and discarded.
     #[arg(long)]
     write: bool,
+    /// Read one JSON object (`message`, `context`, `history`) and print one (`messages`, `calls`,
+    /// `change_set`, `reactions`, `stop_reason`, `error`, `history`).
+    #[arg(long, conflicts_with = "text")]
+    json: bool,
     /// The words.
-    #[arg(required = true, value_name = "TEXT")]
+    #[arg(required_unless_present = "json", value_name = "TEXT")]
     text: Vec<String>,
+}
+
+/// Whether changes are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Written {
+    Yes,
+    No,
 }
 
 /// Runs one turn and prints it: the answer on stdout, what is done on stderr.
 pub(crate) async fn run(data: DataDir, arguments: Arguments) -> Result<ExitCode, UserError> {
+    if arguments.json {
+        return run_json(data, arguments).await;
+    }
     let printer = Arc::new(Mutex::new(Printer::default()));
     let heard = Arc::clone(&printer);
     let listener: Listener = Box::new(move |batch| {
@@ -42,17 +58,37 @@ pub(crate) async fn run(data: DataDir, arguments: Arguments) -> Result<ExitCode,
         text: arguments.text.join(" "),
         note: arguments.note,
         write: arguments.write,
+        context: None,
+        history: Vec::new(),
     };
     let asked = app::ask(data, question, listener).await?;
     printer.lock().unwrap_or_else(PoisonError::into_inner).end_line();
-    if !asked.diff.is_empty() {
-        write(&format!("\n{}", asked.diff));
+    if !asked.planned.is_empty() {
+        let diffs: String = asked.planned.iter().map(|note| note.diff.as_str()).collect();
+        write(&format!("\n{diffs}"));
         note("Nothing was changed: add --write to change the notes.");
     }
     match asked.error {
         Some(error) => Err(error),
         None => Ok(ExitCode::SUCCESS),
     }
+}
+
+/// The same as a program wants it. A turn that failed is told in the object, and by the exit code.
+async fn run_json(data: DataDir, arguments: Arguments) -> Result<ExitCode, UserError> {
+    let input = json::Input::read()?;
+    let question = Question {
+        vault: arguments.vault,
+        text: input.message.clone(),
+        note: arguments.note,
+        write: arguments.write,
+        context: input.context(),
+        history: input.spoken(),
+    };
+    let written = if arguments.write { Written::Yes } else { Written::No };
+    let asked = app::ask(data, question, Box::new(|_| true)).await?;
+    write(&format!("{}\n", json::output(&input, &asked, written)));
+    Ok(if asked.error.is_none() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Prints what happens, in order.

@@ -1,0 +1,126 @@
+//! `ask --json`: one JSON object in, one out. Nothing is remembered from one to the next but what the
+//! caller hands in again as `history`.
+
+use std::io::Read as _;
+
+use app::{Asked, Spoken};
+use protocol::conversation::Item;
+use protocol::{Role, TurnStatus, UserError};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::Written;
+
+/// The longest input, in bytes.
+const LARGEST: u64 = 4 << 20;
+
+/// What is asked.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// The words.
+    pub(super) message: String,
+    /// Where the user is and what is seen there, in any shape.
+    #[serde(default)]
+    context: Value,
+    /// What was said before, oldest first.
+    #[serde(default)]
+    pub(super) history: Vec<Past>,
+}
+
+/// Something that was said before.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Past {
+    role: Role,
+    text: String,
+}
+
+impl Input {
+    /// Reads all of the standard input.
+    pub(super) fn read() -> Result<Self, UserError> {
+        let mut text = String::new();
+        let read = std::io::stdin().lock().take(LARGEST + 1).read_to_string(&mut text);
+        let refused = |why: String| {
+            UserError::other(format!(
+                "The input is not a question: {why}. Give one JSON object such as \
+                 {{\"message\": \"…\", \"context\": {{}}, \"history\": []}}."
+            ))
+        };
+        read.map_err(|error| refused(error.to_string()))?;
+        if text.len() as u64 > LARGEST {
+            return Err(refused("it is longer than 4 MiB".to_owned()));
+        }
+        let input: Self =
+            serde_json::from_str(&text).map_err(|error| refused(error.to_string()))?;
+        if input.message.trim().is_empty() {
+            return Err(refused("its message is empty".to_owned()));
+        }
+        Ok(input)
+    }
+
+    /// The context as the model is told it.
+    pub(super) fn context(&self) -> Option<String> {
+        let is_empty = match &self.context {
+            Value::Null => true,
+            Value::Object(fields) => fields.is_empty(),
+            _ => false,
+        };
+        (!is_empty).then(|| format!("Told by the program that asks:\n{:#}", self.context))
+    }
+
+    /// What was said before, for the application.
+    pub(super) fn spoken(&self) -> Vec<Spoken> {
+        let said = self.history.iter().cloned();
+        said.map(|past| Spoken { role: past.role, text: past.text }).collect()
+    }
+}
+
+/// What came of it, as JSON.
+pub(super) fn output(input: &Input, asked: &Asked, written: Written) -> Value {
+    let mut history = input.history.clone();
+    history.push(Past { role: Role::User, text: input.message.clone() });
+    let (mut messages, mut calls, mut reactions) = (Vec::new(), Vec::new(), Vec::new());
+    let mut reason = TurnStatus::Done;
+    for item in &asked.items {
+        match item {
+            Item::Assistant { text, cut, .. } => {
+                messages.push(json!({ "role": Role::Assistant, "text": text, "cut": cut }));
+                history.push(Past { role: Role::Assistant, text: text.clone() });
+            }
+            Item::Asked { text, .. } => {
+                reason = TurnStatus::Asked;
+                let question =
+                    json!({ "role": Role::Assistant, "text": text, "is_question": true });
+                messages.push(question);
+                history.push(Past { role: Role::Assistant, text: text.clone() });
+            }
+            Item::Tool { call, tool, arguments, output, is_error, reactions: told, .. } => {
+                let arguments: Value = serde_json::from_str(arguments).unwrap_or_default();
+                calls.push(json!({
+                    "id": call, "tool": tool, "arguments": arguments, "output": output,
+                    "is_error": is_error,
+                }));
+                reactions.extend(told);
+            }
+            Item::Ended { status, .. } => reason = *status,
+            _ => {}
+        }
+    }
+    let planned = asked.planned.iter();
+    let planned = planned.map(|note| json!({ "path": note.path, "diff": note.diff }));
+    let planned: Vec<Value> = planned.collect();
+    json!({
+        "messages": messages,
+        "calls": calls,
+        "change_set": {
+            "written": written == Written::Yes,
+            "changed": asked.written,
+            "planned": planned,
+        },
+        "reactions": reactions,
+        "stop_reason": reason,
+        "error": asked.error,
+        "history": history,
+    })
+}
