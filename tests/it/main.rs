@@ -32,6 +32,7 @@ mod resume;
 mod review;
 mod seams;
 mod stage;
+mod stop;
 mod undo;
 mod undo_moves;
 mod watch;

@@ -228,9 +228,10 @@ impl App {
         self.open().await?.send(request).await
     }
 
-    /// Stops the running turn of a conversation.
+    /// Stops what runs in a conversation, its turn or the verdict that is carried out there: the note
+    /// that is being written is finished, the rest waits as it did.
     pub async fn stop(&self, conversation: &ConversationId) -> Result<(), UserError> {
-        self.open().await?.service.stop(conversation);
+        self.open().await?.stop(conversation);
         Ok(())
     }
 

@@ -10,7 +10,7 @@ use protocol::event::Indexing as Progress;
 use protocol::{AppEvent, ChangeKind, NotePath, PrivateRules, UserError};
 use tokio::sync::Notify;
 use vault::ledger::Ledger;
-use vault::{Applied, ApplyError, Order, Vault};
+use vault::{Applied, ApplyError, Halt, Order, Vault};
 
 use crate::aside::aside;
 use crate::open_vault::OpenVault;
@@ -110,12 +110,13 @@ impl Indexing {
         vault: &Vault,
         order: Order,
         ledger: &dyn Ledger,
+        halt: &Halt,
     ) -> Result<Applied, ApplyError> {
         let changes = || order.changes.iter().map(|planned| &planned.change);
         let takes_many = changes().any(|change| takes_many(change.kind()));
         let mut files: Vec<NotePath> = changes().map(|change| change.path.clone()).collect();
         files.extend(changes().filter_map(|change| change.target().cloned()));
-        let applied = vault.apply(order, ledger).await;
+        let applied = vault.apply_until(halt, order, ledger).await;
         if takes_many {
             self.catch_up().await;
         } else {

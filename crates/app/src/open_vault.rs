@@ -8,13 +8,16 @@ use hub::{HubEvent, HubHandle, LinkConfig};
 use llm::Pace;
 use llm::registry::ToolRegistry;
 use llm::service::{LlmService, ServiceParts};
-use protocol::{AppEvent, Ending, ErrorCode, HubState, HubStatus, OpenTurn, TurnStatus, UserError};
+use protocol::{
+    AppEvent, ConversationId, Ending, ErrorCode, HubState, HubStatus, OpenTurn, TurnStatus,
+    UserError,
+};
 use store::Store;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{TaskTracker, task_tracker::TaskTrackerToken};
 use tools::catalog::{Shelf, catalog};
-use vault::Vault;
+use vault::{Halt, Vault};
 
 use crate::announce::{Announcer, News};
 use crate::aside::aside;
@@ -71,6 +74,8 @@ pub(crate) struct OpenVault {
     pub(crate) news: mpsc::UnboundedSender<News>,
     /// Held while a plan or a verdict is carried out: neither sees the other half-way.
     pub(crate) deciding: Arc<tokio::sync::Mutex<()>>,
+    /// The verdict that is carried out, or was last, and the conversation it is about.
+    applying: Mutex<Option<(ConversationId, Halt)>>,
     /// Held while earlier versions are being forgotten.
     pub(crate) forgetting: tokio::sync::Mutex<()>,
     /// Held while the window is told about the note that it shows.
@@ -145,17 +150,14 @@ impl OpenVault {
         around: &Surroundings,
     ) -> Result<(Arc<Self>, Ears), UserError> {
         let (tasks, cancel) = (TaskTracker::new(), CancellationToken::new());
-        let (deciding, desk, bell) = (Arc::default(), around.desk.clone(), Arc::new(Notify::new()));
+        let (deciding, applying) = (Arc::default(), Mutex::default());
+        let (desk, bell) = (around.desk.clone(), Arc::new(Notify::new()));
         let keeper = Keeper::new(&vault, around.config.private_rules());
         let registry = registry(&store, &indexing, &keeper, &desk)?;
         let (tools, (news, heard)) = (offered(&registry), mpsc::unbounded_channel());
         let service = LlmService::new(ServiceParts {
             registry: Arc::new(registry),
-            transcript: Arc::new(StoreTranscript {
-                store: store.clone(),
-                bell: Arc::clone(&bell),
-                keeper: Arc::clone(&keeper),
-            }),
+            transcript: transcript(&store, &bell, &keeper),
             changes: Arc::new(VaultChanges {
                 vault: vault.clone(),
                 indexing: indexing.clone(),
@@ -194,6 +196,7 @@ impl OpenVault {
             bell,
             news,
             deciding,
+            applying,
             forgetting: tokio::sync::Mutex::default(),
             shown: tokio::sync::Mutex::default(),
             recent,
@@ -267,6 +270,24 @@ impl OpenVault {
         }
     }
 
+    /// Takes note that a verdict about a conversation is carried out until it is stopped.
+    pub(crate) fn applying(&self, conversation: &ConversationId) -> Halt {
+        let halt = Halt::default();
+        let now = Some((conversation.clone(), halt.clone()));
+        *self.applying.lock().unwrap_or_else(PoisonError::into_inner) = now;
+        halt
+    }
+
+    /// Stops what runs in a conversation: its turn, and the verdict that is carried out there. The
+    /// note that is being written is finished.
+    pub(crate) fn stop(&self, conversation: &ConversationId) {
+        self.service.stop(conversation);
+        let applying = self.applying.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, halt)) = applying.as_ref().filter(|(about, _)| about == conversation) {
+            halt.stop();
+        }
+    }
+
     /// How the link stands.
     pub(crate) fn hub_status(&self) -> HubStatus {
         self.hub_status.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -332,6 +353,11 @@ fn enter(folder: &Path, data: &DataDir) -> Result<(Vault, PathBuf, Arc<VaultLock
     vault.will_be(id);
     let lock = VaultLock::take(&dir, folder)?;
     Ok((vault, dir, Arc::new(lock)))
+}
+
+fn transcript(store: &Store, bell: &Arc<Notify>, keeper: &Arc<Keeper>) -> Arc<StoreTranscript> {
+    let (bell, keeper) = (Arc::clone(bell), Arc::clone(keeper));
+    Arc::new(StoreTranscript { store: store.clone(), bell, keeper })
 }
 
 /// All tools, over the notes as a model may see them.

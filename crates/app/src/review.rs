@@ -82,14 +82,17 @@ pub(crate) async fn decide(
         .collect();
     if !accepted.is_empty() {
         let order = Order { change_set: set.id.clone(), changes: accepted };
+        let halt = open.applying(conversation);
         let applied = open
             .indexing
-            .apply(&open.vault, order, &StoreLedger(store.clone()))
+            .apply(&open.vault, order, &StoreLedger(store.clone()), &halt)
             .await
             .map_err(|error| not_applied(&error))?;
         decided.applied.extend(applied.done);
-        decided.problems =
-            applied.problems.into_iter().map(|(path, error)| (path, in_review(&error))).collect();
+        // What the user stopped before waits as it did.
+        let stopped = |error: &VaultError| matches!(error, VaultError::Stopped { .. });
+        let problems = applied.problems.into_iter().filter(|(_, error)| !stopped(error));
+        decided.problems = problems.map(|(path, error)| (path, in_review(&error))).collect();
     }
     let waiting = set.planned.iter().map(|row| &row.change.path);
     decided.rejected = waiting

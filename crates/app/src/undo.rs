@@ -11,7 +11,7 @@ use store::OwnSet;
 use vault::undo::{
     Conflict, Counts, Direction, Hunks, Past, Taken, Undoing, Wanted, Why, take_back,
 };
-use vault::{Applied, Order, Planned, VaultError};
+use vault::{Applied, Halt, Order, Planned, VaultError};
 
 use crate::App;
 use crate::announce::News;
@@ -226,7 +226,8 @@ impl OpenVault {
         });
         let order = Order { change_set: set.clone(), changes: changes.collect() };
         let ledger = StoreLedger(self.store.clone());
-        self.indexing.apply(&self.vault, order, &ledger).await.map_err(|error| not_applied(&error))
+        let applied = self.indexing.apply(&self.vault, order, &ledger, &Halt::default()).await;
+        applied.map_err(|error| not_applied(&error))
     }
 }
 

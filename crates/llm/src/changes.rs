@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use protocol::{CallId, ChangeSet, ContentHash, ConversationId, NotePath, OpenTurn, Reaction};
+use tokio_util::sync::CancellationToken;
 
 use crate::tool::{Effect, Plan};
 
@@ -37,6 +38,14 @@ pub trait Changes: Send + Sync {
     async fn surroundings(&self, conversation: &ConversationId) -> Surroundings;
 
     /// Judges a plan; applies it or adds it to the changes that wait. What it returns is true
-    /// and durable when it returns.
-    async fn decide(&self, turn: &OpenTurn, call: &CallId, effect: Effect, plan: Plan) -> Verdict;
+    /// and durable when it returns. Once `stop` is cancelled no further note is begun; what was not
+    /// done then waits.
+    async fn decide(
+        &self,
+        turn: &OpenTurn,
+        call: &CallId,
+        effect: Effect,
+        plan: Plan,
+        stop: &CancellationToken,
+    ) -> Verdict;
 }

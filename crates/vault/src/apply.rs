@@ -8,6 +8,7 @@ use protocol::{
 use tokio::task::spawn_blocking;
 use uuid::Uuid;
 
+use crate::halt::Halt;
 use crate::ledger::Ledger;
 use crate::rebase::{self, Again};
 use crate::step::step;
@@ -60,6 +61,17 @@ impl Vault {
     /// Cancel safe: if the future is dropped, the files are finished behind it and the intents
     /// stay open until [`Vault::recover`] settles them. Orders run one after the other.
     pub async fn apply(&self, order: Order, ledger: &dyn Ledger) -> Result<Applied, ApplyError> {
+        self.apply_until(&Halt::default(), order, ledger).await
+    }
+
+    /// As [`Vault::apply`], until `halt` stops it: the note, or the unit, that is under way is
+    /// finished, those after it are left as they are, with [`VaultError::Stopped`].
+    pub async fn apply_until(
+        &self,
+        halt: &Halt,
+        order: Order,
+        ledger: &dyn Ledger,
+    ) -> Result<Applied, ApplyError> {
         let mut held = self.changing().lock_owned().await;
         if held.unsettled {
             held = self.put_right(held, ledger).await?.0;
@@ -83,9 +95,9 @@ impl Vault {
                     break;
                 }
             }
-            let vault = self.clone();
+            let (vault, halt) = (self.clone(), halt.clone());
             let work = move || {
-                let outcomes = carry_out(&vault, intents);
+                let outcomes = carry_out(&vault, intents, &halt);
                 let again = rebase::again(&vault, &outcomes);
                 if outcomes.iter().any(|(_, outcome)| outcome.is_ok()) {
                     vault.identify();
@@ -271,10 +283,13 @@ pub(crate) fn numbers(vault: &Vault, outcomes: &Outcomes) -> HashMap<EffectId, u
 
 /// All temporary files are durable before the first note changes. No folder is held open between
 /// the two, because an order may touch more folders than a process may hold open.
-fn carry_out(vault: &Vault, intents: Vec<Intent>) -> Outcomes {
-    let staged = unit::groups(intents).into_iter().map(|group| unit::stage(vault, group));
-    let staged: Vec<_> = staged.collect();
+fn carry_out(vault: &Vault, intents: Vec<Intent>, halt: &Halt) -> Outcomes {
+    let stage = |group| {
+        if halt.is_stopped() { Err(unit::stopped(group)) } else { unit::stage(vault, group) }
+    };
+    let staged: Vec<_> = unit::groups(intents).into_iter().map(stage).collect();
     let commit = |staged: Result<Group, Outcomes>| match staged {
+        Ok(group) if halt.is_stopped() => unit::give_up(vault, group),
         Ok(group) => unit::commit(vault, group),
         Err(outcomes) => outcomes,
     };

@@ -100,6 +100,12 @@ pub enum VaultError {
         /// What the other part said.
         why: String,
     },
+    /// The user stopped before it.
+    #[error("`{path}` was left as it is: the user stopped before it.")]
+    Stopped {
+        /// The note or folder.
+        path: NotePath,
+    },
     /// A folder cannot be moved into itself.
     #[error("`{path}` cannot be moved into itself. Choose a place outside it.")]
     IntoItself {

@@ -47,6 +47,23 @@ pub(crate) fn commit(vault: &Vault, group: Group) -> Outcomes {
     all_or_nothing(vault, group, act::commit)
 }
 
+/// Leaves a group that is ready as if it had never been.
+pub(crate) fn give_up(vault: &Vault, group: Group) -> Outcomes {
+    for ready in &group {
+        act::unstage(vault, ready);
+    }
+    stopped(group)
+}
+
+/// What becomes of a group before which the user stopped.
+pub(crate) fn stopped(group: Group) -> Outcomes {
+    let stopped = |intent: Intent| {
+        let path = intent.change.path.clone();
+        (intent, Err(Refusal::failed(VaultError::Stopped { path })))
+    };
+    group.into_iter().map(stopped).collect()
+}
+
 /// Finishes a group that was interrupted, or takes back what of it stands.
 pub(crate) fn finish(vault: &Vault, group: Group) -> Outcomes {
     // Renames come last: where one has happened, all contents have, and are looked for in vain

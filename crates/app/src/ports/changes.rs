@@ -11,8 +11,9 @@ use protocol::{
 };
 use store::Store;
 use tokio::sync::{Mutex, mpsc};
+use tokio_util::sync::CancellationToken;
 use tools::verdict::Became;
-use vault::{Order, Planned, Vault};
+use vault::{Applied, Halt, Order, Planned, Vault, VaultError};
 
 use crate::announce::News;
 use crate::aside::aside;
@@ -66,14 +67,21 @@ impl Changes for VaultChanges {
         Surroundings { overlay: Arc::new(overlay), seen: Arc::new(seen) }
     }
 
-    async fn decide(&self, turn: &OpenTurn, call: &CallId, effect: Effect, plan: Plan) -> Verdict {
+    async fn decide(
+        &self,
+        turn: &OpenTurn,
+        call: &CallId,
+        effect: Effect,
+        plan: Plan,
+        stop: &CancellationToken,
+    ) -> Verdict {
         let _alone = self.deciding.lock().await;
         let judged = match self.facts(turn, effect, &plan).await {
             Ok(facts) => decide(&facts),
             Err(error) => return refused(error.message),
         };
         let outcome = match judged {
-            Decision::Apply => self.apply(turn, call, &plan).await,
+            Decision::Apply => self.apply(turn, call, &plan, stop).await,
             Decision::Review => self.hold(turn, call, &plan).await,
             Decision::Refuse(why) => Err(UserError::other(why)),
         };
@@ -129,6 +137,7 @@ impl VaultChanges {
         turn: &OpenTurn,
         call: &CallId,
         plan: &Plan,
+        stop: &CancellationToken,
     ) -> Result<Verdict, UserError> {
         let unit = plan.change_set.is_unit().then(|| call.clone());
         let changes = plan.change_set.changes().map(|change| Planned {
@@ -139,11 +148,7 @@ impl VaultChanges {
         });
         let order = Order { change_set: fresh(), changes: changes.collect() };
         let set = order.change_set.clone();
-        let applied = self
-            .indexing
-            .apply(&self.vault, order, &StoreLedger(self.store.clone()))
-            .await
-            .map_err(|error| not_applied(&error))?;
+        let applied = self.carry_out(order, stop).await?;
         if !applied.done.is_empty() {
             // Nobody listens once the vault is being closed.
             let _ = self.news.send(News::Applied(vec![set]));
@@ -160,10 +165,55 @@ impl VaultChanges {
         };
         let done = done.changes().map(as_made).collect();
         let mut verdict = told(&summary, done, Became::Applied).await?;
+        let is_stopped =
+            |(_, error): &(NotePath, VaultError)| matches!(error, VaultError::Stopped { .. });
+        if applied.problems.iter().any(is_stopped) {
+            return self.hold_rest(turn, call, plan, &applied, verdict).await;
+        }
         if let Some((_, error)) = applied.problems.first() {
             verdict.output = format!("Not changed: {error}");
             verdict.is_error = true;
         }
+        Ok(verdict)
+    }
+
+    async fn carry_out(
+        &self,
+        order: Order,
+        stop: &CancellationToken,
+    ) -> Result<Applied, UserError> {
+        let (halt, ledger) = (Halt::default(), StoreLedger(self.store.clone()));
+        let applying = self.indexing.apply(&self.vault, order, &ledger, &halt);
+        tokio::pin!(applying);
+        let applied = tokio::select! {
+            applied = &mut applying => applied,
+            () = stop.cancelled() => {
+                halt.stop();
+                applying.await
+            }
+        };
+        applied.map_err(|error| not_applied(&error))
+    }
+
+    /// The user stopped in the middle: what was not done is put before them.
+    async fn hold_rest(
+        &self,
+        turn: &OpenTurn,
+        call: &CallId,
+        plan: &Plan,
+        applied: &Applied,
+        done: Verdict,
+    ) -> Result<Verdict, UserError> {
+        let left = plan.change_set.filter(|change| !applied.done.contains(&change.path));
+        let rest = Plan { change_set: left, summary: plan.summary.clone() };
+        let mut verdict = self.hold(turn, call, &rest).await?;
+        let paths: Vec<&str> = applied.done.iter().map(NotePath::as_str).collect();
+        verdict.output = format!(
+            "The user stopped in the middle. Done: {}. The rest waits for the user's review.",
+            if paths.is_empty() { "nothing".to_owned() } else { paths.join(", ") }
+        );
+        verdict.reactions.extend(done.reactions);
+        verdict.seen.extend(done.seen);
         Ok(verdict)
     }
 

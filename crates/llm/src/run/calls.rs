@@ -45,7 +45,8 @@ impl Run<'_> {
             Some(Called::Planned(effect, plan)) => {
                 let place = &self.place;
                 point("llm.decide.before");
-                let verdict = place.parts.changes.decide(place.turn, &id, effect, plan).await;
+                let changes = &place.parts.changes;
+                let verdict = changes.decide(place.turn, &id, effect, plan, self.halt.stop).await;
                 point("llm.decide.after");
                 one(TurnInput::Verdict(id, verdict))
             }

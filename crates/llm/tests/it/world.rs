@@ -193,7 +193,14 @@ impl Changes for Desk {
         Surroundings { overlay, ..Surroundings::default() }
     }
 
-    async fn decide(&self, _: &OpenTurn, _: &CallId, _: Effect, plan: Plan) -> Verdict {
+    async fn decide(
+        &self,
+        _: &OpenTurn,
+        _: &CallId,
+        _: Effect,
+        plan: Plan,
+        _: &CancellationToken,
+    ) -> Verdict {
         self.gate.acquire().await.unwrap().forget();
         self.overlay.lock().unwrap().extend(plan.change_set).unwrap();
         let output = plan.summary;

@@ -1,0 +1,86 @@
+//! Stop: soon after it nothing happens any more, and what did and did not happen is known.
+
+use std::time::{Duration, Instant, SystemTime};
+
+use protocol::TurnStatus;
+use protocol::conversation::Item;
+use protocol::request::DecideReview;
+use serde_json::json;
+use testkit::story::NOTES;
+use testkit::{Gate, Reply, ScriptedModel};
+
+use crate::stage::{PATIENCE, asking, keyed};
+
+/// From Stop to the last effect.
+const SOON: Duration = Duration::from_millis(300);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_streams_slowly_is_let_go_at_once_and_its_words_stay() {
+    let gate = Gate::closed();
+    let words = "These are many words of an answer that is never completed.";
+    let model = ScriptedModel::start(vec![Reply::text(words).gated(&gate)]).await;
+    let home = keyed(&NOTES);
+    let running = home.open(asking(&model)).await;
+    let conversation = running.send(None, "tell me", None).await.expect("taken");
+    gate.let_through(1);
+    gate.reached(2).await;
+    let stopped = Instant::now();
+    running.app.stop(&conversation).await.expect("stopped");
+    running.app.idle(&conversation).await.expect("idle");
+    assert!(stopped.elapsed() < SOON, "{:?}", stopped.elapsed());
+    model.hung_up(1).await;
+    let view = running.view(&conversation).await;
+    let cancelled = |item: &Item| matches!(item, Item::Ended { status: TurnStatus::Cancelled, .. });
+    assert!(view.items.last().is_some_and(cancelled), "{:#?}", view.items);
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sixty_notes_that_are_being_changed_stop_after_the_one_under_way() {
+    let names: Vec<String> = (0..60).map(|n| format!("Note {n:02}.md")).collect();
+    let notes: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "old\n")).collect();
+    let edit = |path: &String| {
+        ("edit_file", json!({ "path": path, "old_text": "old", "new_text": "new" }))
+    };
+    let script = names.chunks(15).map(|part| Reply::calls(part.iter().map(edit).collect()));
+    let script = script.chain([Reply::text("All sixty are planned.")]).collect();
+    let (home, model) = (keyed(&notes), ScriptedModel::start(script).await);
+    let running = home.open(asking(&model)).await;
+    let conversation = running.say(None, "make all of it new").await;
+    let review = running.view(&conversation).await.review.expect("one review");
+    assert_eq!(review.notes.len(), 60, "sixty edits are one review");
+
+    let accepted = review.notes.iter().map(|note| note.path.clone()).collect();
+    let verdict = DecideReview { review: review.id.clone(), accepted, rejected: Vec::new() };
+    let app = running.app.clone();
+    let deciding = tokio::spawn(async move { app.decide_review(&verdict).await });
+    // No pause: the other notes are changed within milliseconds.
+    let begun = Instant::now();
+    while home.notes.read("Note 00.md") == "old\n" {
+        assert!(begun.elapsed() < PATIENCE, "nothing is changed");
+        tokio::task::yield_now().await;
+    }
+    let stopped = SystemTime::now();
+    running.app.stop(&conversation).await.expect("stopped");
+    deciding.await.expect("it ends").expect("no error: it was the user's wish");
+
+    let changed: Vec<&String> =
+        names.iter().filter(|name| home.notes.read(name) == "new\n").collect();
+    assert!(changed.len() < 60, "all were changed before it could be stopped");
+    assert_eq!(changed, names.iter().take(changed.len()).collect::<Vec<_>>(), "in order");
+    let late = names.iter().filter_map(|name| {
+        let file = std::fs::metadata(home.notes.root().join(name)).expect("a note");
+        file.modified().expect("a time").duration_since(stopped).ok()
+    });
+    assert!(late.max().is_none_or(|late| late < SOON));
+    let waiting = running.waiting(&conversation).await;
+    assert_eq!(waiting, names[changed.len()..], "the rest waits as it did");
+
+    // It goes on where it was.
+    let rest: Vec<&str> = waiting.iter().map(String::as_str).collect();
+    running.decide(&conversation, &rest, &[]).await.expect("applied");
+    assert!(names.iter().all(|name| home.notes.read(name) == "new\n"));
+    running.quit().await;
+    model.finish();
+}
