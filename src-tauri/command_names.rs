@@ -1,6 +1,6 @@
 /// Every command that the window may call. The build makes a permission of each; the capability
 /// file grants them to the window `main`; a test compares this list with the handler and the UI.
-pub(crate) const COMMANDS: [&str; 37] = [
+pub(crate) const COMMANDS: [&str; 39] = [
     "subscribe",
     "open_conversation",
     "send_message",
@@ -8,6 +8,8 @@ pub(crate) const COMMANDS: [&str; 37] = [
     "continue_turn",
     "edit_queued",
     "remove_queued",
+    "ask_anew",
+    "show_variant",
     "leave_turn",
     "decide_review",
     "list_applied",

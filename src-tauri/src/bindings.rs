@@ -15,6 +15,8 @@ pub(crate) fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync 
         chat::continue_turn,
         chat::edit_queued,
         chat::remove_queued,
+        chat::ask_anew,
+        chat::show_variant,
         chat::leave_turn,
         chat::decide_review,
         changes::list_applied,

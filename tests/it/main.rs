@@ -7,6 +7,7 @@
     reason = "a test fails by panicking, and these tests read the sources, not notes"
 )]
 
+mod anew;
 mod architecture;
 mod ask;
 mod bad_input;

@@ -7,7 +7,7 @@ use protocol::applied::{
 };
 use protocol::applied::{Standing, UndoScope};
 use protocol::{
-    AppEvent, ChangeSetId, ContentHash, Effect, EffectId, LineCounts, Timestamp, UserError,
+    AppEvent, ChangeSetId, ContentHash, Effect, EffectId, LineCounts, Timestamp, TurnId, UserError,
 };
 use store::{Store, UndoingRow};
 use vault::merge::hunks;
@@ -51,6 +51,19 @@ impl App {
         let hunks = aside(move || single_hunks(&before, &after)).await?;
         Ok(AppliedHunks { effect: effect.clone(), hunks })
     }
+}
+
+/// How many notes these turns changed, as far as that stands.
+pub(crate) async fn standing_notes(store: &Store, turns: &[TurnId]) -> Result<u32, UserError> {
+    let known = standings(store).await?;
+    let mut paths = HashSet::new();
+    for turn in turns {
+        let effects = store.effects_in(&UndoScope::Turn { turn: turn.clone() }).await;
+        let effects = effects.map_err(user_error)?.into_iter();
+        let stands = effects.filter(|effect| known.counts(&effect.id) != Counts::Nothing);
+        paths.extend(stands.map(|effect| effect.path));
+    }
+    Ok(u32::try_from(paths.len()).unwrap_or(u32::MAX))
 }
 
 /// Tells the window how these sets stand now.

@@ -1,6 +1,7 @@
 //! The application without a window: owns every task, implements the seams of the crates below
 //! over the store, and tells one numbered feed what happened. Knows no windows.
 
+mod anew;
 mod announce;
 mod app;
 mod applied;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use protocol::request::SendMessage;
 use protocol::{
-    AppEvent, ConversationId, Message, NewTurn, OpenTurn, Origin, Part, QuestionId, Role,
+    AppEvent, ConversationId, Message, NewTurn, OpenTurn, Origin, Part, QuestionId, Role, TurnId,
     TurnStatus, UserError,
 };
 use store::VerdictRow;
@@ -111,6 +111,15 @@ impl OpenVault {
 
     /// Stores the turn durably, then lets it run. `Err` means that nothing was stored.
     pub(crate) async fn submit(&self, prepared: Prepared) -> Result<(), UserError> {
+        self.submit_as(prepared, None).await
+    }
+
+    /// The same, in a branch of its own where it stands in for another turn.
+    pub(crate) async fn submit_as(
+        &self,
+        prepared: Prepared,
+        instead_of: Option<&TurnId>,
+    ) -> Result<(), UserError> {
         let Prepared { new, told } = prepared;
         let conversation = new.message.conversation.clone();
         let turn = OpenTurn {
@@ -125,7 +134,14 @@ impl OpenVault {
         let question = self.store.question(&conversation).await.map_err(user_error)?;
         let cut = self.store.offered_turn(&conversation).await.map_err(user_error)?;
         let id = turn.turn.clone();
-        self.service.submit(new).await?;
+        match instead_of {
+            None => self.service.submit(new).await?,
+            Some(old) => {
+                self.store.submit_fork(&new, old).await.map_err(user_error)?;
+                self.announce(News::Reordered(conversation.clone()));
+                self.service.wake(&conversation);
+            }
+        }
         self.announce(News::Sent { turn, question, cut });
         // The words are safe: what fails from here on must not look as if they were not, or they
         // would be sent again. At worst the model hears of a verdict twice.

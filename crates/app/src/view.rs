@@ -19,9 +19,10 @@ impl OpenVault {
             .ok_or_else(|| UserError::other("This conversation is not there any more."))?;
         let mut items = self.store.items(id).await.map_err(user_error)?;
         add_live(&mut items, live);
+        let variants = self.store.variants(id).await.map_err(user_error)?;
         let question = self.store.question(id).await.map_err(user_error)?;
         let review = review::standing(&self.store, id).await?;
-        Ok(ConversationView { seq, conversation, items, question, review })
+        Ok(ConversationView { seq, conversation, items, variants, question, review })
     }
 
     /// How the vault stands, for the window.

@@ -53,10 +53,24 @@ pub struct ConversationView {
     pub conversation: Conversation,
     /// What stands in it, oldest first.
     pub items: Vec<Item>,
+    /// Which of these messages were put in several ways.
+    pub variants: Vec<Variant>,
     /// The open question.
     pub question: Option<Question>,
     /// The changes that wait.
     pub review: Option<Review>,
+}
+
+/// A message of the user that was put in several ways; the conversation is shown as it went on from
+/// one of them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct Variant {
+    /// The message that is shown.
+    pub message: MessageId,
+    /// Which of them it is, counted from 1.
+    pub number: u32,
+    /// How many there are.
+    pub count: u32,
 }
 
 /// One thing in the chat. Ids are stable: the same id later replaces the item.

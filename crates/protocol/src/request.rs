@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::{ChangeSetId, ConversationId, NotePath, QuestionId};
+use crate::{ChangeSetId, ConversationId, MessageId, NotePath, QuestionId};
 
 /// A message to send.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
@@ -15,6 +15,43 @@ pub struct SendMessage {
     pub text: String,
     /// The question they answer; `None` while one is open means "not an answer".
     pub answers: Option<QuestionId>,
+}
+
+/// A message of the user to be answered anew.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct AskAnew {
+    /// The message.
+    pub message: MessageId,
+    /// Other words for it; `None` tries the same again, which only the last message can be.
+    pub text: Option<String>,
+    /// What becomes of what the old answer did to notes; `None` asks if there is anything.
+    pub old: Option<OldChanges>,
+}
+
+/// What becomes of the changes of an answer that another one stands in for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum OldChanges {
+    /// They stay, and what waits waits on.
+    Keep,
+    /// What was changed is taken back, what waits is rejected.
+    TakeBack,
+}
+
+/// What came of asking anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum AskedAnew {
+    /// It is being answered.
+    Begun,
+    /// Nothing happened yet: the user is to say what becomes of what the old answer did.
+    Asks {
+        /// Notes that it changed.
+        changed: u32,
+        /// Notes for which changes of it wait.
+        waiting: u32,
+    },
 }
 
 /// A verdict on waiting changes, by whole note. Notes in neither list keep waiting.

@@ -6,14 +6,16 @@ use protocol::applied::{
     AppliedBy, AppliedHunks, AppliedNote, AppliedPage, AppliedSet, ConflictPlace, ListApplied,
     Standing, UndoConflict, UndoScope, Undone,
 };
-use protocol::conversation::{ConversationView, Interruption, Item};
+use protocol::conversation::{ConversationView, Interruption, Item, Variant};
 use protocol::event::{Indexing, ProviderStatus, VaultInfo};
 use protocol::history::{Age, Forgetting, ForgottenHistory, KeptHistory, Older};
 use protocol::looking::{
     CountedWord, CountedWords, CutShort, FoundLine, FoundLines, FoundNames, FoundNote, Having,
     LinkIn, LinkOut, Meaning, NamedNote, NoteLinks, NoteList, SearchText,
 };
-use protocol::request::{DecideReview, KeyPlace, NoteText, ProviderTest, SendMessage};
+use protocol::request::{
+    AskAnew, AskedAnew, DecideReview, KeyPlace, NoteText, OldChanges, ProviderTest, SendMessage,
+};
 use protocol::review::{DiffLine, Hunk, Sign, Words};
 use protocol::settings::{ExtraRoot, HubSettings, PrivateSettings, Theme};
 use protocol::{
@@ -103,11 +105,15 @@ fn bindings() -> String {
         KeptHistory,
         ForgottenHistory,
         Forgetting,
+        Variant,
         ConversationView,
         Snapshot,
         AppEvent,
         Numbered,
         SendMessage,
+        OldChanges,
+        AskAnew,
+        AskedAnew,
         DecideReview,
         NoteText,
         ProviderTest,

@@ -7,6 +7,7 @@
 //! that leaves nothing behind when it fails or is dropped. Times are handed in.
 
 mod act;
+mod branch;
 mod change_set;
 mod column;
 mod commit;
@@ -42,6 +43,7 @@ use std::sync::Arc;
 use sqlx::SqlitePool;
 use writer::Writer;
 
+pub use branch::Opened;
 pub use change_set::{OpenChangeSet, VerdictRow};
 pub use error::StoreError;
 pub use forgotten::{Gone, Losing, Part};

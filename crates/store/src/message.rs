@@ -4,6 +4,7 @@ use protocol::{ConversationId, Message, TurnId};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
+use crate::branch;
 use crate::column::{Columns, json, word};
 
 /// A message, and whether the model was cut off in it.
@@ -36,20 +37,25 @@ pub(crate) async fn insert(db: &mut SqliteConnection, row: &MessageRow) -> Resul
     Ok(())
 }
 
-/// What a model may hear in `turn`: the turns that ran before it, in that order, and itself.
+/// What a model may hear in `turn`: the turns that ran before it in its branch, in that order, and
+/// itself.
 pub(crate) async fn until(
     db: &mut SqliteConnection,
     conversation: &ConversationId,
     turn: &TurnId,
 ) -> Result<Vec<Message>, sqlx::Error> {
-    sqlx::query(
+    let branch = branch::of_turn(db, turn).await?;
+    sqlx::query(concat!(
+        branch::line!(),
         "SELECT m.id, m.conversation, m.turn, m.role, m.parts, m.cut, m.at
-         FROM turn this, turn t JOIN message m ON m.turn = t.id
-         WHERE this.id = ?2 AND t.conversation = ?1
-             AND (t.id = this.id OR t.ran < coalesce(this.ran, 9223372036854775807))
-         ORDER BY t.ran IS NULL, t.ran, m.position",
-    )
+         FROM turn this, line, turn t JOIN message m ON m.turn = t.id
+         WHERE this.id = ?3 AND t.conversation = ?1 AND t.branch = line.branch
+             AND (t.id = this.id
+                 OR t.ran < min(line.until, coalesce(this.ran, 9223372036854775807)))
+         ORDER BY t.ran IS NULL, t.ran, m.position"
+    ))
     .bind(conversation.as_str())
+    .bind(branch)
     .bind(turn.as_str())
     .try_map(|row| from_row(&row).map(|row| row.message))
     .fetch_all(db)

@@ -13,7 +13,7 @@ use sqlx::{Row, SqliteConnection};
 use crate::column::{Columns, json};
 use crate::commit::read;
 use crate::error::Failure;
-use crate::{Store, StoreError, whole_result};
+use crate::{Store, StoreError, branch, whole_result};
 
 /// What a model is told about a call that nobody answered before its turn ended.
 const NEVER_RUN: &str = "Not run: the turn ended before this call.";
@@ -24,7 +24,8 @@ impl Store {
         read!(self, "look for open calls", |db| without_result(db, turn))
     }
 
-    /// The content of each note as the conversation has last read or written it.
+    /// The content of each note as the conversation has last read or written it, in the branch that
+    /// is shown.
     pub async fn seen(
         &self,
         conversation: &ConversationId,
@@ -153,13 +154,18 @@ async fn last_seen(
     db: &mut SqliteConnection,
     conversation: &ConversationId,
 ) -> Result<BTreeMap<NotePath, ContentHash>, sqlx::Error> {
-    let seen: Vec<Vec<(NotePath, ContentHash)>> = sqlx::query(
+    let branch = branch::shown(db, conversation).await?;
+    let seen: Vec<Vec<(NotePath, ContentHash)>> = sqlx::query(concat!(
+        branch::line!(),
         "SELECT c.seen
-         FROM turn t JOIN message m ON m.turn = t.id JOIN tool_call c ON c.message = m.id
-         WHERE t.conversation = ? AND c.seen <> '[]'
-         ORDER BY t.ran, m.position, c.position",
-    )
+         FROM line JOIN turn t ON t.conversation = ?1 AND t.branch = line.branch
+                 AND t.ran < line.until
+             JOIN message m ON m.turn = t.id JOIN tool_call c ON c.message = m.id
+         WHERE c.seen <> '[]'
+         ORDER BY t.ran, m.position, c.position"
+    ))
     .bind(conversation.as_str())
+    .bind(branch)
     .try_map(|row: SqliteRow| row.json("seen"))
     .fetch_all(db)
     .await?;

@@ -13,8 +13,8 @@ use crate::error::Failure;
 use crate::message::MessageRow;
 use crate::outbox::OutboxPush;
 use crate::{
-    Store, StoreError, conversation, inbox, message, outbox, question, taken_up, tool_call, turn,
-    usage,
+    Store, StoreError, branch, conversation, inbox, message, outbox, question, taken_up, tool_call,
+    turn, usage,
 };
 
 impl Store {
@@ -25,6 +25,13 @@ impl Store {
     /// window that answers nothing withdraws the open question, and what is offered of a cut turn.
     pub async fn submit_turn(&self, new: &NewTurn) -> Result<(), StoreError> {
         commit!(self, "submit_turn", "store a message", |db| submit(db, new))
+    }
+
+    /// Stores a user message that stands in for the one that opened `instead_of`, as
+    /// [`Store::submit_turn`]: the conversation goes on in a branch of its own, which is shown from
+    /// now on. A turn that has not begun is refused with [`StoreError::NotFound`].
+    pub async fn submit_fork(&self, new: &NewTurn, instead_of: &TurnId) -> Result<(), StoreError> {
+        commit!(self, "submit_fork", "store a message", |db| submit_instead(db, new, instead_of))
     }
 
     /// Marks the conversation's next queued turn as running: an answer first, else the oldest.
@@ -99,6 +106,15 @@ async fn submit(db: &mut SqliteConnection, new: &NewTurn) -> Result<(), Failure>
         }
         None => Ok(()),
     }
+}
+
+async fn submit_instead(
+    db: &mut SqliteConnection,
+    new: &NewTurn,
+    instead_of: &TurnId,
+) -> Result<(), Failure> {
+    branch::fork(db, &new.message.conversation, instead_of).await?;
+    submit(db, new).await
 }
 
 async fn begin(

@@ -10,7 +10,7 @@ use sqlx::{Row, SqliteConnection};
 use crate::column::{Columns, json, word};
 use crate::commit::{commit, read};
 use crate::error::Failure;
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, branch};
 
 impl Store {
     /// Turns that are queued or running, oldest first: at start, what the last run left.
@@ -52,8 +52,8 @@ pub(crate) struct TurnRow {
 
 pub(crate) async fn insert(db: &mut SqliteConnection, new: &NewTurn) -> Result<(), sqlx::Error> {
     sqlx::query(
-        "INSERT INTO turn (id, conversation, origin, status, answers, at)
-         VALUES (?, ?, ?, 'queued', ?, ?)",
+        "INSERT INTO turn (id, conversation, origin, status, answers, at, branch)
+         VALUES (?1, ?2, ?3, 'queued', ?4, ?5, (SELECT branch FROM conversation WHERE id = ?2))",
     )
     .bind(new.turn.as_str())
     .bind(new.message.conversation.as_str())
@@ -189,12 +189,14 @@ async fn last(
         .await
 }
 
-/// All turns of a conversation as the model hears of them; the queued ones last.
+/// All turns of the branch that is shown as the model hears of them; the queued ones last.
 pub(crate) async fn of_conversation(
     db: &mut SqliteConnection,
     conversation: &ConversationId,
 ) -> Result<Vec<TurnRow>, sqlx::Error> {
-    sqlx::query(
+    let branch = branch::shown(db, conversation).await?;
+    sqlx::query(concat!(
+        branch::line!(),
         "SELECT t.id, t.conversation, m.id AS message, t.origin, t.status, t.at, t.resumed, t.error,
              t.offered,
              iif(t.offered, (
@@ -211,16 +213,16 @@ pub(crate) async fn of_conversation(
                  SELECT count(DISTINCT p.path) FROM planned_change p
                  WHERE p.turn = t.id AND p.state = 'waiting'
              ), 0) AS waiting
-         FROM turn t JOIN message m ON m.turn = t.id AND m.position = 0
-         WHERE t.conversation = ?
-         ORDER BY t.ran IS NULL, t.ran, t.number",
-    )
+         FROM line JOIN turn t ON t.conversation = ?1 AND t.branch = line.branch
+                 AND coalesce(t.ran, 9223372036854775806) < line.until
+             JOIN message m ON m.turn = t.id AND m.position = 0
+         ORDER BY t.ran IS NULL, t.ran, t.number"
+    ))
     .bind(conversation.as_str())
+    .bind(branch)
     .try_map(|row: SqliteRow| {
-        let done = Interruption {
-            changed: row.try_get("changed")?,
-            waiting: row.try_get("waiting")?,
-        };
+        let done =
+            Interruption { changed: row.try_get("changed")?, waiting: row.try_get("waiting")? };
         let offer = row.try_get::<bool, _>("offered")?.then_some(done);
         Ok(TurnRow { turn: from_row(&row)?, error: row.maybe_json("error")?, offer })
     })

@@ -2,7 +2,7 @@
 
 use app::App;
 use protocol::conversation::ConversationView;
-use protocol::request::{DecideReview, SendMessage};
+use protocol::request::{AskAnew, AskedAnew, DecideReview, SendMessage};
 use protocol::{ConversationId, MessageId, Numbered, Snapshot, TurnId, UserError};
 use tauri::State;
 use tauri::ipc::Channel;
@@ -62,6 +62,23 @@ pub(crate) async fn remove_queued(
     message: MessageId,
 ) -> Result<(), UserError> {
     app.remove_queued(&message).await
+}
+
+#[tauri::command]
+pub(crate) async fn ask_anew(
+    app: State<'_, App>,
+    request: AskAnew,
+) -> Result<AskedAnew, UserError> {
+    app.ask_anew(&request).await
+}
+
+#[tauri::command]
+pub(crate) async fn show_variant(
+    app: State<'_, App>,
+    message: MessageId,
+    number: u32,
+) -> Result<(), UserError> {
+    app.show_variant(&message, number).await
 }
 
 #[tauri::command]

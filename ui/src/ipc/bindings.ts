@@ -995,6 +995,24 @@ done: number,
 all: number, };
 
 /**
+ * A message of the user that was put in several ways; the conversation is shown as it went on from
+ * one of them.
+ */
+export type Variant = { 
+/**
+ * The message that is shown.
+ */
+message: MessageId, 
+/**
+ * Which of them it is, counted from 1.
+ */
+number: number, 
+/**
+ * How many there are.
+ */
+count: number, };
+
+/**
  * Everything the chat shows of one conversation.
  */
 export type ConversationView = { 
@@ -1011,6 +1029,10 @@ conversation: Conversation,
  * What stands in it, oldest first.
  */
 items: Array<Item>, 
+/**
+ * Which of these messages were put in several ways.
+ */
+variants: Array<Variant>, 
 /**
  * The open question.
  */
@@ -1167,6 +1189,41 @@ text: string,
  * The question they answer; `None` while one is open means "not an answer".
  */
 answers: QuestionId | null, };
+
+/**
+ * What becomes of the changes of an answer that another one stands in for.
+ */
+export type OldChanges = "keep" | "take_back";
+
+/**
+ * A message of the user to be answered anew.
+ */
+export type AskAnew = { 
+/**
+ * The message.
+ */
+message: MessageId, 
+/**
+ * Other words for it; `None` tries the same again, which only the last message can be.
+ */
+text: string | null, 
+/**
+ * What becomes of what the old answer did to notes; `None` asks if there is anything.
+ */
+old: OldChanges | null, };
+
+/**
+ * What came of asking anew.
+ */
+export type AskedAnew = { "type": "begun" } | { "type": "asks", 
+/**
+ * Notes that it changed.
+ */
+changed: number, 
+/**
+ * Notes for which changes of it wait.
+ */
+waiting: number, };
 
 /**
  * A verdict on waiting changes, by whole note. Notes in neither list keep waiting.

@@ -4,6 +4,8 @@ import type {
   AppEvent,
   AppliedHunks,
   AppliedPage,
+  AskAnew,
+  AskedAnew,
   Conversation,
   ConversationId,
   ConversationView,
@@ -45,6 +47,8 @@ export interface Story {
   readonly notes: Readonly<Record<NotePath, string>>;
   readonly applied?: AppliedStory;
   readonly looking?: LookingStory;
+  /** What the last answer did to notes. */
+  readonly old?: { readonly changed: number; readonly waiting: number };
 }
 
 /** Every call, in order, as the window made it. */
@@ -59,6 +63,7 @@ export class FakeHost implements Host {
   #onEvents: (events: Numbered[]) => void = () => undefined;
   #seq: number;
   #count = 0;
+  readonly #branches = new Map<MessageId, { first: Item[]; second: Item[] }>();
   readonly #changes: FakeChanges;
   readonly #looking: FakeLooking;
 
@@ -143,6 +148,41 @@ export class FakeHost implements Host {
   async removeQueued(message: MessageId): Promise<void> {
     await this.#called('removeQueued', message);
     this.#change((item) => (isWords(item, message) ? null : item));
+  }
+
+  async askAnew(request: AskAnew): Promise<AskedAnew> {
+    await this.#called('askAnew', request);
+    const old = this.#story.old ?? null;
+    if (old && request.old === null) return { type: 'asks', ...old };
+    for (const [id, view] of this.#views) {
+      const at = view.items.findIndex((item) => isWords(item, request.message));
+      const message = view.items[at];
+      if (message?.type !== 'user') continue;
+      this.#count += 1;
+      const anew = `anew-${this.#count}`;
+      const text = request.text ?? message.text;
+      const items: Item[] = [...view.items.slice(0, at), { ...message, id: anew, text }];
+      this.#branches.set(anew, { first: view.items, second: items });
+      this.#branches.set(request.message, { first: view.items, second: items });
+      this.#views.set(id, { ...view, items, variants: [{ message: anew, number: 2, count: 2 }] });
+      this.#rework(id, { working: true });
+      this.tell({ type: 'chat_changed', conversation: id });
+    }
+    return { type: 'begun' };
+  }
+
+  async showVariant(message: MessageId, number: number): Promise<void> {
+    await this.#called('showVariant', { message, number });
+    const branch = this.#branches.get(message);
+    for (const [id, view] of this.#views) {
+      if (!branch || !view.items.some((item) => isWords(item, message))) continue;
+      const items = number === 1 ? branch.first : branch.second;
+      const shown = items.find((item) => item.type === 'user' && this.#branches.has(item.id));
+      const variants =
+        shown?.type === 'user' ? [{ message: shown.id, number, count: 2 }] : view.variants;
+      this.#views.set(id, { ...view, items, variants });
+      this.tell({ type: 'chat_changed', conversation: id });
+    }
   }
 
   async leaveTurn(turn: TurnId): Promise<void> {
@@ -396,6 +436,7 @@ function newView(id: ConversationId, title: string): ConversationView {
       working: true,
     },
     items: [],
+    variants: [],
     question: null,
     review: null,
   };

@@ -1,6 +1,6 @@
 /** The one door between the window and the application. */
 import type {
-  Age, AppliedHunks, AppliedPage, ConversationId, ConversationView, CountedWords, DecideReview,
+  Age, AppliedHunks, AppliedPage, AskAnew, AskedAnew, ConversationId, ConversationView, CountedWords, DecideReview,
   EffectId, ForgottenHistory, FoundLines, FoundNames, Having, KeptHistory, KeyPlace, ListApplied, MessageId,
   NoteLinks, NoteList, NotePath, NoteText, Numbered, ProviderTest, SearchText, SendMessage, Settings,
   Snapshot, TurnId, Undone, UndoConflict, UndoScope,
@@ -22,6 +22,10 @@ export interface Host {
   editQueued(message: MessageId, text: string): Promise<void>;
   /** Removes a message that waits for its turn: it is never heard. */
   removeQueued(message: MessageId): Promise<void>;
+  /** Answers a message anew, in a branch of its own; asks first what becomes of old changes. */
+  askAnew(request: AskAnew): Promise<AskedAnew>;
+  /** Shows the conversation as it went on from another variant of a message, counted from 1. */
+  showVariant(message: MessageId, number: number): Promise<void>;
   /** Leaves a turn that was cut as it is. */
   leaveTurn(turn: TurnId): Promise<void>;
   /** Applies and rejects waiting changes; resolves when the files are written. */

@@ -4,6 +4,7 @@ import { Channel, invoke } from '@tauri-apps/api/core';
 import type {
   AppliedHunks,
   AppliedPage,
+  AskedAnew,
   ConversationId,
   ConversationView,
   CountedWords,
@@ -34,6 +35,8 @@ export const tauriHost: Host = {
   continueTurn: (conversation) => invoke('continue_turn', { conversation }),
   editQueued: (message, text) => invoke('edit_queued', { message, text }),
   removeQueued: (message) => invoke('remove_queued', { message }),
+  askAnew: (request) => invoke<AskedAnew>('ask_anew', { request }),
+  showVariant: (message, number) => invoke('show_variant', { message, number }),
   leaveTurn: (turn) => invoke('leave_turn', { turn }),
   decideReview: (request) => invoke('decide_review', { request }),
   listApplied: (request) => invoke<AppliedPage>('list_applied', { request }),

@@ -7,6 +7,7 @@ import type {
   MessageId,
   Question,
   Review,
+  Variant,
 } from '../ipc/bindings';
 import { Verdicts } from './verdicts.svelte';
 
@@ -43,6 +44,8 @@ export class OpenConversation {
   readonly id: ConversationId;
   /** Oldest first; replaced, never changed in place. */
   items = $state.raw<readonly Item[]>([]);
+  /** Messages that were put in several ways. */
+  variants = $state.raw<readonly Variant[]>([]);
   question = $state.raw<Question | null>(null);
   review = $state.raw<Review | null>(null);
   readonly verdicts = new Verdicts();
@@ -59,6 +62,7 @@ export class OpenConversation {
   renew(view: ConversationView): void {
     this.#seq = view.seq;
     this.items = view.items;
+    this.variants = view.variants;
     this.question = view.question;
     this.#setReview(view.review);
   }

@@ -22,7 +22,7 @@ import { linkedNote } from './note-path';
 import { Pace } from './pace';
 import { type Row, Search, type SearchKind } from './search.svelte';
 import { Switcher } from './switcher.svelte';
-import { Turns } from './turns';
+import { Turns } from './turns.svelte';
 import { Undoing } from './undoing.svelte';
 import { userError } from './user-error';
 

@@ -2,16 +2,16 @@ import { render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
-import { FakeHost } from '../../src/ipc/fake';
+import { FakeHost, type Story } from '../../src/ipc/fake';
 import { stories } from '../../src/ipc/stories';
 import { Session } from '../../src/state/session.svelte';
 import App from '../../src/views/App.svelte';
 
 /** The whole window over a story, once it is drawn. */
-async function open(story: string) {
+async function open(story: string, change: Partial<Story> = {}) {
   const tell = stories[story];
   if (!tell) throw new Error(`no story ${story}`);
-  const host = new FakeHost(tell());
+  const host = new FakeHost({ ...tell(), ...change });
   const session = new Session(host);
   render(App, { session });
   await session.start();
@@ -165,6 +165,47 @@ describe('what goes wrong', () => {
     await keys.click(await screen.findByRole('button', { name: word }));
     await waitFor(() => expect(screen.queryByRole('button', { name: word })).toBeNull());
     expect(host.asked('continueTurn')).toEqual(['books-2']);
+  });
+
+  it('a message is put in other words, and the old answer is gone back to', async () => {
+    const { host, keys } = await open('limited');
+    const actions = () => within(screen.getByTestId('message-actions'));
+    (await screen.findByRole('button', { name: 'Edit' })).focus();
+    await keys.keyboard('{Enter}');
+    const box = await screen.findByRole('textbox', { name: 'Your message' });
+    await keys.clear(box);
+    await keys.keyboard('Only the diary of July.{Enter}');
+    await screen.findByText('Only the diary of July.', { selector: '.me' });
+    expect(actions().getByRole('group', { name: /Variants/ })).toHaveTextContent('2/2');
+    expect(host.asked('askAnew')).toEqual([
+      { message: 'u1', text: 'Only the diary of July.', old: null },
+    ]);
+    // While it is answered nothing forks.
+    expect(actions().getByRole('button', { name: /before/ })).toBeDisabled();
+    await keys.keyboard('{Escape}');
+    await waitFor(() => expect(actions().getByRole('button', { name: /before/ })).toBeEnabled());
+    actions()
+      .getByRole('button', { name: /before/ })
+      .focus();
+    await keys.keyboard('{Enter}');
+    await screen.findByText(/Go through the diary since June/, { selector: '.me' });
+    expect(actions().getByRole('group', { name: /Variants/ })).toHaveTextContent('1/2');
+  });
+
+  it.each([
+    ['Take back, then ask again', 'take_back'],
+    ['Keep it and ask again', 'keep'],
+  ])('asking again asks about old changes first: %s', async (word, old) => {
+    const { host, keys } = await open('limited', { old: { changed: 3, waiting: 4 } });
+    await keys.click(await screen.findByRole('button', { name: 'Ask again' }));
+    const card = within(await screen.findByTestId('old-changes'));
+    expect(card.getByText('3 notes changed, 4 changes waiting')).toBeVisible();
+    await keys.click(card.getByRole('button', { name: word }));
+    await waitFor(() => expect(screen.queryByTestId('old-changes')).toBeNull());
+    expect(host.asked('askAnew')).toEqual([
+      { message: 'u1', text: null, old: null },
+      { message: 'u1', text: null, old },
+    ]);
   });
 
   it('a message that waits its turn is changed and removed by keyboard', async () => {

@@ -2,6 +2,7 @@
 
 #![expect(clippy::expect_used, reason = "a test that cannot go on has failed")]
 
+mod branches;
 mod changes;
 mod conversations;
 mod forgotten;

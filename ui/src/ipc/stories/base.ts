@@ -31,7 +31,7 @@ export function view(
   items: Item[],
   waiting: Partial<Pick<ConversationView, 'question' | 'review'>> = {},
 ): ConversationView {
-  return { seq: 0, conversation, items, question: null, review: null, ...waiting };
+  return { seq: 0, conversation, items, variants: [], question: null, review: null, ...waiting };
 }
 
 /** Words of the user in the window. */

@@ -1,11 +1,21 @@
 /** What the user decides about turns: those that wait, and those that were cut. */
-import type { MessageId, TurnId } from '../ipc/bindings';
+import type { AskAnew, ConversationId, MessageId, TurnId } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
 import type { AppState } from './app.svelte';
 import type { Undoing } from './undoing.svelte';
 import { userError } from './user-error';
 
+/** A message that is to be answered anew, while the user is asked about the old answer. */
+interface Old {
+  readonly request: AskAnew;
+  readonly conversation: ConversationId | null;
+  readonly changed: number;
+  readonly waiting: number;
+}
+
 export class Turns {
+  old = $state.raw<Old | null>(null);
+
   readonly #host: Host;
   readonly #app: AppState;
   readonly #undoing: Undoing;
@@ -23,6 +33,31 @@ export class Turns {
 
   async removeQueued(message: MessageId): Promise<void> {
     await this.#ask(() => this.#host.removeQueued(message));
+  }
+
+  /** Tries a message again, or with other words; asks first what becomes of what was changed. */
+  async askAnew(message: MessageId, text: string | null): Promise<void> {
+    await this.#anew({ message, text, old: null });
+  }
+
+  /** Goes on with what waits for the user's word. */
+  async decideOld(old: 'keep' | 'take_back' | null): Promise<void> {
+    const asked = this.old;
+    this.old = null;
+    if (asked && old !== null) await this.#anew({ ...asked.request, old });
+  }
+
+  async showVariant(message: MessageId, number: number): Promise<void> {
+    await this.#ask(() => this.#host.showVariant(message, number));
+  }
+
+  async #anew(request: AskAnew): Promise<void> {
+    await this.#ask(async () => {
+      const asked = await this.#host.askAnew(request);
+      if (asked.type === 'begun') return;
+      const conversation = this.#app.chat?.id ?? null;
+      this.old = { request, conversation, changed: asked.changed, waiting: asked.waiting };
+    });
   }
 
   /** Leaves a turn that was cut as it is. */

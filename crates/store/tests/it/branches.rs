@@ -1,0 +1,92 @@
+//! A conversation goes on in branches: each hears what was said before it began, and nothing else.
+
+use protocol::{TurnStatus, conversation::Item};
+use serde_json::json;
+
+use crate::story::{Story, conversation, ending, new_turn, result};
+
+/// Turns `t1` and `t2` were answered.
+async fn two() -> Story {
+    let story = Story::begin().await;
+    for (turn, at) in [("t1", 1), ("t2", 3)] {
+        story.says(turn, turn, at).await;
+        story.begins().await;
+        story.ends(turn, &ending(TurnStatus::Done, at + 1)).await;
+    }
+    story
+}
+
+/// Turn `id` stands in for `old`, and is answered.
+async fn fork(story: &Story, id: &str, old: &str, at: i64) {
+    story.store.submit_fork(&new_turn(id, id, at), &old.into()).await.expect("stored");
+    assert_eq!(story.begins().await, Some(id.into()));
+    story.ends(id, &ending(TurnStatus::Done, at + 1)).await;
+}
+
+async fn heard(story: &Story, turn: &str) -> Vec<String> {
+    let history = story.store.history(&conversation(), &turn.into()).await.expect("read");
+    history.iter().map(|message| message.text()).collect()
+}
+
+async fn shown(story: &Story) -> Vec<String> {
+    let items = story.store.items(&conversation()).await.expect("read");
+    let words = items.into_iter().filter_map(|item| match item {
+        Item::User { text, .. } => Some(text),
+        _ => None,
+    });
+    words.collect()
+}
+
+#[tokio::test]
+async fn branches_of_branches_hear_their_own_past_only() {
+    let story = two().await;
+    fork(&story, "t2b", "t2", 10).await;
+    story.says("t3b", "t3b", 12).await;
+    story.begins().await;
+    story.ends("t3b", &ending(TurnStatus::Done, 13)).await;
+    fork(&story, "t3c", "t3b", 14).await;
+    assert_eq!(heard(&story, "t3c").await, ["t1", "t2b", "t3c"]);
+    assert_eq!(heard(&story, "t3b").await, ["t1", "t2b", "t3b"]);
+    assert_eq!(heard(&story, "t2").await, ["t1", "t2"]);
+    // A variant of a variant stands beside it, not below.
+    fork(&story, "t2c", "t2b", 20).await;
+    assert_eq!(heard(&story, "t2c").await, ["t1", "t2c"]);
+    let variants = story.store.variants(&conversation()).await.expect("read");
+    let variants: Vec<_> =
+        variants.iter().map(|v| (v.message.as_str(), v.number, v.count)).collect();
+    assert_eq!(variants, [("t2c-asks", 3, 3)]);
+    story.store.show_variant(&"t2c-asks".into(), 2).await.expect("shown");
+    assert_eq!(shown(&story).await, ["t1", "t2b", "t3b"]);
+    let variants = story.store.variants(&conversation()).await.expect("read");
+    assert_eq!(variants.iter().map(|v| (v.number, v.count)).collect::<Vec<_>>(), [(2, 3), (1, 2)]);
+    let left = story.store.turns_from(&"t2b".into()).await.expect("read");
+    assert_eq!(left, ["t2b".into(), "t3b".into()]);
+}
+
+#[tokio::test]
+async fn the_first_message_can_be_put_in_other_words_too() {
+    let story = two().await;
+    fork(&story, "t1b", "t1", 10).await;
+    assert_eq!(heard(&story, "t1b").await, ["t1b"]);
+    assert_eq!(shown(&story).await, ["t1b"]);
+    let story = story.restart().await;
+    assert_eq!(shown(&story).await, ["t1b"]);
+    story.store.show_variant(&"t1b-asks".into(), 1).await.expect("shown");
+    assert_eq!(shown(&story).await, ["t1", "t2"]);
+}
+
+#[tokio::test]
+async fn what_was_read_in_another_branch_is_not_known() {
+    let story = Story::begin().await;
+    story.says("t1", "t1", 1).await;
+    story.begins().await;
+    story.steps("t1", "s1", &[("a", "read_file", json!({}))]).await;
+    let mut end = ending(TurnStatus::Done, 2);
+    let mut read = result("a", "read");
+    read.seen = vec![(crate::story::path("a.md"), protocol::ContentHash::of(b"1"))];
+    end.results = vec![read];
+    story.ends("t1", &end).await;
+    assert_eq!(story.store.seen(&conversation()).await.expect("read").len(), 1);
+    fork(&story, "t1b", "t1", 10).await;
+    assert_eq!(story.store.seen(&conversation()).await.expect("read").len(), 0);
+}
