@@ -18,6 +18,7 @@ mod extra_roots;
 mod faults;
 mod fresh;
 mod history;
+mod imperfect;
 mod inbox;
 mod injection;
 mod kill_sweep;
