@@ -35,6 +35,7 @@ mod review;
 mod seams;
 mod stage;
 mod stop;
+mod turn_sweep;
 mod undo;
 mod undo_moves;
 mod watch;

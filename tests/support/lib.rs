@@ -17,6 +17,7 @@ pub mod display;
 pub mod faults;
 pub mod fresh;
 mod http;
+pub mod long_story;
 mod nothing;
 pub mod outside_editor;
 pub mod plug;

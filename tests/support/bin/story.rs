@@ -3,7 +3,8 @@
 //! `story DATA VAULT NAME` plays a story; `story DATA VAULT go-on` is the start after a crash.
 //! With `KILL_AT=n` the process kills itself at its n-th fault point, with `KILL_ON=name` at the
 //! first one of that name (see `plug`). At the end it prints how many it passed. `listen` opens the
-//! vault and waits to be killed. `forget` forgets the history of what was played before. `naive` is
+//! vault and waits to be killed. `t1` to `t60` are the long stories, in which everything goes on by
+//! itself; `go-on t1` is the start after a crash of one, and both print what became of it. `forget` forgets the history of what was played before. `naive` is
 //! the control: it edits in place, without a ledger.
 #![allow(
     clippy::expect_used,
@@ -13,11 +14,16 @@
 )]
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use app::{App, DataDir};
+use protocol::applied::{ListApplied, UndoScope};
+use protocol::conversation::{Interruption, Item};
 use protocol::history::Age;
 use protocol::request::{DecideReview, SendMessage};
-use protocol::{ConversationId, Mode, QuestionId, Settings};
+use protocol::{ConversationId, Mode, QuestionId, Resume, Settings, TurnStatus};
+use serde_json::{Value, json};
+use testkit::long_story::STORIES;
 use testkit::plug;
 use testkit::story::{EDITED, NOTES};
 
@@ -27,8 +33,16 @@ fn main() {
     let (data, vault, name) = (next("DATA"), next("VAULT"), next("NAME"));
     plug::hold();
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-    runtime.block_on(play(PathBuf::from(data), Path::new(&vault), &name));
-    println!("{}", plug::passed());
+    let (data, vault) = (PathBuf::from(data), Path::new(&vault));
+    let (again, story) =
+        name.strip_prefix("go-on ").map_or((Start::First, &*name), |story| (Start::Again, story));
+    if STORIES.contains(&story) {
+        let said = runtime.block_on(long(data, vault, story, again));
+        println!("{said}");
+    } else {
+        runtime.block_on(play(data, vault, &name));
+        println!("{}", plug::passed());
+    }
 }
 
 async fn play(data: PathBuf, vault: &Path, name: &str) {
@@ -55,6 +69,110 @@ async fn play(data: PathBuf, vault: &Path, name: &str) {
         answer(&app, &conversation).await;
     }
     app.shutdown().await;
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Start {
+    First,
+    Again,
+}
+
+/// A long story from wherever it stands to its end; what became of it as JSON.
+async fn long(data: PathBuf, vault: &Path, story: &str, start: Start) -> Value {
+    let began = Instant::now();
+    let app = App::start(DataDir::at(data).expect("a data directory"));
+    let choice = std::env::var("CHOICE").ok();
+    let resume = if choice.is_some() { Resume::Ask } else { Resume::Always };
+    app.save_settings(Settings { resume, ..Settings::default() }).await.expect("saved");
+    app.open_vault(vault).await.expect("the vault opens");
+    let last = conversations(&app).await.into_iter().next();
+    let words = format!("play {story}");
+    let heard = match &last {
+        Some(last) => !app.conversation(last).await.expect("a view").items.is_empty(),
+        None => false,
+    };
+    let usable = began.elapsed().as_millis();
+    let conversation = match last {
+        Some(last) if heard => last,
+        last => {
+            let request = SendMessage { conversation: last, text: words, answers: None };
+            app.send(request).await.expect("sent")
+        }
+    };
+    app.idle(&conversation).await.expect("idle");
+    let offered = match &choice {
+        Some(choice) => choose(&app, &conversation, choice).await,
+        None => None,
+    };
+    if offered.is_some() && choice.as_deref() != Some("continue") {
+        let said = told(&app, &conversation, usable, offered).await;
+        app.shutdown().await;
+        return said;
+    }
+    decide(&app, &conversation).await;
+    answer(&app, &conversation).await;
+    decide(&app, &conversation).await;
+    if start == Start::Again {
+        // The history is one that a model accepts.
+        let (to, text) = (Some(conversation.clone()), "and now?".to_owned());
+        app.send(SendMessage { conversation: to, text, answers: None }).await.expect("sent");
+        app.idle(&conversation).await.expect("idle");
+    }
+    let said = told(&app, &conversation, usable, offered).await;
+    app.shutdown().await;
+    said
+}
+
+/// What the user is asked about the cut turn, and then does.
+async fn choose(app: &App, conversation: &ConversationId, choice: &str) -> Option<Interruption> {
+    let view = app.conversation(conversation).await.expect("a view");
+    let offer = view.items.iter().find_map(|item| match item {
+        Item::Ended { turn, offer: Some(offer), .. } => Some((turn.clone(), *offer)),
+        _ => None,
+    });
+    assert_eq!(offer.is_some(), view.conversation.interrupted, "the list says so too");
+    let (turn, offer) = offer?;
+    match choice {
+        "continue" => {
+            app.continue_turn(conversation).await.expect("it goes on");
+            app.idle(conversation).await.expect("idle");
+        }
+        "undo" if offer.changed > 0 => {
+            app.undo(&UndoScope::Turn { turn: turn.clone() }).await.expect("taken back");
+            app.leave_turn(&turn).await.expect("left");
+        }
+        _ => app.leave_turn(&turn).await.expect("left"),
+    }
+    Some(offer)
+}
+
+async fn told(
+    app: &App,
+    conversation: &ConversationId,
+    usable: u128,
+    offered: Option<Interruption>,
+) -> Value {
+    let view = app.conversation(conversation).await.expect("a view");
+    let request = ListApplied { conversation: Some(conversation.clone()), before: None };
+    let sets = app.list_applied(&request).await.expect("a list").sets;
+    let unanswered = |item: &&Item| matches!(item, Item::Tool { output: None, .. });
+    let asked = |item: &&Item| matches!(item, Item::Asked { .. });
+    let failed = view.items.iter().filter_map(|item| match item {
+        // A turn that was left stays as it was cut.
+        Item::Ended { status: TurnStatus::Interrupted, .. } if offered.is_some() => None,
+        Item::Ended { status, error, .. } => Some(format!("{status:?} {error:?}")),
+        _ => None,
+    });
+    json!({
+        "points": plug::passed(),
+        "usable": u64::try_from(usable).unwrap_or(u64::MAX),
+        "unanswered": view.items.iter().filter(unanswered).count(),
+        "effects": sets.iter().map(|set| set.notes.len()).sum::<usize>(),
+        "asked": view.items.iter().filter(asked).count(),
+        "offered": offered,
+        "waiting": view.review.map_or(0, |review| review.notes.len()),
+        "failed": failed.collect::<Vec<_>>(),
+    })
 }
 
 async fn conversations(app: &App) -> Vec<ConversationId> {

@@ -1,0 +1,293 @@
+//! The plug is pulled at every durable step of turns of one to six calls and of sixty changes, and
+//! everything goes on by itself: nothing is lost, nothing is done twice.
+//!
+//! `./dev faults` sweeps every point; with the tests runs a sample (`STORY_STRIDE`).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use protocol::conversation::Interruption;
+use serde::Deserialize;
+use testkit::long_story::{STORIES, model, notes};
+use testkit::scripted_model::KEY;
+use testkit::{ScriptedModel, TempVault};
+use tokio::task::JoinSet;
+
+/// From the start to a conversation that can be written in.
+const USABLE: u64 = 2_000;
+/// So many processes at once.
+const AT_ONCE: usize = 3;
+
+/// What a story said at its end.
+#[derive(Debug, Deserialize)]
+struct Said {
+    points: usize,
+    usable: u64,
+    unanswered: usize,
+    effects: usize,
+    asked: usize,
+    offered: Option<Interruption>,
+    waiting: usize,
+    failed: Vec<String>,
+}
+
+#[derive(Debug, Default)]
+struct Sweep {
+    kills: usize,
+    sites: BTreeSet<String>,
+    wrong: Vec<String>,
+    /// The longest way from a start to where one can write, with others at work beside it.
+    slowest: u64,
+    /// Kills after which it took too long.
+    slow: Vec<(&'static str, usize)>,
+}
+
+/// What the undisturbed story leaves.
+struct Undisturbed {
+    files: BTreeMap<String, Vec<u8>>,
+    points: usize,
+    effects: usize,
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_turn_killed_at_any_step_goes_on_to_the_same_end() {
+    let mut all = Sweep::default();
+    for story in STORIES {
+        let whole = undisturbed(story).await;
+        let mut kills = JoinSet::new();
+        for at in (1..=whole.points).step_by(stride(story)) {
+            if kills.len() >= AT_ONCE {
+                take(&mut kills, &whole, story, &mut all).await;
+            }
+            kills.spawn(killed(story, at));
+        }
+        while !kills.is_empty() {
+            take(&mut kills, &whole, story, &mut all).await;
+        }
+        println!("{story}: points={} kills so far={}", whole.points, all.kills);
+        // Whether it takes so long, or had to share the machine.
+        for (story, at) in std::mem::take(&mut all.slow) {
+            let (_, stage, _) = killed(story, at).await;
+            let (usable, _) = stage.goes_on(story, &whole).await;
+            if usable > USABLE {
+                all.wrong.push(format!("{story}@{at}: usable after {usable} ms, alone"));
+            }
+        }
+    }
+    println!(
+        "kills={} sites={} wrong={} slowest start={} ms",
+        all.kills,
+        all.sites.len(),
+        all.wrong.len(),
+        all.slowest
+    );
+    assert!(all.wrong.is_empty(), "{:#?}", all.wrong);
+    assert!(all.sites.len() > 20, "{:?}", all.sites);
+}
+
+/// Steps repeat in the long one: every second of them, with the tests only a few.
+fn stride(story: &str) -> usize {
+    let stride = std::env::var("STORY_STRIDE").ok().and_then(|text| text.parse().ok()).unwrap_or(9);
+    match story {
+        "t60" if stride > 1 => stride * 12,
+        "t60" => 2,
+        _ => stride,
+    }
+}
+
+async fn take(
+    kills: &mut JoinSet<(usize, Stage, Output)>,
+    whole: &Undisturbed,
+    story: &'static str,
+    all: &mut Sweep,
+) {
+    let Some(killed) = kills.join_next().await else { return };
+    let (at, stage, output) = killed.expect("a kill is played");
+    let site = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    assert_eq!(output.status.signal(), Some(9), "{story}@{at}: {site}");
+    all.kills += 1;
+    let (usable, wrong) = stage.goes_on(story, whole).await;
+    all.wrong.extend(wrong.into_iter().map(|what| format!("{story}@{at} {site}: {what}")));
+    all.slowest = usable.max(all.slowest);
+    if usable > USABLE {
+        all.slow.push((story, at));
+    }
+    all.sites.insert(site);
+    stage.model.finish();
+}
+
+async fn killed(story: &'static str, at: usize) -> (usize, Stage, Output) {
+    let stage = Stage::new(story).await;
+    let output = stage.play(story, &[("KILL_AT", at.to_string())]).await;
+    (at, stage, output)
+}
+
+async fn undisturbed(story: &str) -> Undisturbed {
+    let stage = Stage::new(story).await;
+    let said = stage.said(story).await;
+    assert_eq!((said.unanswered, &said.failed), (0, &Vec::new()), "{story}");
+    assert!(said.effects > 0, "{story} changes something: {said:?}");
+    let files = stage.files();
+    stage.model.finish();
+    Undisturbed { files, points: said.points, effects: said.effects }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cut_turn_is_offered_as_it_stands_and_each_choice_does_what_it_says() {
+    let (mut offered, mut wrong) = ([0; 3], Vec::new());
+    for story in ["t4", "t6"] {
+        let whole = undisturbed(story).await;
+        let points = (1..=whole.points).step_by(stride(story).div_ceil(2));
+        for (place, at) in points.enumerate() {
+            let choice = ["continue", "undo", "leave"][place % 3];
+            let (_, stage, output) = killed(story, at).await;
+            let site = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            let (was_offered, found) = stage.asks(story, choice, &whole).await;
+            offered[place % 3] += usize::from(was_offered);
+            wrong.extend(found.into_iter().map(|what| format!("{story}@{at} {site}: {what}")));
+            stage.model.finish();
+        }
+    }
+    println!("offered: continue={} undo={} leave={}", offered[0], offered[1], offered[2]);
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(offered.iter().all(|times| *times > 0), "{offered:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sweep_finds_what_a_store_does_that_loses_a_step() {
+    let stage = Stage::new("t1").await;
+    let whole = undisturbed("t1").await;
+    let kill = |point: &str| [("KILL_ON", point.to_owned())];
+    assert_eq!(stage.play("t1", &kill("llm.step.after")).await.status.signal(), Some(9));
+    // What is stored from here on is lost: the note has changed, and nobody knows.
+    let kept = TempVault::new(&[]);
+    copy(stage.data.root(), kept.root());
+    assert_eq!(stage.play("go-on t1", &kill("llm.results.before")).await.status.signal(), Some(9));
+    fs::remove_dir_all(stage.data.root()).expect("removed");
+    fs::create_dir(stage.data.root()).expect("a folder");
+    copy(kept.root(), stage.data.root());
+    let (_, found) = stage.goes_on("t1", &whole).await;
+    assert!(!found.is_empty(), "the control was not caught");
+    stage.model.finish();
+}
+
+fn copy(from: &Path, to: &Path) {
+    for entry in fs::read_dir(from).expect("a readable folder") {
+        let entry = entry.expect("a readable entry");
+        let there = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            fs::create_dir_all(&there).expect("a folder");
+            copy(&entry.path(), &there);
+        } else {
+            fs::copy(entry.path(), &there).expect("a copy");
+        }
+    }
+}
+
+struct Stage {
+    vault: TempVault,
+    data: TempVault,
+    model: ScriptedModel,
+}
+
+impl Stage {
+    async fn new(story: &str) -> Self {
+        let notes = notes(story);
+        let notes: Vec<(&str, &str)> =
+            notes.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        let model = ScriptedModel::responder(model).await;
+        Self { vault: TempVault::new(&notes), data: TempVault::new(&[]), model }
+    }
+
+    async fn play(&self, story: &str, env: &[(&str, String)]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_story"));
+        command
+            .args([self.data.root(), self.vault.root(), Path::new(story)])
+            .env("ANTHROPIC_BASE_URL", self.model.base_url())
+            .env("ANTHROPIC_API_KEY", KEY)
+            .env_remove("VAULTMATE_HUB_URL")
+            .env_remove("DBUS_SESSION_BUS_ADDRESS")
+            .env_remove("KILL_AT")
+            .env_remove("KILL_ON")
+            .envs(env.iter().map(|(name, value)| (name, value)));
+        let run = move || command.output().expect("the story starts");
+        tokio::task::spawn_blocking(run).await.expect("the story ends")
+    }
+
+    async fn said(&self, story: &str) -> Said {
+        self.said_with(story, &[]).await
+    }
+
+    async fn said_with(&self, story: &str, env: &[(&str, String)]) -> Said {
+        let output = self.play(story, env).await;
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{story}: {error}");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        serde_json::from_str(text.trim()).unwrap_or_else(|why| panic!("{story}: {why}: {text}"))
+    }
+
+    /// The application starts again and goes on: how long it took until one could write, and what is
+    /// then not as it is undisturbed.
+    async fn goes_on(&self, story: &str, whole: &Undisturbed) -> (u64, Vec<String>) {
+        let said = self.said(&format!("go-on {story}")).await;
+        (said.usable, self.unlike(&said, whole))
+    }
+
+    /// What is not as it is undisturbed.
+    fn unlike(&self, said: &Said, whole: &Undisturbed) -> Vec<String> {
+        let mut wrong = Vec::new();
+        if said.unanswered > 0 {
+            wrong.push(format!("{} calls have no result", said.unanswered));
+        }
+        if said.effects != whole.effects {
+            wrong.push(format!("{} effects, not {}", said.effects, whole.effects));
+        }
+        if said.asked > 1 {
+            wrong.push(format!("asked {} times", said.asked));
+        }
+        wrong.extend(said.failed.iter().cloned());
+        let files = self.files();
+        let names: BTreeSet<&String> = files.keys().chain(whole.files.keys()).collect();
+        for name in names.into_iter().filter(|name| files.get(*name) != whole.files.get(*name)) {
+            let text = files.get(name).map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+            wrong.push(format!("{name} is {text:?}"));
+        }
+        wrong
+    }
+
+    /// The application starts again and asks; what is not as the user's choice has it.
+    async fn asks(&self, story: &str, choice: &str, whole: &Undisturbed) -> (bool, Vec<String>) {
+        let env = [("CHOICE", choice.to_owned())];
+        let said = self.said_with(&format!("go-on {story}"), &env).await;
+        let Some(offer) = said.offered else { return (false, self.unlike(&said, whole)) };
+        let mut wrong = Vec::new();
+        let mut check = |what: &str, found: usize, wanted: usize| {
+            if found != wanted {
+                wrong.push(format!("{choice}: {what} is {found}, not {wanted}; {said:?}"));
+            }
+        };
+        let initial: BTreeMap<String, Vec<u8>> =
+            notes(story).into_iter().map(|(path, text)| (path, text.into_bytes())).collect();
+        let files = self.files();
+        let paths: BTreeSet<&String> = files.keys().chain(initial.keys()).collect();
+        let differ = paths.into_iter().filter(|path| files.get(*path) != initial.get(*path));
+        match choice {
+            "continue" => return (true, self.unlike(&said, whole)),
+            "undo" => check("notes that are not as before", differ.count(), 0),
+            _ => check("changed notes", differ.count(), offer.changed as usize),
+        }
+        check("waiting notes", said.waiting, offer.waiting as usize);
+        check("calls without result", said.unanswered, 0);
+        (true, wrong)
+    }
+
+    /// All notes, without what is in the trash.
+    fn files(&self) -> BTreeMap<String, Vec<u8>> {
+        let files = self.vault.snapshot().into_iter();
+        let own = |path: &str| path.starts_with(".vaultmate") || path.starts_with(".trash");
+        files.filter(|(path, _)| !own(path)).collect()
+    }
+}
