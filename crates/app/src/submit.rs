@@ -133,6 +133,9 @@ impl OpenVault {
         };
         let question = self.store.question(&conversation).await.map_err(user_error)?;
         let cut = self.store.offered_turn(&conversation).await.map_err(user_error)?;
+        // An answer may belong to another branch than the one that is shown.
+        let variants = self.store.variants(&conversation).await.map_err(user_error)?;
+        let moves = new.answers.is_some() && !variants.is_empty();
         let id = turn.turn.clone();
         match instead_of {
             None => self.service.submit(new).await?,
@@ -141,6 +144,9 @@ impl OpenVault {
                 self.announce(News::Reordered(conversation.clone()));
                 self.service.wake(&conversation);
             }
+        }
+        if moves {
+            self.announce(News::Reordered(conversation));
         }
         self.announce(News::Sent { turn, question, cut });
         // The words are safe: what fails from here on must not look as if they were not, or they

@@ -4,7 +4,7 @@
 //! before the turn it stands in for. The first branch of a conversation is 0 and has no row.
 
 use protocol::conversation::Variant;
-use protocol::{ConversationId, MessageId, TurnId};
+use protocol::{ConversationId, MessageId, QuestionId, TurnId};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
@@ -215,6 +215,24 @@ async fn set_shown(
         .bind(branch)
         .execute(db)
         .await?;
+    Ok(())
+}
+
+/// An answer belongs where its question was asked.
+pub(crate) async fn show_asked(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+    question: &QuestionId,
+) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "UPDATE conversation SET branch = t.branch
+         FROM question q JOIN turn t ON t.id = q.turn
+         WHERE conversation.id = ?1 AND q.id = ?2 AND q.conversation = ?1",
+    )
+    .bind(conversation.as_str())
+    .bind(question.as_str())
+    .execute(db)
+    .await?;
     Ok(())
 }
 

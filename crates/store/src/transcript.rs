@@ -21,7 +21,8 @@ impl Store {
     /// Stores a user message and its queued turn, and reopens the conversation if it had ended.
     ///
     /// With `answers` the question is marked as answered; one that no longer waits is refused
-    /// with [`StoreError::AlreadyAnswered`] or [`StoreError::Withdrawn`]. A message from the
+    /// with [`StoreError::AlreadyAnswered`] or [`StoreError::Withdrawn`]; the branch in which it was
+    /// asked is shown from then on. A message from the
     /// window that answers nothing withdraws the open question, and what is offered of a cut turn.
     pub async fn submit_turn(&self, new: &NewTurn) -> Result<(), StoreError> {
         commit!(self, "submit_turn", "store a message", |db| submit(db, new))
@@ -96,6 +97,9 @@ async fn submit(db: &mut SqliteConnection, new: &NewTurn) -> Result<(), Failure>
     let NewTurn { message, turn, .. } = new;
     conversation::touch(db, &message.conversation, message.at).await?;
     conversation::store_state(db, &message.conversation, ConversationState::Active).await?;
+    if let Some(asked) = &new.answers {
+        branch::show_asked(db, &message.conversation, asked).await?;
+    }
     turn::insert(db, new).await?;
     message::insert(db, &MessageRow { message: message.clone(), cut: false }).await?;
     match &new.answers {

@@ -3,7 +3,7 @@
 use protocol::{TurnStatus, conversation::Item};
 use serde_json::json;
 
-use crate::story::{Story, conversation, ending, new_turn, result};
+use crate::story::{Story, answer, conversation, ending, new_turn, result};
 
 /// Turns `t1` and `t2` were answered.
 async fn two() -> Story {
@@ -89,4 +89,18 @@ async fn what_was_read_in_another_branch_is_not_known() {
     assert_eq!(story.store.seen(&conversation()).await.expect("read").len(), 1);
     fork(&story, "t1b", "t1", 10).await;
     assert_eq!(story.store.seen(&conversation()).await.expect("read").len(), 0);
+}
+
+#[tokio::test]
+async fn an_answer_goes_on_in_the_branch_that_asked() {
+    let story = two().await;
+    story.store.submit_fork(&new_turn("t2b", "t2b", 10), &"t2".into()).await.expect("stored");
+    story.begins().await;
+    story.asks("t2b", "Which?", 11).await;
+    story.store.show_variant(&"t2b-asks".into(), 1).await.expect("shown");
+    assert_eq!(shown(&story).await, ["t1", "t2"]);
+    story.store.submit_turn(&answer("t3b", "t2b", "This", 12)).await.expect("stored");
+    story.begins().await;
+    assert_eq!(shown(&story).await, ["t1", "t2b", "This"]);
+    assert_eq!(heard(&story, "t3b").await, ["t1", "t2b", "One moment.", "", "This"]);
 }
