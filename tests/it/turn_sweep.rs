@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 /// From the start to a conversation that can be written in.
 const USABLE: u64 = 2_000;
 /// So many processes at once.
-const AT_ONCE: usize = 3;
+const AT_ONCE: usize = 4;
 
 /// What a story said at its end.
 #[derive(Debug, Deserialize)]
@@ -67,7 +67,8 @@ async fn a_turn_killed_at_any_step_goes_on_to_the_same_end() {
         while !kills.is_empty() {
             take(&mut kills, &whole, story, &mut all).await;
         }
-        println!("{story}: points={} kills so far={}", whole.points, all.kills);
+        let (kills, wrong) = (all.kills, all.wrong.len());
+        println!("{story}: points={} kills so far={kills} wrong={wrong}", whole.points);
         // Whether it takes so long, or had to share the machine.
         for (story, at) in std::mem::take(&mut all.slow) {
             let (_, stage, _) = killed(story, at).await;
@@ -110,7 +111,11 @@ async fn take(
     assert_eq!(output.status.signal(), Some(9), "{story}@{at}: {site}");
     all.kills += 1;
     let (usable, wrong) = stage.goes_on(story, whole).await;
-    all.wrong.extend(wrong.into_iter().map(|what| format!("{story}@{at} {site}: {what}")));
+    for what in wrong {
+        let what = format!("{story}@{at} {site}: {what}");
+        println!("WRONG {what}");
+        all.wrong.push(what);
+    }
     all.slowest = usable.max(all.slowest);
     if usable > USABLE {
         all.slow.push((story, at));
