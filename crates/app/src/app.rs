@@ -10,8 +10,8 @@ use protocol::conversation::ConversationView;
 use protocol::request::{DecideReview, KeyPlace, NoteText, ProviderTest, SendMessage};
 use protocol::settings::ExtraRoot;
 use protocol::{
-    AppEvent, ConversationId, ErrorCode, HubState, HubStatus, NotePath, PrivateRules, Role,
-    Settings, Snapshot, UserError,
+    AppEvent, ConversationId, ErrorCode, HubState, HubStatus, NotePath, PrivateRules, ProviderKind,
+    Role, Settings, Snapshot, UserError,
 };
 use secrecy::SecretString;
 use tokio::sync::watch;
@@ -26,7 +26,7 @@ use crate::data_dir::DataDir;
 use crate::feed::{Feed, Listener};
 use crate::open_vault::{InUse, OpenVault, Surroundings};
 use crate::ports::desk::OpenNote;
-use crate::provider::Answering;
+use crate::provider::{Answering, Choice, find_local, usual_local};
 use crate::purpose::Purpose;
 use crate::trouble::{not_opened, sentence, user_error};
 use crate::{config, link, review, sample, secrets};
@@ -342,11 +342,12 @@ impl App {
         judged.await?.map_err(|error| UserError::other(error.to_string()))
     }
 
-    /// Stores a key, or with an empty one removes it.
+    /// Stores the keys of whoever answers, one or several; an empty text removes them.
     pub async fn set_key(&self, key: SecretString, place: KeyPlace) -> Result<(), UserError> {
         let _saving = self.inner.saving.lock().await;
-        let data = self.inner.around.data.clone();
-        aside(move || secrets::keep(&data, &key, place)).await??;
+        let Surroundings { data, answering, .. } = &self.inner.around;
+        let (data, vendor) = (data.clone(), answering.get().await.vendor);
+        aside(move || secrets::keep(&data, vendor, &key, place)).await??;
         self.choose_again().await;
         Ok(())
     }
@@ -359,7 +360,7 @@ impl App {
             return ProviderTest { ok: true, message };
         }
         let answered = match &chosen.provider {
-            Ok(provider) => one_word(&**provider, self.inner.around.config.get().model).await,
+            Ok(provider) => one_word(&**provider, chosen.model.clone()).await,
             Err(error) => Err(error.message.clone()),
         };
         match answered {
@@ -396,9 +397,32 @@ impl App {
 
     /// The caller holds `saving`.
     async fn choose_again(&self) {
-        let Surroundings { config, data, desk, answering, feed, pace, .. } = &self.inner.around;
-        let provider = answering.choose(config.get(), data.clone(), desk.clone(), *pace).await;
+        let Surroundings { config, data, desk, answering, feed, pace, purpose } =
+            &self.inner.around;
+        let (settings, data, desk) = (config.get(), data.clone(), desk.clone());
+        let choice = Choice { settings: settings.clone(), data, desk, pace: *pace };
+        let provider = answering.choose(choice).await;
+        let may_offer = *purpose == Purpose::Stay
+            && !provider.has_model
+            && settings.provider == ProviderKind::Automatic
+            && !settings.local_offer_answered;
         feed.tell(AppEvent::ProviderChanged { provider });
+        if may_offer {
+            self.look_for_local_servers();
+        }
+    }
+
+    /// In the background: a server may let one wait.
+    fn look_for_local_servers(&self) {
+        let (answering, feed) =
+            (self.inner.around.answering.clone(), self.inner.around.feed.clone());
+        let cancel = self.inner.cancel.clone();
+        self.inner.tasks.spawn(async move {
+            let found = cancel.run_until_cancelled(find_local(&usual_local())).await.flatten();
+            if let Some(provider) = found.and_then(|server| answering.offer(server)) {
+                feed.tell(AppEvent::ProviderChanged { provider });
+            }
+        });
     }
 
     fn remember(&self, error: UserError) {

@@ -1,6 +1,6 @@
 //! Where the application keeps what is not a note: settings, databases, locks, logs.
 //!
-//! Layout: `config.toml`, `last-vault`, `key` (only when the user chose a file), `logs/`,
+//! Layout: `config.toml`, `last-vault`, `key` and `key.openai` (only when the user chose a file), `logs/`,
 //! `Sample notes/`, and one folder a vault under `vaults/` with its database, its lock and `home`,
 //! which says whose it is.
 #![expect(clippy::disallowed_methods, reason = "these are files of the data directory, not notes")]
@@ -47,7 +47,7 @@ impl DataDir {
         self.root.join("config.toml")
     }
 
-    /// The key file of those who chose a file.
+    /// The file of Anthropic's key for those who chose a file; other vendors' are beside it.
     #[must_use]
     pub fn key_file(&self) -> PathBuf {
         self.root.join("key")

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use llm::provider::Provider;
-use llm::{Anthropic, AnthropicConfig, Deadlines, Pace};
-use protocol::event::ProviderStatus;
+use llm::{Deadlines, NoTools, Pace};
+use protocol::event::{LocalServer, ProviderStatus};
 use protocol::{ErrorCode, Privacy, ProviderKind, Settings, UserError};
 use tokio::sync::watch;
 use tools::commands::Commands;
@@ -12,20 +12,36 @@ use tools::commands::Commands;
 use crate::aside::aside;
 use crate::data_dir::DataDir;
 use crate::ports::desk::OpenNote;
-use crate::secrets;
+use crate::secrets::{self, FoundKeys};
 
-/// The vendor's own address; `ANTHROPIC_BASE_URL` and the settings come first.
-const ANTHROPIC: &str = "https://api.anthropic.com";
+mod local;
+mod vendor;
+
+pub(crate) use local::{find as find_local, usual as usual_local};
+use vendor::Asking;
+pub(crate) use vendor::Vendor;
 
 /// Who answers from now on, as soon as that is known: a keyring may keep its owner waiting. Clones
 /// are the same.
 #[derive(Clone, Default)]
-pub(crate) struct Answering(watch::Sender<Option<Arc<Chosen>>>);
+pub(crate) struct Answering {
+    chosen: watch::Sender<Option<Arc<Chosen>>>,
+    /// Who was found to take no tools, for as long as the application runs.
+    no_tools: NoTools,
+}
+
+/// What a choice is made from.
+pub(crate) struct Choice {
+    pub(crate) settings: Settings,
+    pub(crate) data: DataDir,
+    pub(crate) desk: OpenNote,
+    pub(crate) pace: Pace,
+}
 
 impl Answering {
     /// Who answers; waits for the first choice.
     pub(crate) async fn get(&self) -> Arc<Chosen> {
-        let mut chosen = self.0.subscribe();
+        let mut chosen = self.chosen.subscribe();
         // The sender lives as long as `self`, so the wait ends with a choice.
         match chosen.wait_for(Option::is_some).await.as_deref() {
             Ok(Some(chosen)) => Arc::clone(chosen),
@@ -34,25 +50,41 @@ impl Answering {
     }
 
     /// Chooses anew, without blocking, and says how it now stands.
-    pub(crate) async fn choose(
-        &self,
-        settings: Settings,
-        data: DataDir,
-        desk: OpenNote,
-        pace: Pace,
-    ) -> ProviderStatus {
-        let chosen = aside(move || choose(&settings, &data, &desk, pace)).await;
+    pub(crate) async fn choose(&self, choice: Choice) -> ProviderStatus {
+        let no_tools = self.no_tools.clone();
+        let chosen = aside(move || choose(&choice, no_tools)).await;
         let chosen = chosen.unwrap_or_else(|_| unknown());
         let status = chosen.status.clone();
-        self.0.send_replace(Some(Arc::new(chosen)));
+        self.chosen.send_replace(Some(Arc::new(chosen)));
         status
+    }
+
+    /// Offers a server while nobody else answers, and says how it then stands; `None` when
+    /// somebody answers by now.
+    pub(crate) fn offer(&self, server: LocalServer) -> Option<ProviderStatus> {
+        let mut told = None;
+        self.chosen.send_if_modified(|chosen| {
+            let Some(now) = chosen.as_deref().filter(|now| !now.status.has_model) else {
+                return false;
+            };
+            let status = ProviderStatus { offer: Some(server), ..now.status.clone() };
+            told = Some(status.clone());
+            *chosen = Some(Arc::new(Chosen { status, ..now.clone() }));
+            true
+        });
+        told
     }
 }
 
 /// Who answers the next turn.
+#[derive(Clone)]
 pub(crate) struct Chosen {
     /// The provider, or why there is none.
     pub(crate) provider: Result<Arc<dyn Provider>, UserError>,
+    /// The model's id or alias; empty for Commands.
+    pub(crate) model: String,
+    /// Whose keys the user means.
+    pub(crate) vendor: Vendor,
     /// How private what it may see is at most.
     pub(crate) shown: Privacy,
     /// How it stands, for the window.
@@ -61,39 +93,59 @@ pub(crate) struct Chosen {
 
 /// The user's setting, else a key that is at hand, else Commands. Never Commands in place of a
 /// provider that was chosen and fails: that is an error which says so.
-fn choose(settings: &Settings, data: &DataDir, desk: &OpenNote, pace: Pace) -> Chosen {
-    let key = match settings.provider {
-        ProviderKind::Commands => return commands(desk),
-        ProviderKind::Anthropic | ProviderKind::Automatic => secrets::find(data),
+fn choose(choice: &Choice, no_tools: NoTools) -> Chosen {
+    let find = |vendor| secrets::find(&choice.data, vendor);
+    match (choice.settings.provider, Vendor::chosen(choice.settings.provider)) {
+        (_, Some(vendor)) => ask(choice, vendor, find(vendor), no_tools),
+        (ProviderKind::Commands, None) => commands(&choice.desk),
+        (_, None) => {
+            let keyed = [Vendor::Anthropic, Vendor::OpenAi]
+                .into_iter()
+                .find_map(|vendor| Some((vendor, find(vendor)?)));
+            match keyed {
+                Some((vendor, keys)) => ask(choice, vendor, Some(keys), no_tools),
+                None => commands(&choice.desk),
+            }
+        }
+    }
+}
+
+fn ask(choice: &Choice, vendor: Vendor, found: Option<FoundKeys>, no_tools: NoTools) -> Chosen {
+    let Choice { settings, pace, .. } = choice;
+    let base_url = vendor.address(settings);
+    let is_local = llm::http::is_on_this_computer(&base_url);
+    if found.is_none() && (vendor == Vendor::Anthropic || !is_local) {
+        return missing_key(vendor);
+    }
+    let model = match settings.model.trim() {
+        "" => vendor.default_model(&base_url).unwrap_or_default(),
+        model => model,
     };
-    let Some(found) = key else {
-        return if settings.provider == ProviderKind::Anthropic {
-            missing_key()
-        } else {
-            commands(desk)
-        };
-    };
-    let base_url = [settings.base_url.clone(), variable("ANTHROPIC_BASE_URL")]
-        .into_iter()
-        .find(|url| !url.is_empty())
-        .unwrap_or_else(|| ANTHROPIC.to_owned());
-    let shown = match settings.private.endpoint_is_local && is_loopback(&base_url) {
-        true => Privacy::Local,
-        false => Privacy::Open,
-    };
-    let config = AnthropicConfig { base_url, key: found.key, deadlines: deadlines(pace) };
-    let provider = Anthropic::new(config)
-        .map(|anthropic| Arc::new(anthropic) as Arc<dyn Provider>)
-        .map_err(|error| UserError::new(ErrorCode::Key, error.to_string()));
+    if model.is_empty() {
+        let message = format!("No model of {} is picked: pick one in Settings.", vendor.name());
+        return nobody(vendor, ErrorCode::Other, &message);
+    }
+    let source = found.as_ref().map(|found| found.source.to_owned());
+    let keys = found.map(|found| found.keys).unwrap_or_default();
+    let key = keys.into_iter().next().unwrap_or_default();
+    let asking = Asking { base_url, key, deadlines: deadlines(*pace), no_tools };
+    let provider =
+        vendor.provider(asking).map_err(|error| UserError::new(ErrorCode::Key, error.to_string()));
     let trouble = provider.as_ref().err().map(ToString::to_string);
     Chosen {
         provider,
-        shown,
+        model: model.to_owned(),
+        vendor,
+        shown: match settings.private.endpoint_is_local && is_local {
+            true => Privacy::Local,
+            false => Privacy::Open,
+        },
         status: ProviderStatus {
             has_model: true,
-            label: label(&settings.model),
-            key_source: Some(found.source.to_owned()),
+            label: label(model),
+            key_source: source,
             trouble,
+            offer: None,
         },
     }
 }
@@ -106,6 +158,9 @@ fn deadlines(pace: Pace) -> Deadlines {
 fn commands(desk: &OpenNote) -> Chosen {
     Chosen {
         provider: Ok(Arc::new(Commands::new(Arc::new(desk.clone())))),
+        model: String::new(),
+        // The key that makes a model answer in its place, when nothing else was said.
+        vendor: Vendor::Anthropic,
         // No model sees what it finds.
         shown: Privacy::Never,
         status: ProviderStatus {
@@ -113,49 +168,37 @@ fn commands(desk: &OpenNote) -> Chosen {
             label: "Commands".to_owned(),
             key_source: None,
             trouble: None,
+            offer: None,
         },
     }
 }
 
-fn missing_key() -> Chosen {
-    nobody("There is no key for Anthropic: paste one in Settings, or set ANTHROPIC_API_KEY.")
+fn missing_key(vendor: Vendor) -> Chosen {
+    let (name, variable) = (vendor.name(), vendor.variable());
+    let message = format!("There is no key for {name}: paste one in Settings, or set {variable}.");
+    nobody(vendor, ErrorCode::Key, &message)
 }
 
 fn unknown() -> Chosen {
-    nobody("Looking for the key was interrupted: save the settings again, or start again.")
+    let message = "Looking for the key was interrupted: save the settings again, or start again.";
+    nobody(Vendor::Anthropic, ErrorCode::Key, message)
 }
 
 /// A model was chosen, and cannot be asked.
-fn nobody(message: &str) -> Chosen {
+fn nobody(vendor: Vendor, code: ErrorCode, message: &str) -> Chosen {
     Chosen {
-        provider: Err(UserError::new(ErrorCode::Key, message)),
+        provider: Err(UserError::new(code, message)),
+        model: String::new(),
+        vendor,
         shown: Privacy::Open,
         status: ProviderStatus {
             has_model: true,
-            label: "Anthropic".to_owned(),
+            label: vendor.name().to_owned(),
             key_source: None,
             trouble: Some(message.to_owned()),
+            offer: None,
         },
     }
-}
-
-fn variable(name: &str) -> String {
-    std::env::var(name).unwrap_or_default()
-}
-
-/// Whether the address is on this computer, whatever its user part tries to look like.
-fn is_loopback(url: &str) -> bool {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
-    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or_default();
-    if authority.contains('@') {
-        return false;
-    }
-    let host = match authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        Some((host, _)) => host,
-        None => authority.rsplit_once(':').map_or(authority, |(host, _)| host),
-    };
-    host.eq_ignore_ascii_case("localhost")
-        || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// "claude-haiku-4-5" is called "Haiku".
@@ -166,29 +209,4 @@ fn label(model: &str) -> String {
         }
     }
     model.to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_loopback;
-
-    #[test]
-    fn only_an_address_of_this_computer_is_local() {
-        for url in ["http://localhost:11434", "http://127.0.0.1/v1", "http://[::1]:80", "127.9.9.9"]
-        {
-            assert!(is_loopback(url), "{url}");
-        }
-        for url in [
-            "https://api.anthropic.com",
-            "http://localhost@evil.org",
-            "http://127.0.0.1.evil.org",
-            "http://evil.org\\@127.0.0.1",
-            "http://evil.org/127.0.0.1",
-            "http://192.168.0.2",
-            "http://0.0.0.0",
-            "",
-        ] {
-            assert!(!is_loopback(url), "{url}");
-        }
-    }
 }

@@ -1,6 +1,8 @@
-//! Where the provider's key comes from: the environment, the system's keyring, else a file that
-//! only the user can read. The key itself never leaves as text.
+//! Where a provider's keys come from: the environment, the system's keyring, else a file that
+//! only the user can read. A key itself never leaves as text.
 #![expect(clippy::disallowed_methods, reason = "the key file is a file of the data directory")]
+
+use std::path::PathBuf;
 
 use keyring::Entry;
 use protocol::request::KeyPlace;
@@ -8,64 +10,88 @@ use protocol::{ErrorCode, UserError};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::data_dir::{DataDir, write_private};
+use crate::provider::Vendor;
 
 const SERVICE: &str = "vaultmate";
-const ACCOUNT: &str = "anthropic";
-const VARIABLE: &str = "ANTHROPIC_API_KEY";
 
-/// A key and the name of the place it was found in.
-pub(crate) struct FoundKey {
-    pub(crate) key: SecretString,
+/// Keys, at least one, and the name of the place they were found in.
+pub(crate) struct FoundKeys {
+    pub(crate) keys: Vec<SecretString>,
     pub(crate) source: &'static str,
 }
 
 /// Looks in the keyring, the environment, the key file; the first that has one. Blocks, perhaps
 /// until the user has unlocked the keyring.
-pub(crate) fn find(data: &DataDir) -> Option<FoundKey> {
-    let in_keyring = || Entry::new(SERVICE, ACCOUNT).ok()?.get_password().ok();
-    let in_file = || std::fs::read_to_string(data.key_file()).ok();
+pub(crate) fn find(data: &DataDir, vendor: Vendor) -> Option<FoundKeys> {
+    let in_keyring = || Entry::new(SERVICE, account(vendor)).ok()?.get_password().ok();
+    let in_file = || std::fs::read_to_string(file(data, vendor)).ok();
     found(in_keyring(), "keyring")
-        .or_else(|| found(std::env::var(VARIABLE).ok(), "environment"))
+        .or_else(|| found(std::env::var(vendor.variable()).ok(), "environment"))
         .or_else(|| found(in_file(), "file"))
 }
 
-fn found(text: Option<String>, source: &'static str) -> Option<FoundKey> {
+/// Several keys stand between spaces, commas or line ends.
+fn found(text: Option<String>, source: &'static str) -> Option<FoundKeys> {
     let text = text?;
-    let key = text.trim();
-    (!key.is_empty()).then(|| FoundKey { key: SecretString::from(key), source })
+    let keys = text.split(|c: char| c.is_whitespace() || c == ',').filter(|key| !key.is_empty());
+    let keys: Vec<SecretString> = keys.map(SecretString::from).collect();
+    (!keys.is_empty()).then_some(FoundKeys { keys, source })
 }
 
-/// Stores a key where the user wants it. An empty key removes it from both places. Blocks as
-/// [`find`] does.
-pub(crate) fn keep(data: &DataDir, key: &SecretString, place: KeyPlace) -> Result<(), UserError> {
+/// The vendor's name in the keyring.
+fn account(vendor: Vendor) -> &'static str {
+    match vendor {
+        Vendor::Anthropic => "anthropic",
+        Vendor::OpenAi => "openai",
+        Vendor::Ollama => "ollama",
+    }
+}
+
+/// The first vendor's file has the name it always had.
+fn file(data: &DataDir, vendor: Vendor) -> PathBuf {
+    match vendor {
+        Vendor::Anthropic => data.key_file(),
+        Vendor::OpenAi | Vendor::Ollama => data.key_file().with_extension(account(vendor)),
+    }
+}
+
+/// Stores a vendor's keys where the user wants them. An empty text removes them from both places.
+/// Blocks as [`find`] does.
+pub(crate) fn keep(
+    data: &DataDir,
+    vendor: Vendor,
+    key: &SecretString,
+    place: KeyPlace,
+) -> Result<(), UserError> {
     let text = key.expose_secret().trim();
     if text.is_empty() {
-        return forget(data);
+        return forget(data, vendor);
     }
     match place {
-        KeyPlace::File => write_private(&data.key_file(), text.as_bytes()),
-        KeyPlace::Keyring => Entry::new(SERVICE, ACCOUNT)
+        KeyPlace::File => write_private(&file(data, vendor), text.as_bytes()),
+        KeyPlace::Keyring => Entry::new(SERVICE, account(vendor))
             .and_then(|entry| entry.set_password(text))
             .map_err(|error| {
                 UserError::new(
                     ErrorCode::Key,
                     format!(
                         "The system keyring does not take the key ({error}). Unlock it and try \
-                         again, set {VARIABLE}, or keep the key in a file that only you can read."
+                         again, set {}, or keep the key in a file that only you can read.",
+                        vendor.variable()
                     ),
                 )
             }),
     }
 }
 
-fn forget(data: &DataDir) -> Result<(), UserError> {
-    if let Ok(entry) = Entry::new(SERVICE, ACCOUNT) {
+fn forget(data: &DataDir, vendor: Vendor) -> Result<(), UserError> {
+    if let Ok(entry) = Entry::new(SERVICE, account(vendor)) {
         // Nothing stored and no keyring are the same to someone who wants no key stored.
         let _ = entry.delete_credential();
     }
-    match std::fs::remove_file(data.key_file()) {
+    match std::fs::remove_file(file(data, vendor)) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(crate::data_dir::trouble("remove", &data.key_file(), &error))
+            Err(crate::data_dir::trouble("remove", &file(data, vendor), &error))
         }
         _ => Ok(()),
     }

@@ -1,6 +1,7 @@
 //! Anthropic's Messages API, streaming.
 
 use async_trait::async_trait;
+use protocol::ModelInfo;
 use reqwest::header::HeaderName;
 use secrecy::SecretString;
 
@@ -56,5 +57,11 @@ impl Provider for Anthropic {
         let body = wire::Request::from(&request);
         let decoder = decode::MessagesDecoder::default();
         self.server.stream("/messages", &request.model, &body, decoder).await
+    }
+
+    async fn models(&self) -> Result<Vec<ModelInfo>, ModelError> {
+        // The list has OpenAI's outer shape.
+        let list = self.server.look("/models").await?;
+        crate::openai::list::models(&list).ok_or_else(|| self.server.not_a_list())
     }
 }

@@ -164,6 +164,11 @@ impl Server {
         self.value(self.client.post(self.url(path)).json(body), model).await
     }
 
+    /// The server answered, with something that is no list of models.
+    pub(crate) fn not_a_list(&self) -> ModelError {
+        self.failures("").not_a_stream(&[])
+    }
+
     async fn value(&self, request: RequestBuilder, model: &str) -> Result<Value, ModelError> {
         let failures = self.failures(model);
         let deadline = Instant::now() + self.deadlines.idle;

@@ -20,18 +20,6 @@ mod words;
 pub struct NoTools(Arc<Mutex<BTreeSet<(String, String)>>>);
 
 impl NoTools {
-    /// What was known before, as address and model.
-    #[must_use]
-    pub fn of(known: impl IntoIterator<Item = (String, String)>) -> Self {
-        Self(Arc::new(Mutex::new(known.into_iter().collect())))
-    }
-
-    /// All that is known, as address and model, in order.
-    #[must_use]
-    pub fn all(&self) -> Vec<(String, String)> {
-        self.set(|set| set.iter().cloned().collect())
-    }
-
     fn knows(&self, address: &str, model: &str) -> bool {
         self.set(|set| set.contains(&(address.to_owned(), model.to_owned())))
     }

@@ -2,6 +2,7 @@
 //! vLLM).
 
 use async_trait::async_trait;
+use protocol::ModelInfo;
 use reqwest::header::AUTHORIZATION;
 use secrecy::SecretString;
 
@@ -10,6 +11,7 @@ use crate::model::{ModelError, ModelRequest};
 use crate::provider::{ModelStream, Provider};
 
 mod decode;
+pub(crate) mod list;
 mod wire;
 
 /// What sets it apart on the way to it.
@@ -66,5 +68,10 @@ impl Provider for OpenAi {
         let body = wire::Request::new(&request, self.cap);
         let decoder = decode::ChatDecoder::default();
         self.server.stream("/chat/completions", &request.model, &body, decoder).await
+    }
+
+    async fn models(&self) -> Result<Vec<ModelInfo>, ModelError> {
+        let list = self.server.look("/models").await?;
+        list::models(&list).ok_or_else(|| self.server.not_a_list())
     }
 }

@@ -20,6 +20,23 @@ pub struct ProviderStatus {
     pub key_source: Option<String>,
     /// What is wrong, in words with what to do.
     pub trouble: Option<String>,
+    /// A model server on this computer that could answer, while nobody else does and the user was
+    /// not asked before.
+    pub offer: Option<LocalServer>,
+}
+
+/// A model server on this computer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct LocalServer {
+    /// Its name ("LM Studio").
+    pub name: String,
+    /// As whom it is asked.
+    pub provider: crate::ProviderKind,
+    /// Its address.
+    pub address: String,
+    /// A model that it has.
+    pub model: String,
 }
 
 /// The open vault.

@@ -33,11 +33,16 @@ pub enum Resume {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum ProviderKind {
-    /// Anthropic when there is a key, else Commands.
+    /// Who there is a key for, Anthropic first; else Commands.
     #[default]
     Automatic,
     /// Anthropic's Messages API.
     Anthropic,
+    /// OpenAI's Chat Completions: OpenAI, and who speaks like it.
+    #[serde(rename = "openai")]
+    OpenAi,
+    /// Ollama's own API.
+    Ollama,
     /// Built in, no model: commands and passages.
     Commands,
 }
@@ -105,19 +110,21 @@ pub struct ExtraRoot {
 }
 
 /// All settings, as in `config.toml`. Keys are never among them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Settings {
     /// What happens to planned changes.
     pub mode: Mode,
     /// Who answers.
     pub provider: ProviderKind,
-    /// The model's id or alias.
+    /// The model's id or alias; empty means the provider's default.
     pub model: String,
     /// The provider's address; empty means the vendor's own.
     pub base_url: String,
     /// Whether a turn that was cut goes on by itself at the next start.
     pub resume: Resume,
+    /// Whether the offer of a model server on this computer was answered; it is made once.
+    pub local_offer_answered: bool,
     /// The look.
     pub theme: Theme,
     /// The hub link.
@@ -128,21 +135,4 @@ pub struct Settings {
     pub follow_links: bool,
     /// Folders beside the vault that are read as if they were in it.
     pub extra_roots: Vec<ExtraRoot>,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            mode: Mode::default(),
-            provider: ProviderKind::default(),
-            model: "claude-haiku-4-5".into(),
-            base_url: String::new(),
-            resume: Resume::default(),
-            theme: Theme::default(),
-            hub: HubSettings::default(),
-            private: PrivateSettings::default(),
-            follow_links: false,
-            extra_roots: Vec::new(),
-        }
-    }
 }

@@ -7,7 +7,7 @@ use protocol::applied::{
     Standing, UndoConflict, UndoScope, Undone,
 };
 use protocol::conversation::{ConversationView, Interruption, Item, Variant};
-use protocol::event::{Indexing, ProviderStatus, VaultInfo};
+use protocol::event::{Indexing, LocalServer, ProviderStatus, VaultInfo};
 use protocol::history::{Age, Forgetting, ForgottenHistory, KeptHistory, Older};
 use protocol::looking::{
     CountedWord, CountedWords, CutShort, FoundLine, FoundLines, FoundNames, FoundNote, Having,
@@ -71,6 +71,7 @@ fn bindings() -> String {
         Settings,
         HubState,
         HubStatus,
+        LocalServer,
         ProviderStatus,
         Indexing,
         VaultInfo,

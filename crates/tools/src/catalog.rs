@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use index::Index;
 use llm::registry::{DuplicateTool, ToolRegistry};
+use llm::{ChangingTool as _, Tool as _};
 use vault::Vault;
 
 use crate::append_file::AppendFile;
@@ -28,6 +29,17 @@ use crate::read_result::ReadResult;
 use crate::search_files::SearchFiles;
 use crate::send_message::SendMessage;
 use crate::write_file::WriteFile;
+
+/// The tools for a model that loses its way among many: to find, to read, to change, to ask.
+pub const FEW: [&str; 7] = [
+    FindNotes::NAME,
+    ListFiles::NAME,
+    ReadFile::NAME,
+    EditFile::NAME,
+    AppendFile::NAME,
+    WriteFile::NAME,
+    SendMessage::NAME,
+];
 
 /// What the tools work on.
 #[derive(Clone)]

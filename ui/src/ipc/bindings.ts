@@ -88,7 +88,7 @@ export type Resume = "always" | "ask" | "never";
 /**
  * Who answers.
  */
-export type ProviderKind = "automatic" | "anthropic" | "commands";
+export type ProviderKind = "automatic" | "anthropic" | "openai" | "ollama" | "commands";
 
 /**
  * Light, dark or as the system.
@@ -160,7 +160,7 @@ mode: Mode,
  */
 provider: ProviderKind, 
 /**
- * The model's id or alias.
+ * The model's id or alias; empty means the provider's default.
  */
 model: string, 
 /**
@@ -171,6 +171,10 @@ baseUrl: string,
  * Whether a turn that was cut goes on by itself at the next start.
  */
 resume: Resume, 
+/**
+ * Whether the offer of a model server on this computer was answered; it is made once.
+ */
+localOfferAnswered: boolean, 
 /**
  * The look.
  */
@@ -211,6 +215,27 @@ state: HubState,
 trouble: string | null, };
 
 /**
+ * A model server on this computer.
+ */
+export type LocalServer = { 
+/**
+ * Its name ("LM Studio").
+ */
+name: string, 
+/**
+ * As whom it is asked.
+ */
+provider: ProviderKind, 
+/**
+ * Its address.
+ */
+address: string, 
+/**
+ * A model that it has.
+ */
+model: string, };
+
+/**
  * Who answers now, for the composer and the settings.
  */
 export type ProviderStatus = { 
@@ -229,7 +254,12 @@ keySource: string | null,
 /**
  * What is wrong, in words with what to do.
  */
-trouble: string | null, };
+trouble: string | null, 
+/**
+ * A model server on this computer that could answer, while nobody else does and the user was
+ * not asked before.
+ */
+offer: LocalServer | null, };
 
 /**
  * How far building the index is.

@@ -318,13 +318,22 @@ export class FakeHost implements Host {
   async saveSettings(settings: Settings): Promise<void> {
     await this.#called('saveSettings', settings);
     this.tell({ type: 'settings_changed', settings });
+    const { provider } = this.#story.snapshot;
+    if (provider.offer && settings.localOfferAnswered) {
+      const label = settings.provider === provider.offer.provider ? settings.model : provider.label;
+      const hasModel = label === settings.model;
+      this.tell({
+        type: 'provider_changed',
+        provider: { ...provider, label, hasModel, offer: null },
+      });
+    }
   }
 
   async setKey(key: string, place: KeyPlace): Promise<void> {
     await this.#called('setKey', { key, place });
     const keySource = key ? place : null;
     const provider = { hasModel: key !== '', label: key ? 'Haiku' : 'Commands', keySource };
-    this.tell({ type: 'provider_changed', provider: { ...provider, trouble: null } });
+    this.tell({ type: 'provider_changed', provider: { ...provider, trouble: null, offer: null } });
   }
 
   async testProvider(): Promise<ProviderTest> {

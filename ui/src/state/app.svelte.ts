@@ -232,6 +232,7 @@ const unknownProvider: ProviderStatus = {
   label: '',
   keySource: null,
   trouble: null,
+  offer: null,
 };
 
 const unknownSettings: Settings = {
@@ -240,6 +241,7 @@ const unknownSettings: Settings = {
   model: '',
   baseUrl: '',
   resume: 'ask',
+  localOfferAnswered: false,
   theme: 'system',
   hub: { enabled: false, address: '', name: '', description: '' },
   private: { never: [], local: [], endpointIsLocal: false },

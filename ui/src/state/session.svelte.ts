@@ -7,7 +7,9 @@ import type {
   ConversationId,
   ConversationView,
   KeyPlace,
+  LocalServer,
   Numbered,
+  ProviderKind,
   ProviderTest,
   Question,
   SendMessage,
@@ -271,7 +273,22 @@ export class Session {
   /** With a model, or without one even where a key lies ready. */
   async answerWith(way: 'key' | 'none'): Promise<void> {
     const keyLiesReady = this.app.provider.keySource !== null;
-    await this.save({ provider: way === 'none' && keyLiesReady ? 'commands' : 'automatic' });
+    await this.answerBy(way === 'none' && keyLiesReady ? 'commands' : 'automatic');
+  }
+
+  /** Chooses who answers. Another one has other models and another address. */
+  async answerBy(provider: ProviderKind): Promise<void> {
+    await this.save({ provider, model: '', baseUrl: '' });
+  }
+
+  /** Lets a model server on this computer answer from now on. */
+  async takeOffer({ provider, address: baseUrl, model }: LocalServer): Promise<void> {
+    await this.save({ provider, model, baseUrl, localOfferAnswered: true });
+  }
+
+  /** It is not offered again. */
+  async declineOffer(): Promise<void> {
+    await this.save({ localOfferAnswered: true });
   }
 
   async testProvider(): Promise<ProviderTest> {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use llm::ToolSet;
 use llm::host::{Capacity, Host, Limits, TurnEvent, TurnSetup};
 use protocol::{Mode, NotePath, OpenTurn, Privacy, UserError};
 use store::Store;
@@ -46,15 +47,16 @@ impl Host for AppHost {
         let provider = if captures { Arc::new(Capture) as _ } else { chosen.provider.clone()? };
         let most = if captures { Privacy::Never } else { chosen.shown };
         self.keeper.begin(&turn.turn, most).await?;
+        let tool_set = provider.tool_set(&chosen.model).await;
         let house_rules = self.house_rules().await?;
-        self.store.set_model(&turn.turn, &settings.model).await.map_err(user_error)?;
+        self.store.set_model(&turn.turn, &chosen.model).await.map_err(user_error)?;
         Ok(TurnSetup {
             provider,
-            model: settings.model,
+            model: chosen.model.clone(),
             max_tokens: MAX_TOKENS,
             capacity: if has_model { Capacity::Window(WINDOW) } else { Capacity::Unlimited },
             system: context::system(turn.origin, settings.mode, house_rules.as_deref()),
-            tools: self.tools_for(settings.mode, turn),
+            tools: self.tools_for(settings.mode, turn, tool_set),
             limits: if turn.origin.is_hub() {
                 Limits { round_trips: 4, calls: 10, ..Limits::default() }
             } else {
@@ -82,10 +84,11 @@ impl AppHost {
         Ok(!chosen.status.has_model || chosen.provider.is_err() || failed_before)
     }
 
-    fn tools_for(&self, mode: Mode, turn: &OpenTurn) -> Vec<String> {
+    fn tools_for(&self, mode: Mode, turn: &OpenTurn, set: ToolSet) -> Vec<String> {
         let offered = self.tools.iter().filter(|(name, changes_notes)| {
             let allowed = mode != Mode::ReadOnly || !changes_notes;
-            allowed && !(turn.origin.is_hub() && name == "end_conversation")
+            let few = set == ToolSet::All || tools::catalog::FEW.contains(&name.as_str());
+            allowed && few && !(turn.origin.is_hub() && name == "end_conversation")
         });
         offered.map(|(name, _)| name.clone()).collect()
     }

@@ -63,3 +63,30 @@ pub(super) fn is_loopback(url: &Url) -> bool {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     host == "localhost" || bare.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::is_on_this_computer;
+
+    #[test]
+    fn only_an_address_of_this_computer_is_on_it() {
+        for url in
+            ["http://localhost:11434", "http://127.0.0.1/v1", "http://[::1]:80", "http://127.9.9.9"]
+        {
+            assert!(is_on_this_computer(url), "{url}");
+        }
+        for url in [
+            "https://api.anthropic.com",
+            "http://localhost@evil.org",
+            "http://a:b@localhost",
+            "http://127.0.0.1.evil.org",
+            "http://evil.org\\@127.0.0.1",
+            "http://evil.org/127.0.0.1",
+            "http://192.168.0.2",
+            "http://0.0.0.0",
+            "",
+        ] {
+            assert!(!is_on_this_computer(url), "{url}");
+        }
+    }
+}

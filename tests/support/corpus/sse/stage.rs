@@ -62,15 +62,16 @@ impl Stage {
         for number in 0..NUMBERED {
             notes.write(&format!("notes/n{number}.md"), format!("Number {number}.\n"));
         }
-        let data = TempVault::new(&[("key", KEY)]);
+        let data = TempVault::new(&[("key", KEY), ("key.openai", KEY)]);
         let server = Server::start(Answer::plain(vendor, PLAIN)).await.map_err(named)?;
         let folder = DataDir::at(data.root().to_owned()).map_err(|error| error.to_string())?;
         let app = App::start_at(folder, Pace::divided_by(clock));
         let provider = match vendor {
             Vendor::Anthropic => ProviderKind::Anthropic,
-            Vendor::OpenAi => return Err("no provider speaks this wire yet".to_owned()),
+            Vendor::OpenAi => ProviderKind::OpenAi,
         };
-        let settings = Settings { provider, base_url: server.base_url(), ..Settings::default() };
+        let (base_url, model) = (server.base_url(), "model".to_owned());
+        let settings = Settings { provider, base_url, model, ..Settings::default() };
         app.save_settings(settings).await.map_err(said)?;
         app.open_vault(notes.root()).await.map_err(said)?;
         Ok(Self { server, vendor, app, notes, _data: data })

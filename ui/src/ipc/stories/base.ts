@@ -64,6 +64,7 @@ export function healthy(first: readonly Conversation[]): Snapshot {
       model: 'haiku',
       baseUrl: '',
       resume: 'ask',
+      localOfferAnswered: false,
       theme: 'system',
       hub: {
         enabled: false,
@@ -75,7 +76,7 @@ export function healthy(first: readonly Conversation[]): Snapshot {
       followLinks: false,
       extraRoots: [{ folder: '/home/anna/Recipes', name: 'Recipes' }],
     },
-    provider: { hasModel: true, label: 'Haiku', keySource: 'keyring', trouble: null },
+    provider: { hasModel: true, label: 'Haiku', keySource: 'keyring', trouble: null, offer: null },
     hub: { state: 'off', trouble: null },
     conversations: [...first, ...others],
     problems: [],

@@ -18,7 +18,7 @@ export function commands(): Story {
   return {
     snapshot: {
       ...snapshot,
-      provider: { hasModel: false, label: 'Commands', keySource: null, trouble: null },
+      provider: { hasModel: false, label: 'Commands', keySource: null, trouble: null, offer: null },
     },
     notes: {},
     views: [

@@ -3,7 +3,13 @@ import type { Story } from '../fake';
 import { healthy } from './base';
 
 export function firstRun(): Story {
-  const provider = { hasModel: false, label: 'Commands', keySource: null, trouble: null };
+  const provider = {
+    hasModel: false,
+    label: 'Commands',
+    keySource: null,
+    trouble: null,
+    offer: null,
+  };
   const snapshot = { ...healthy([]), vault: null, conversations: [], provider };
   return { snapshot, views: [], notes: {} };
 }

@@ -1,0 +1,126 @@
+//! Model servers on this computer: looked for where they usually listen, offered, never taken.
+
+use std::time::Duration;
+
+use llm::{Deadlines, NoTools};
+use protocol::ProviderKind;
+use protocol::event::LocalServer;
+use secrecy::SecretString;
+
+use super::vendor::{Asking, Vendor};
+
+/// How long each server has to answer.
+const PATIENCE: Duration = Duration::from_millis(700);
+
+/// A server that may be there.
+#[derive(Debug, Clone)]
+pub(crate) struct Usual {
+    name: &'static str,
+    vendor: Vendor,
+    provider: ProviderKind,
+    address: String,
+}
+
+/// Where servers listen unless they were told otherwise.
+pub(crate) fn usual() -> [Usual; 3] {
+    let server = |name, vendor, provider, port: u16| {
+        let address = format!("http://127.0.0.1:{port}");
+        Usual { name, vendor, provider, address }
+    };
+    [
+        server("Ollama", Vendor::Ollama, ProviderKind::Ollama, 11434),
+        server("LM Studio", Vendor::OpenAi, ProviderKind::OpenAi, 1234),
+        server("llama.cpp", Vendor::OpenAi, ProviderKind::OpenAi, 8080),
+    ]
+}
+
+/// The first of these that answers with a model. They are asked for their list and nothing else.
+pub(crate) async fn find(servers: &[Usual]) -> Option<LocalServer> {
+    for server in servers {
+        if let Some(model) = first_model(server).await {
+            return Some(LocalServer {
+                name: server.name.to_owned(),
+                provider: server.provider,
+                address: server.address.clone(),
+                model,
+            });
+        }
+    }
+    None
+}
+
+async fn first_model(server: &Usual) -> Option<String> {
+    let deadlines = Deadlines { connect: PATIENCE, first_event: PATIENCE, idle: PATIENCE };
+    let provider = server.vendor.provider(Asking {
+        base_url: server.address.clone(),
+        key: SecretString::default(),
+        deadlines,
+        no_tools: NoTools::default(),
+    });
+    let models = provider.ok()?.models().await.ok()?;
+    models.into_iter().map(|model| model.id).find(|id| !is_for_embedding(id))
+}
+
+/// Local servers list these beside those that talk.
+fn is_for_embedding(id: &str) -> bool {
+    id.to_lowercase().contains("embed")
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::TcpListener;
+    use tokio::task::JoinSet;
+
+    use super::*;
+
+    /// A server that answers each request with this body, for as long as `tasks` lives.
+    async fn serving(tasks: &mut JoinSet<()>, body: &'static str) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = format!("http://{}", listener.local_addr().expect("an address"));
+        tasks.spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let mut request = [0; 2048];
+                let _ = stream.read(&mut request).await;
+                let head = "HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n";
+                let _ = stream.write_all(format!("{head}{body}").as_bytes()).await;
+            }
+        });
+        address
+    }
+
+    fn at(vendor: Vendor, provider: ProviderKind, address: String) -> Usual {
+        Usual { name: "It", vendor, provider, address }
+    }
+
+    #[tokio::test]
+    async fn the_first_server_with_a_model_that_talks_is_found() {
+        let nobody = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let nobody = format!("http://{}", nobody.local_addr().expect("an address"));
+        let tasks = &mut JoinSet::new();
+        let page = serving(tasks, "<html>A site being written</html>").await;
+        let empty = serving(tasks, r#"{"models":[]}"#).await;
+        let lists =
+            serving(tasks, r#"{"object":"list","data":[{"id":"nomic-embed"},{"id":"qwen"}]}"#)
+                .await;
+        let (ollama, openai) = (ProviderKind::Ollama, ProviderKind::OpenAi);
+        let servers = [
+            at(Vendor::Ollama, ollama, nobody),
+            at(Vendor::OpenAi, openai, page),
+            at(Vendor::Ollama, ollama, empty),
+            at(Vendor::OpenAi, openai, lists.clone()),
+        ];
+        let found = find(&servers).await.expect("the last one");
+        assert_eq!((found.provider, found.address, found.model), (openai, lists, "qwen".into()));
+        assert_eq!(find(&servers[..3]).await, None);
+    }
+
+    #[tokio::test]
+    async fn a_server_that_lets_one_wait_is_not_waited_for() {
+        let silent = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = format!("http://{}", silent.local_addr().expect("an address"));
+        let begun = std::time::Instant::now();
+        assert_eq!(find(&[at(Vendor::Ollama, ProviderKind::Ollama, address)]).await, None);
+        assert!(begun.elapsed() < Duration::from_secs(10));
+    }
+}
