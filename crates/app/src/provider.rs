@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use llm::provider::Provider;
-use llm::{Deadlines, NoTools, Pace};
+use llm::{Deadlines, KeyPool, ModelError, NoTools, Pace};
 use protocol::event::{LocalServer, ProviderStatus};
+use protocol::settings::KeyPolicy;
 use protocol::{ErrorCode, Privacy, ProviderKind, Settings, UserError};
+use secrecy::SecretString;
 use tokio::sync::watch;
 use tools::commands::Commands;
 
@@ -127,10 +129,13 @@ fn ask(choice: &Choice, vendor: Vendor, found: Option<FoundKeys>, no_tools: NoTo
     }
     let source = found.as_ref().map(|found| found.source.to_owned());
     let keys = found.map(|found| found.keys).unwrap_or_default();
-    let key = keys.into_iter().next().unwrap_or_default();
-    let asking = Asking { base_url, key, deadlines: deadlines(*pace), no_tools };
-    let provider =
-        vendor.provider(asking).map_err(|error| UserError::new(ErrorCode::Key, error.to_string()));
+    let count = u32::try_from(keys.len()).unwrap_or(u32::MAX);
+    let one = |key| {
+        let (base_url, no_tools) = (base_url.clone(), no_tools.clone());
+        vendor.provider(Asking { base_url, key, deadlines: deadlines(*pace), no_tools })
+    };
+    let provider = pooled(settings.key_policy, *pace, keys, one)
+        .map_err(|error| UserError::new(ErrorCode::Key, error.to_string()));
     let trouble = provider.as_ref().err().map(ToString::to_string);
     Chosen {
         provider,
@@ -144,10 +149,27 @@ fn ask(choice: &Choice, vendor: Vendor, found: Option<FoundKeys>, no_tools: NoTo
             has_model: true,
             label: label(model),
             key_source: source,
+            keys: count,
             trouble,
             offer: None,
         },
     }
+}
+
+/// One provider for all keys; with no key at all, one that goes without.
+fn pooled(
+    policy: KeyPolicy,
+    pace: Pace,
+    keys: Vec<SecretString>,
+    one: impl Fn(SecretString) -> Result<Arc<dyn Provider>, ModelError>,
+) -> Result<Arc<dyn Provider>, ModelError> {
+    let mut keys = keys.into_iter();
+    let first = one(keys.next().unwrap_or_default())?;
+    let others = keys.map(one).collect::<Result<Vec<_>, _>>()?;
+    if others.is_empty() {
+        return Ok(first);
+    }
+    Ok(Arc::new(KeyPool::new(policy, pace, first, others)))
 }
 
 fn deadlines(pace: Pace) -> Deadlines {
@@ -167,6 +189,7 @@ fn commands(desk: &OpenNote) -> Chosen {
             has_model: false,
             label: "Commands".to_owned(),
             key_source: None,
+            keys: 0,
             trouble: None,
             offer: None,
         },
@@ -195,6 +218,7 @@ fn nobody(vendor: Vendor, code: ErrorCode, message: &str) -> Chosen {
             has_model: true,
             label: vendor.name().to_owned(),
             key_source: None,
+            keys: 0,
             trouble: Some(message.to_owned()),
             offer: None,
         },

@@ -14,6 +14,7 @@ pub mod history;
 pub mod host;
 pub mod http;
 pub mod json_calls;
+pub mod key_pool;
 mod lines;
 pub mod model;
 pub mod models;
@@ -39,6 +40,7 @@ pub use changes::{Changes, Surroundings, Verdict};
 pub use host::{Capacity, Host, Limits, TurnEvent, TurnSetup};
 pub use http::Deadlines;
 pub use json_calls::{JsonCalls, NoTools};
+pub use key_pool::KeyPool;
 pub use model::{
     Block, ModelError, ModelEvent, ModelMessage, ModelRequest, StopReason, ToolCall, ToolSpec,
 };

@@ -138,6 +138,9 @@ pub enum ModelError {
     /// Missing or refused key.
     #[error("{0}")]
     Auth(String),
+    /// This key will not do, and another one is ready.
+    #[error("{0}")]
+    KeyFailed(String),
     /// Too many requests; `retry_after` as the server asked.
     #[error("{message}")]
     RateLimit {

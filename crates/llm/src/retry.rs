@@ -17,13 +17,14 @@ const FIRST_WAIT: Duration = Duration::from_secs(1);
 ///
 /// The wait doubles from one second and is stretched by up to a quarter, by `spread` (255 is
 /// the whole quarter), so that clients that failed together do not return together. It is never shorter than what
-/// the server asked for, up to [`LONGEST_WAIT`].
+/// the server asked for, up to [`LONGEST_WAIT`]. Another key is tried at once.
 #[must_use]
 pub fn decide(error: &ModelError, attempts: u32, spread: u8) -> Option<Duration> {
     if attempts >= ATTEMPTS {
         return None;
     }
     let asked_for = match error {
+        ModelError::KeyFailed(_) => return Some(Duration::ZERO),
         ModelError::RateLimit { retry_after, .. } | ModelError::Overloaded { retry_after, .. } => {
             retry_after.unwrap_or_default()
         }
@@ -62,6 +63,13 @@ mod tests {
         assert_eq!(decide(&limited(7), 1, 255), Some(Duration::from_secs(7)));
         assert_eq!(decide(&limited(0), 1, 0), Some(Duration::from_secs(1)));
         assert_eq!(decide(&limited(1_000_000), 1, 0), Some(LONGEST_WAIT));
+    }
+
+    #[test]
+    fn another_key_is_tried_at_once_and_within_the_same_attempts() {
+        let failed = ModelError::KeyFailed(String::new());
+        let waits: Vec<_> = (1..=3).map(|attempts| decide(&failed, attempts, 255)).collect();
+        assert_eq!(waits, [Some(Duration::ZERO), Some(Duration::ZERO), None]);
     }
 
     #[test]

@@ -40,6 +40,11 @@ impl Pace {
     pub fn of(self, wait: Duration) -> Duration {
         wait / self.divisor
     }
+
+    /// How long `real` counts as, where waits are divided.
+    pub(crate) fn told(self, real: Duration) -> Duration {
+        real * self.divisor
+    }
 }
 
 /// What the service works with. Its owner joins `tasks` after it cancelled `cancel`.

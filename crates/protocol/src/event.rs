@@ -18,6 +18,8 @@ pub struct ProviderStatus {
     pub label: String,
     /// Where the key comes from: "environment", "keyring", "file" or nothing. Never the key.
     pub key_source: Option<String>,
+    /// How many keys there are.
+    pub keys: u32,
     /// What is wrong, in words with what to do.
     pub trouble: Option<String>,
     /// A model server on this computer that could answer, while nobody else does and the user was

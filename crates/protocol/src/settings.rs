@@ -47,6 +47,17 @@ pub enum ProviderKind {
     Commands,
 }
 
+/// How several keys of one vendor are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum KeyPolicy {
+    /// One until it is refused or used up, then the next.
+    #[default]
+    Failover,
+    /// In turn.
+    RoundRobin,
+}
+
 /// Light, dark or as the system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
@@ -123,6 +134,8 @@ pub struct Settings {
     pub base_url: String,
     /// Whether a turn that was cut goes on by itself at the next start.
     pub resume: Resume,
+    /// How several keys are used.
+    pub key_policy: KeyPolicy,
     /// Whether the offer of a model server on this computer was answered; it is made once.
     pub local_offer_answered: bool,
     /// The look.

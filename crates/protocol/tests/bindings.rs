@@ -17,7 +17,7 @@ use protocol::request::{
     AskAnew, AskedAnew, DecideReview, KeyPlace, NoteText, OldChanges, ProviderTest, SendMessage,
 };
 use protocol::review::{DiffLine, Hunk, Sign, Words};
-use protocol::settings::{ExtraRoot, HubSettings, PrivateSettings, Theme};
+use protocol::settings::{ExtraRoot, HubSettings, KeyPolicy, PrivateSettings, Theme};
 use protocol::{
     AppEvent, CallId, ChangeKind, ChangeSetId, Conversation, ConversationId, ConversationState,
     EffectId, ErrorCode, HubState, HubStatus, MessageId, Mode, NoteDiff, NotePath, Numbered,
@@ -64,6 +64,7 @@ fn bindings() -> String {
         Mode,
         Resume,
         ProviderKind,
+        KeyPolicy,
         Theme,
         HubSettings,
         PrivateSettings,

@@ -91,6 +91,11 @@ export type Resume = "always" | "ask" | "never";
 export type ProviderKind = "automatic" | "anthropic" | "openai" | "ollama" | "commands";
 
 /**
+ * How several keys of one vendor are used.
+ */
+export type KeyPolicy = "failover" | "round_robin";
+
+/**
  * Light, dark or as the system.
  */
 export type Theme = "system" | "light" | "dark";
@@ -172,6 +177,10 @@ baseUrl: string,
  */
 resume: Resume, 
 /**
+ * How several keys are used.
+ */
+keyPolicy: KeyPolicy, 
+/**
  * Whether the offer of a model server on this computer was answered; it is made once.
  */
 localOfferAnswered: boolean, 
@@ -251,6 +260,10 @@ label: string,
  * Where the key comes from: "environment", "keyring", "file" or nothing. Never the key.
  */
 keySource: string | null, 
+/**
+ * How many keys there are.
+ */
+keys: number, 
 /**
  * What is wrong, in words with what to do.
  */

@@ -332,7 +332,8 @@ export class FakeHost implements Host {
   async setKey(key: string, place: KeyPlace): Promise<void> {
     await this.#called('setKey', { key, place });
     const keySource = key ? place : null;
-    const provider = { hasModel: key !== '', label: key ? 'Haiku' : 'Commands', keySource };
+    const keys = key.split(/[\s,]+/).filter((one) => one !== '').length;
+    const provider = { hasModel: key !== '', label: key ? 'Haiku' : 'Commands', keySource, keys };
     this.tell({ type: 'provider_changed', provider: { ...provider, trouble: null, offer: null } });
   }
 

@@ -231,6 +231,7 @@ const unknownProvider: ProviderStatus = {
   hasModel: false,
   label: '',
   keySource: null,
+  keys: 0,
   trouble: null,
   offer: null,
 };
@@ -241,6 +242,7 @@ const unknownSettings: Settings = {
   model: '',
   baseUrl: '',
   resume: 'ask',
+  keyPolicy: 'failover',
   localOfferAnswered: false,
   theme: 'system',
   hub: { enabled: false, address: '', name: '', description: '' },

@@ -76,4 +76,14 @@ describe('the settings', () => {
     await keys.selectOptions(screen.getByLabelText('Provider'), 'ollama');
     expect(screen.queryByText('Key')).toBeNull();
   });
+
+  it('of several keys say how they are used', async () => {
+    const { keys, session } = await open('chat');
+    session.openSettings('answering');
+    await screen.findByLabelText('Provider');
+    expect(screen.queryByLabelText('Several keys')).toBeNull();
+    await session.setKey('one two', 'file');
+    await keys.selectOptions(await screen.findByLabelText('Several keys'), 'round_robin');
+    expect(session.app.settings.keyPolicy).toBe('round_robin');
+  });
 });

@@ -96,7 +96,7 @@ impl Finish {
 impl From<ModelError> for UserError {
     fn from(error: ModelError) -> Self {
         let code = match error {
-            ModelError::Auth(_) => ErrorCode::Key,
+            ModelError::Auth(_) | ModelError::KeyFailed(_) => ErrorCode::Key,
             ModelError::RateLimit { .. }
             | ModelError::Overloaded { .. }
             | ModelError::Network(_)

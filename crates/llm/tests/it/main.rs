@@ -10,6 +10,7 @@
 mod anthropic;
 mod history;
 mod json_calls;
+mod key_pool;
 mod memory;
 mod model;
 mod ollama;

@@ -64,6 +64,7 @@ export function healthy(first: readonly Conversation[]): Snapshot {
       model: 'haiku',
       baseUrl: '',
       resume: 'ask',
+      keyPolicy: 'failover',
       localOfferAnswered: false,
       theme: 'system',
       hub: {
@@ -76,7 +77,14 @@ export function healthy(first: readonly Conversation[]): Snapshot {
       followLinks: false,
       extraRoots: [{ folder: '/home/anna/Recipes', name: 'Recipes' }],
     },
-    provider: { hasModel: true, label: 'Haiku', keySource: 'keyring', trouble: null, offer: null },
+    provider: {
+      hasModel: true,
+      label: 'Haiku',
+      keySource: 'keyring',
+      keys: 1,
+      trouble: null,
+      offer: null,
+    },
     hub: { state: 'off', trouble: null },
     conversations: [...first, ...others],
     problems: [],

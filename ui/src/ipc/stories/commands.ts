@@ -18,7 +18,14 @@ export function commands(): Story {
   return {
     snapshot: {
       ...snapshot,
-      provider: { hasModel: false, label: 'Commands', keySource: null, trouble: null, offer: null },
+      provider: {
+        hasModel: false,
+        label: 'Commands',
+        keySource: null,
+        keys: 0,
+        trouble: null,
+        offer: null,
+      },
     },
     notes: {},
     views: [
