@@ -26,7 +26,7 @@ use crate::data_dir::DataDir;
 use crate::feed::{Feed, Listener};
 use crate::open_vault::{InUse, OpenVault, Surroundings};
 use crate::ports::desk::OpenNote;
-use crate::provider::{Answering, Choice, find_local, usual_local};
+use crate::provider::{Answering, Choice, Chosen, find_local, usual_local};
 use crate::purpose::Purpose;
 use crate::trouble::{not_opened, sentence, user_error};
 use crate::{config, link, review, sample, secrets};
@@ -352,9 +352,10 @@ impl App {
         Ok(())
     }
 
-    /// Asks the provider for one word.
+    /// Asks the provider for one word, and which models it has.
     pub async fn test_provider(&self) -> ProviderTest {
         let chosen = self.inner.around.answering.get().await;
+        self.list_models(&chosen).await;
         if !chosen.status.has_model {
             let message = "Commands answer without a model: nothing to test.".to_owned();
             return ProviderTest { ok: true, message };
@@ -366,6 +367,20 @@ impl App {
         match answered {
             Ok(()) => ProviderTest { ok: true, message: "It answers.".to_owned() },
             Err(message) => ProviderTest { ok: false, message },
+        }
+    }
+
+    /// What a provider without a list has is what is known already.
+    async fn list_models(&self, chosen: &Arc<Chosen>) {
+        let Some(lists) = &chosen.lists else { return };
+        let Ok(listed) = lists.models().await else { return };
+        let Surroundings { answering, feed, config, .. } = &self.inner.around;
+        let users = config.get().models;
+        let models = llm::models::offered(llm::models::Vendor::Other, &users, &listed);
+        if !listed.is_empty()
+            && let Some(provider) = answering.listed(chosen, models)
+        {
+            feed.tell(AppEvent::ProviderChanged { provider });
         }
     }
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use llm::provider::Provider;
-use llm::{Deadlines, KeyPool, ModelError, NoTools, Pace};
+use llm::{Deadlines, KeyPool, ModelError, NoTools, Pace, Parameters, models};
 use protocol::event::{LocalServer, ProviderStatus};
 use protocol::settings::KeyPolicy;
-use protocol::{ErrorCode, Privacy, ProviderKind, Settings, UserError};
+use protocol::{ErrorCode, ModelInfo, Privacy, ProviderKind, Settings, UserError};
 use secrecy::SecretString;
 use tokio::sync::watch;
 use tools::commands::Commands;
@@ -61,6 +61,26 @@ impl Answering {
         status
     }
 
+    /// Takes the list of whoever `asked` is in, and says how it then stands; `None` when somebody
+    /// else answers by now.
+    pub(crate) fn listed(
+        &self,
+        asked: &Arc<Chosen>,
+        models: Vec<ModelInfo>,
+    ) -> Option<ProviderStatus> {
+        let mut told = None;
+        self.chosen.send_if_modified(|chosen| {
+            if !chosen.as_ref().is_some_and(|now| Arc::ptr_eq(now, asked)) {
+                return false;
+            }
+            let status = ProviderStatus { models, ..asked.status.clone() };
+            told = Some(status.clone());
+            *chosen = Some(Arc::new(Chosen { status, ..Chosen::clone(asked) }));
+            true
+        });
+        told
+    }
+
     /// Offers a server while nobody else answers, and says how it then stands; `None` when
     /// somebody answers by now.
     pub(crate) fn offer(&self, server: LocalServer) -> Option<ProviderStatus> {
@@ -83,6 +103,8 @@ impl Answering {
 pub(crate) struct Chosen {
     /// The provider, or why there is none.
     pub(crate) provider: Result<Arc<dyn Provider>, UserError>,
+    /// Whom to ask which models there are, also while none is picked.
+    pub(crate) lists: Option<Arc<dyn Provider>>,
     /// The model's id or alias; empty for Commands.
     pub(crate) model: String,
     /// Whose keys the user means.
@@ -123,22 +145,37 @@ fn ask(choice: &Choice, vendor: Vendor, found: Option<FoundKeys>, no_tools: NoTo
         "" => vendor.default_model(&base_url).unwrap_or_default(),
         model => model,
     };
-    if model.is_empty() {
-        let message = format!("No model of {} is picked: pick one in Settings.", vendor.name());
-        return nobody(vendor, ErrorCode::Other, &message);
-    }
+    let given = settings.parameters.iter().find(|given| given.model == model);
+    let parameters = given.map_or_else(|| Ok(Parameters::default()), Parameters::parse);
+    let parameters = match parameters {
+        Ok(parameters) => parameters,
+        Err(problem) => return nobody(vendor, ErrorCode::Other, &problem),
+    };
+    let models = models::offered(vendor.known(&base_url), &settings.models, &[]);
     let source = found.as_ref().map(|found| found.source.to_owned());
     let keys = found.map(|found| found.keys).unwrap_or_default();
     let count = u32::try_from(keys.len()).unwrap_or(u32::MAX);
     let one = |key| {
         let (base_url, no_tools) = (base_url.clone(), no_tools.clone());
-        vendor.provider(Asking { base_url, key, deadlines: deadlines(*pace), no_tools })
+        let (deadlines, parameters) = (deadlines(*pace), parameters.clone());
+        vendor.provider(Asking { base_url, key, deadlines, no_tools, parameters })
     };
-    let provider = pooled(settings.key_policy, *pace, keys, one)
+    let asked = pooled(settings.key_policy, *pace, keys, one)
         .map_err(|error| UserError::new(ErrorCode::Key, error.to_string()));
+    let lists = asked.clone().ok();
+    let provider = asked.and_then(|provider| match model {
+        "" => {
+            let name = vendor.name();
+            let message =
+                format!("No model of {name} is picked: test it in Settings, then pick one.");
+            Err(UserError::other(message))
+        }
+        _ => Ok(provider),
+    });
     let trouble = provider.as_ref().err().map(ToString::to_string);
     Chosen {
         provider,
+        lists,
         model: model.to_owned(),
         vendor,
         shown: match settings.private.endpoint_is_local && is_local {
@@ -147,7 +184,9 @@ fn ask(choice: &Choice, vendor: Vendor, found: Option<FoundKeys>, no_tools: NoTo
         },
         status: ProviderStatus {
             has_model: true,
-            label: label(model),
+            label: if model.is_empty() { vendor.name().to_owned() } else { label(model) },
+            model: model.to_owned(),
+            models,
             key_source: source,
             keys: count,
             trouble,
@@ -180,6 +219,7 @@ fn deadlines(pace: Pace) -> Deadlines {
 fn commands(desk: &OpenNote) -> Chosen {
     Chosen {
         provider: Ok(Arc::new(Commands::new(Arc::new(desk.clone())))),
+        lists: None,
         model: String::new(),
         // The key that makes a model answer in its place, when nothing else was said.
         vendor: Vendor::Anthropic,
@@ -188,6 +228,8 @@ fn commands(desk: &OpenNote) -> Chosen {
         status: ProviderStatus {
             has_model: false,
             label: "Commands".to_owned(),
+            model: String::new(),
+            models: Vec::new(),
             key_source: None,
             keys: 0,
             trouble: None,
@@ -211,12 +253,15 @@ fn unknown() -> Chosen {
 fn nobody(vendor: Vendor, code: ErrorCode, message: &str) -> Chosen {
     Chosen {
         provider: Err(UserError::new(code, message)),
+        lists: None,
         model: String::new(),
         vendor,
         shown: Privacy::Open,
         status: ProviderStatus {
             has_model: true,
             label: vendor.name().to_owned(),
+            model: String::new(),
+            models: Vec::new(),
             key_source: None,
             keys: 0,
             trouble: Some(message.to_owned()),

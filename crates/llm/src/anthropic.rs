@@ -7,6 +7,7 @@ use secrecy::SecretString;
 
 use crate::http::{Deadlines, Keyless, Root, Server, Vendor};
 use crate::model::{ModelError, ModelRequest};
+use crate::parameters::Parameters;
 use crate::provider::{ModelStream, Provider};
 
 mod decode;
@@ -34,27 +35,31 @@ pub struct AnthropicConfig {
     pub key: SecretString,
     /// How long the server may be silent.
     pub deadlines: Deadlines,
+    /// How the model is asked.
+    pub parameters: Parameters,
 }
 
 /// Asks Anthropic, or who speaks like it. Never retries.
 #[derive(Debug)]
 pub struct Anthropic {
     server: Server,
+    parameters: Parameters,
 }
 
 impl Anthropic {
     /// Refuses an address that would send the key unencrypted over a network, and a key that is
     /// empty or cannot be one. Asks nobody.
     pub fn new(config: AnthropicConfig) -> Result<Self, ModelError> {
-        let AnthropicConfig { base_url, key, deadlines } = config;
-        Ok(Self { server: Server::new(&VENDOR, &base_url, key, deadlines)? })
+        let AnthropicConfig { base_url, key, deadlines, parameters } = config;
+        let server = Server::new(&VENDOR, &base_url, key, deadlines)?;
+        Ok(Self { server, parameters })
     }
 }
 
 #[async_trait]
 impl Provider for Anthropic {
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
-        let body = wire::Request::from(&request);
+        let body = wire::Request::new(&request, &self.parameters);
         let decoder = decode::MessagesDecoder::default();
         self.server.stream("/messages", &request.model, &body, decoder).await
     }

@@ -20,6 +20,7 @@ pub mod model;
 pub mod models;
 pub mod ollama;
 pub mod openai;
+pub mod parameters;
 pub mod provider;
 pub mod registry;
 pub mod retry;
@@ -46,6 +47,7 @@ pub use model::{
 };
 pub use ollama::{Ollama, OllamaConfig};
 pub use openai::{OpenAi, OpenAiConfig};
+pub use parameters::Parameters;
 pub use provider::{ModelStream, Provider, ToolSet};
 pub use registry::{DuplicateTool, ToolRegistry};
 pub use service::{LlmService, Pace, ServiceParts};

@@ -11,6 +11,7 @@ use secrecy::SecretString;
 
 use crate::http::{Deadlines, Keyless, Root, Server, Vendor};
 use crate::model::{ModelError, ModelRequest};
+use crate::parameters::Parameters;
 use crate::provider::{ModelStream, Provider, ToolSet};
 
 mod decode;
@@ -40,12 +41,15 @@ pub struct OllamaConfig {
     pub key: SecretString,
     /// How long the server may be silent.
     pub deadlines: Deadlines,
+    /// How the model is asked.
+    pub parameters: Parameters,
 }
 
 /// Asks Ollama. Never retries.
 #[derive(Debug)]
 pub struct Ollama {
     server: Server,
+    parameters: Parameters,
     /// How many tokens each model reads at most, as it says itself; 0 where it does not.
     windows: Mutex<BTreeMap<String, u32>>,
 }
@@ -53,9 +57,9 @@ pub struct Ollama {
 impl Ollama {
     /// Refuses an address that would send notes unencrypted over a network. Asks nobody.
     pub fn new(config: OllamaConfig) -> Result<Self, ModelError> {
-        let OllamaConfig { base_url, key, deadlines } = config;
+        let OllamaConfig { base_url, key, deadlines, parameters } = config;
         let server = Server::new(&VENDOR, &base_url, key, deadlines)?;
-        Ok(Self { server, windows: Mutex::default() })
+        Ok(Self { server, parameters, windows: Mutex::default() })
     }
 
     /// How many tokens the model reads at most; asked once a model.
@@ -82,7 +86,7 @@ impl Provider for Ollama {
         let longest = self.longest(&request.model).await.unwrap_or(None);
         let sent = window::sent(&request);
         let window = window::choose(&sent, request.max_tokens, longest)?;
-        let body = wire::Request::new(&request, window);
+        let body = wire::Request::new(&request, &self.parameters, window);
         let decoder = decode::LineDecoder::new(sent);
         self.server.stream("/chat", &request.model, &body, decoder).await
     }

@@ -8,6 +8,7 @@ use secrecy::SecretString;
 
 use crate::http::{Deadlines, Keyless, Root, Server, Vendor};
 use crate::model::{ModelError, ModelRequest};
+use crate::parameters::Parameters;
 use crate::provider::{ModelStream, Provider};
 
 mod decode;
@@ -38,12 +39,15 @@ pub struct OpenAiConfig {
     pub key: SecretString,
     /// How long the server may be silent.
     pub deadlines: Deadlines,
+    /// How the model is asked.
+    pub parameters: Parameters,
 }
 
 /// Asks OpenAI, or who speaks like it. Never retries.
 #[derive(Debug)]
 pub struct OpenAi {
     server: Server,
+    parameters: Parameters,
     cap: wire::Cap,
 }
 
@@ -51,21 +55,21 @@ impl OpenAi {
     /// Refuses an address that would send the key unencrypted over a network, and a key that is
     /// missing or cannot be one. Asks nobody.
     pub fn new(config: OpenAiConfig) -> Result<Self, ModelError> {
-        let OpenAiConfig { base_url, key, deadlines } = config;
+        let OpenAiConfig { base_url, key, deadlines, parameters } = config;
         let server = Server::new(&VENDOR, &base_url, key, deadlines)?;
         // OpenAI's newer models refuse the older name; other servers do not know the newer one.
         let cap = match server.host() {
             "OpenAI" => wire::Cap::MaxCompletionTokens,
             _ => wire::Cap::MaxTokens,
         };
-        Ok(Self { server, cap })
+        Ok(Self { server, parameters, cap })
     }
 }
 
 #[async_trait]
 impl Provider for OpenAi {
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
-        let body = wire::Request::new(&request, self.cap);
+        let body = wire::Request::new(&request, &self.parameters, self.cap);
         let decoder = decode::ChatDecoder::default();
         self.server.stream("/chat/completions", &request.model, &body, decoder).await
     }

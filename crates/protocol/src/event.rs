@@ -14,6 +14,10 @@ use crate::{
 pub struct ProviderStatus {
     /// Whether a model answers (else Commands).
     pub has_model: bool,
+    /// The model's id or alias; empty where there is none.
+    pub model: String,
+    /// Models to pick from, by id: the provider's list once it was tested, else those we know.
+    pub models: Vec<crate::ModelInfo>,
     /// Its short name ("Haiku", "Commands").
     pub label: String,
     /// Where the key comes from: "environment", "keyring", "file" or nothing. Never the key.

@@ -34,6 +34,36 @@ pub struct Price {
     pub cache_write: u32,
 }
 
+/// How one model is asked, where the user wants it otherwise than the vendor.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ModelParameters {
+    /// The model's id, as it is sent.
+    pub model: String,
+    /// How freely it chooses its words.
+    pub temperature: Option<f64>,
+    /// Of how much of what is likely it chooses.
+    pub top_p: Option<f64>,
+    /// How many tokens an answer may have.
+    pub max_tokens: Option<u32>,
+    /// How much it thinks.
+    pub effort: Option<Effort>,
+    /// A JSON object; what it has beside ours is added to each request.
+    pub extra: String,
+}
+
+/// How much a model thinks before it answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum Effort {
+    /// Little.
+    Low,
+    /// Some.
+    Medium,
+    /// Much.
+    High,
+}
+
 impl Price {
     /// What an answer cost, in billionths of a US dollar.
     #[must_use]

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+use crate::model::{ModelInfo, ModelParameters};
+
 /// What happens to planned changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
@@ -121,7 +123,7 @@ pub struct ExtraRoot {
 }
 
 /// All settings, as in `config.toml`. Keys are never among them.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Settings {
     /// What happens to planned changes.
@@ -138,6 +140,10 @@ pub struct Settings {
     pub key_policy: KeyPolicy,
     /// Whether the offer of a model server on this computer was answered; it is made once.
     pub local_offer_answered: bool,
+    /// What the user knows better of models than we or their vendors: windows, caps, prices.
+    pub models: Vec<ModelInfo>,
+    /// How models are asked, each one at most once.
+    pub parameters: Vec<ModelParameters>,
     /// The look.
     pub theme: Theme,
     /// The hub link.

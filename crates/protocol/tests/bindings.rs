@@ -13,6 +13,7 @@ use protocol::looking::{
     CountedWord, CountedWords, CutShort, FoundLine, FoundLines, FoundNames, FoundNote, Having,
     LinkIn, LinkOut, Meaning, NamedNote, NoteLinks, NoteList, SearchText,
 };
+use protocol::model::{Effort, ModelInfo, ModelParameters, Price};
 use protocol::request::{
     AskAnew, AskedAnew, DecideReview, KeyPlace, NoteText, OldChanges, ProviderTest, SendMessage,
 };
@@ -69,6 +70,10 @@ fn bindings() -> String {
         HubSettings,
         PrivateSettings,
         ExtraRoot,
+        Price,
+        ModelInfo,
+        Effort,
+        ModelParameters,
         Settings,
         HubState,
         HubStatus,

@@ -153,6 +153,83 @@ folder: string,
 name: string, };
 
 /**
+ * Prices in thousandths of a US dollar per million tokens, which is billionths of a dollar per
+ * token.
+ */
+export type Price = { 
+/**
+ * Of the prompt, where it was not cached.
+ */
+input: number, 
+/**
+ * Of the answer.
+ */
+output: number, 
+/**
+ * Of what was read from the cache.
+ */
+cacheRead: number, 
+/**
+ * Of what was written to the cache.
+ */
+cacheWrite: number, };
+
+/**
+ * A model, as far as its provider's list, our own or the user's settings know it.
+ */
+export type ModelInfo = { 
+/**
+ * Its id, as it is sent.
+ */
+id: string, 
+/**
+ * How many tokens a prompt and its answer may have together.
+ */
+window: number | null, 
+/**
+ * How many tokens an answer may have.
+ */
+maxOutput: number | null, 
+/**
+ * What it costs; `None` is "not known", never "nothing".
+ */
+price: Price | null, };
+
+/**
+ * How much a model thinks before it answers.
+ */
+export type Effort = "low" | "medium" | "high";
+
+/**
+ * How one model is asked, where the user wants it otherwise than the vendor.
+ */
+export type ModelParameters = { 
+/**
+ * The model's id, as it is sent.
+ */
+model: string, 
+/**
+ * How freely it chooses its words.
+ */
+temperature: number | null, 
+/**
+ * Of how much of what is likely it chooses.
+ */
+topP: number | null, 
+/**
+ * How many tokens an answer may have.
+ */
+maxTokens: number | null, 
+/**
+ * How much it thinks.
+ */
+effort: Effort | null, 
+/**
+ * A JSON object; what it has beside ours is added to each request.
+ */
+extra: string, };
+
+/**
  * All settings, as in `config.toml`. Keys are never among them.
  */
 export type Settings = { 
@@ -184,6 +261,14 @@ keyPolicy: KeyPolicy,
  * Whether the offer of a model server on this computer was answered; it is made once.
  */
 localOfferAnswered: boolean, 
+/**
+ * What the user knows better of models than we or their vendors: windows, caps, prices.
+ */
+models: Array<ModelInfo>, 
+/**
+ * How models are asked, each one at most once.
+ */
+parameters: Array<ModelParameters>, 
 /**
  * The look.
  */
@@ -252,6 +337,14 @@ export type ProviderStatus = {
  * Whether a model answers (else Commands).
  */
 hasModel: boolean, 
+/**
+ * The model's id or alias; empty where there is none.
+ */
+model: string, 
+/**
+ * Models to pick from, by id: the provider's list once it was tested, else those we know.
+ */
+models: Array<ModelInfo>, 
 /**
  * Its short name ("Haiku", "Commands").
  */

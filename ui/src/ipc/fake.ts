@@ -333,7 +333,9 @@ export class FakeHost implements Host {
     await this.#called('setKey', { key, place });
     const keySource = key ? place : null;
     const keys = key.split(/[\s,]+/).filter((one) => one !== '').length;
-    const provider = { hasModel: key !== '', label: key ? 'Haiku' : 'Commands', keySource, keys };
+    const label = key ? 'Haiku' : 'Commands';
+    const model = key ? 'claude-haiku-4-5' : '';
+    const provider = { hasModel: key !== '', label, model, models: [], keySource, keys };
     this.tell({ type: 'provider_changed', provider: { ...provider, trouble: null, offer: null } });
   }
 

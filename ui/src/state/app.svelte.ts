@@ -230,6 +230,8 @@ function boundary(event: ChatEvent): string | null {
 const unknownProvider: ProviderStatus = {
   hasModel: false,
   label: '',
+  model: '',
+  models: [],
   keySource: null,
   keys: 0,
   trouble: null,
@@ -244,6 +246,8 @@ const unknownSettings: Settings = {
   resume: 'ask',
   keyPolicy: 'failover',
   localOfferAnswered: false,
+  models: [],
+  parameters: [],
   theme: 'system',
   hub: { enabled: false, address: '', name: '', description: '' },
   private: { never: [], local: [], endpointIsLocal: false },

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use llm::ToolSet;
 use llm::host::{Capacity, Host, Limits, TurnEvent, TurnSetup};
-use protocol::{Mode, NotePath, OpenTurn, Privacy, UserError};
+use protocol::{Mode, NotePath, OpenTurn, Privacy, Settings, UserError};
 use store::Store;
 use tokio::sync::mpsc;
 
@@ -15,7 +15,7 @@ use crate::capture::Capture;
 use crate::config::Config;
 use crate::context;
 use crate::privacy::Keeper;
-use crate::provider::{Answering, Chosen};
+use crate::provider::{Answering, Chosen, Vendor};
 use crate::trouble::user_error;
 
 /// Output cap of one answer, in tokens.
@@ -23,6 +23,9 @@ const MAX_TOKENS: u32 = 8_192;
 
 /// How much the models take in, in tokens.
 const WINDOW: u32 = 200_000;
+
+/// The same for models on this computer of which nothing is known.
+const LOCAL_WINDOW: u32 = 32_768;
 
 /// Files with hints about how the notes are organised; the first that is there is read.
 const HOUSE_RULES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
@@ -53,8 +56,12 @@ impl Host for AppHost {
         Ok(TurnSetup {
             provider,
             model: chosen.model.clone(),
-            max_tokens: MAX_TOKENS,
-            capacity: if has_model { Capacity::Window(WINDOW) } else { Capacity::Unlimited },
+            max_tokens: longest_answer(&settings, &chosen.model),
+            capacity: if has_model {
+                Capacity::Window(window(&settings, &chosen))
+            } else {
+                Capacity::Unlimited
+            },
             system: context::system(turn.origin, settings.mode, house_rules.as_deref()),
             tools: self.tools_for(settings.mode, turn, tool_set),
             limits: if turn.origin.is_hub() {
@@ -73,6 +80,24 @@ impl Host for AppHost {
         // Nobody listens once the vault is being closed; then the events are of no use.
         let _ = self.news.send(News::Turn(turn.clone(), event));
     }
+}
+
+/// How many tokens an answer may have: the user's word, else ours, within what the model writes.
+fn longest_answer(settings: &Settings, model: &str) -> u32 {
+    let given = settings.parameters.iter().find(|given| given.model == model);
+    let wanted = given.and_then(|given| given.max_tokens).filter(|tokens| *tokens > 0);
+    let most = llm::models::known(model, &settings.models, &[]).and_then(|known| known.max_output);
+    wanted.unwrap_or(MAX_TOKENS).min(most.unwrap_or(u32::MAX))
+}
+
+/// How much the model takes in: the user's word, else what its provider or we know of it.
+fn window(settings: &Settings, chosen: &Chosen) -> u32 {
+    let known = llm::models::known(&chosen.model, &settings.models, &chosen.status.models);
+    let usual = match chosen.vendor {
+        Vendor::Ollama => LOCAL_WINDOW,
+        Vendor::Anthropic | Vendor::OpenAi => WINDOW,
+    };
+    known.and_then(|known| known.window).unwrap_or(usual)
 }
 
 impl AppHost {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use llm::{Deadlines, NoTools};
+use llm::{Deadlines, NoTools, Parameters};
 use protocol::ProviderKind;
 use protocol::event::LocalServer;
 use secrecy::SecretString;
@@ -56,6 +56,7 @@ async fn first_model(server: &Usual) -> Option<String> {
         key: SecretString::default(),
         deadlines,
         no_tools: NoTools::default(),
+        parameters: Parameters::default(),
     });
     let models = provider.ok()?.models().await.ok()?;
     models.into_iter().map(|model| model.id).find(|id| !is_for_embedding(id))

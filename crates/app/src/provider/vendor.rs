@@ -5,7 +5,7 @@ use std::sync::Arc;
 use llm::provider::Provider;
 use llm::{
     Anthropic, AnthropicConfig, Deadlines, JsonCalls, ModelError, NoTools, Ollama, OllamaConfig,
-    OpenAi, OpenAiConfig,
+    OpenAi, OpenAiConfig, Parameters,
 };
 use protocol::{ProviderKind, Settings};
 use secrecy::SecretString;
@@ -24,6 +24,7 @@ pub(super) struct Asking {
     pub(super) key: SecretString,
     pub(super) deadlines: Deadlines,
     pub(super) no_tools: NoTools,
+    pub(super) parameters: Parameters,
 }
 
 impl Vendor {
@@ -81,16 +82,34 @@ impl Vendor {
         }
     }
 
+    /// Whose models we know without asking.
+    pub(super) fn known(self, address: &str) -> llm::models::Vendor {
+        match self {
+            Self::Anthropic => llm::models::Vendor::Anthropic,
+            Self::OpenAi if self.default_model(address).is_some() => llm::models::Vendor::OpenAi,
+            Self::OpenAi | Self::Ollama => llm::models::Vendor::Other,
+        }
+    }
+
     /// The provider. Asks nobody.
     pub(super) fn provider(self, asking: Asking) -> Result<Arc<dyn Provider>, ModelError> {
-        let Asking { base_url, key, deadlines, no_tools } = asking;
+        let Asking { base_url, key, deadlines, no_tools, parameters } = asking;
         let address = base_url.clone();
         let wire: Arc<dyn Provider> = match self {
             Self::Anthropic => {
-                return Ok(Arc::new(Anthropic::new(AnthropicConfig { base_url, key, deadlines })?));
+                return Ok(Arc::new(Anthropic::new(AnthropicConfig {
+                    base_url,
+                    key,
+                    deadlines,
+                    parameters,
+                })?));
             }
-            Self::OpenAi => Arc::new(OpenAi::new(OpenAiConfig { base_url, key, deadlines })?),
-            Self::Ollama => Arc::new(Ollama::new(OllamaConfig { base_url, key, deadlines })?),
+            Self::OpenAi => {
+                Arc::new(OpenAi::new(OpenAiConfig { base_url, key, deadlines, parameters })?)
+            }
+            Self::Ollama => {
+                Arc::new(Ollama::new(OllamaConfig { base_url, key, deadlines, parameters })?)
+            }
         };
         Ok(Arc::new(JsonCalls::new(wire, address, no_tools)))
     }

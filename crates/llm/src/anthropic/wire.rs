@@ -5,10 +5,12 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use protocol::Role;
+use protocol::model::Effort;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::model::{Block, ModelMessage, ModelRequest, ToolSpec, callable_name};
+use crate::parameters::Parameters;
 
 /// A request for a streamed answer, with the four cache breakpoints that the API takes: the ends of
 /// the tools, of the instructions, of what was sent last time (the last but one message of the user,
@@ -25,6 +27,19 @@ pub(super) struct Request<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_choice: Option<ToolChoice>,
     messages: Vec<Message<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_config: Option<OutputConfig>,
+    #[serde(flatten)]
+    extra: &'a Map<String, Value>,
+}
+
+#[derive(Debug, Serialize)]
+struct OutputConfig {
+    effort: Effort,
 }
 
 #[derive(Debug, Serialize)]
@@ -92,8 +107,9 @@ enum Known<'a> {
     },
 }
 
-impl<'a> From<&'a ModelRequest> for Request<'a> {
-    fn from(request: &'a ModelRequest) -> Self {
+impl<'a> Request<'a> {
+    /// The whole body.
+    pub(super) fn new(request: &'a ModelRequest, parameters: &'a Parameters) -> Self {
         let system = (!request.system.is_empty())
             .then(|| System { text: &request.system, cache_control: CacheControl::Ephemeral });
         let named = if request.tools.is_empty() { called(&request.messages) } else { Vec::new() };
@@ -110,6 +126,10 @@ impl<'a> From<&'a ModelRequest> for Request<'a> {
             tools,
             tool_choice,
             messages: marked(&request.messages),
+            temperature: parameters.temperature,
+            top_p: parameters.top_p,
+            output_config: parameters.effort.map(|effort| OutputConfig { effort }),
+            extra: &parameters.extra,
         }
     }
 }

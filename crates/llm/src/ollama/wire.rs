@@ -4,11 +4,13 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use protocol::model::Effort;
 use protocol::{CallId, Role};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::model::{Block, ModelMessage, ModelRequest, ToolSpec, callable_name};
+use crate::parameters::Parameters;
 
 /// A request for a streamed answer.
 #[derive(Debug, Serialize)]
@@ -19,12 +21,20 @@ pub(super) struct Request<'a> {
     tools: Vec<Tool<'a>>,
     stream: bool,
     options: Options,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    think: Option<Effort>,
+    #[serde(flatten)]
+    extra: &'a Map<String, Value>,
 }
 
 #[derive(Debug, Serialize)]
 struct Options {
     num_ctx: u32,
     num_predict: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -66,7 +76,7 @@ struct Called<'a> {
 
 impl<'a> Request<'a> {
     /// The whole body; the server reads `window` tokens, prompt and answer together.
-    pub(super) fn new(request: &'a ModelRequest, window: u32) -> Self {
+    pub(super) fn new(request: &'a ModelRequest, parameters: &'a Parameters, window: u32) -> Self {
         let system = Message::System { content: &request.system };
         let system = (!request.system.is_empty()).then_some(system);
         let mut names = BTreeMap::new();
@@ -76,7 +86,14 @@ impl<'a> Request<'a> {
             messages: system.into_iter().chain(said).collect(),
             tools: request.tools.iter().map(tool).collect(),
             stream: true,
-            options: Options { num_ctx: window, num_predict: request.max_tokens },
+            options: Options {
+                num_ctx: window,
+                num_predict: request.max_tokens,
+                temperature: parameters.temperature,
+                top_p: parameters.top_p,
+            },
+            think: parameters.effort,
+            extra: &parameters.extra,
         }
     }
 }

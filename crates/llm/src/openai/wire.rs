@@ -4,10 +4,12 @@
 use std::borrow::Cow;
 
 use protocol::Role;
+use protocol::model::Effort;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::model::{Block, ModelMessage, ModelRequest, ToolCall, ToolSpec, callable_name};
+use crate::parameters::Parameters;
 
 /// The name under which a server knows the output cap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +33,14 @@ pub(super) struct Request<'a> {
     max_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_completion_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_effort: Option<Effort>,
+    #[serde(flatten)]
+    extra: &'a Map<String, Value>,
 }
 
 #[derive(Debug, Serialize)]
@@ -80,7 +90,7 @@ enum Called<'a> {
 
 impl<'a> Request<'a> {
     /// The whole body.
-    pub(super) fn new(request: &'a ModelRequest, cap: Cap) -> Self {
+    pub(super) fn new(request: &'a ModelRequest, parameters: &'a Parameters, cap: Cap) -> Self {
         let system = Message::System { content: &request.system };
         let system = (!request.system.is_empty()).then_some(system);
         let (max_tokens, max_completion_tokens) = match cap {
@@ -98,6 +108,10 @@ impl<'a> Request<'a> {
             stream_options: StreamOptions { include_usage: true },
             max_tokens,
             max_completion_tokens,
+            temperature: parameters.temperature,
+            top_p: parameters.top_p,
+            reasoning_effort: parameters.effort,
+            extra: &parameters.extra,
         }
     }
 }

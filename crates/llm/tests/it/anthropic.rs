@@ -20,14 +20,24 @@ const KEY: &str = "sk-CANARY-7f3a";
 fn anthropic(base_url: &str) -> Result<Anthropic, ModelError> {
     let patience = Duration::from_secs(30);
     let deadlines = Deadlines { connect: patience, first_event: patience, idle: patience };
-    Anthropic::new(AnthropicConfig { base_url: base_url.into(), key: KEY.into(), deadlines })
+    Anthropic::new(AnthropicConfig {
+        base_url: base_url.into(),
+        key: KEY.into(),
+        deadlines,
+        parameters: llm::Parameters::default(),
+    })
 }
 
 fn impatient(base_url: &str) -> Anthropic {
     let short = Duration::from_millis(200);
     let deadlines = Deadlines { connect: short, first_event: short, idle: short };
-    Anthropic::new(AnthropicConfig { base_url: base_url.into(), key: KEY.into(), deadlines })
-        .unwrap()
+    Anthropic::new(AnthropicConfig {
+        base_url: base_url.into(),
+        key: KEY.into(),
+        deadlines,
+        parameters: llm::Parameters::default(),
+    })
+    .unwrap()
 }
 
 fn request() -> ModelRequest {
@@ -275,6 +285,7 @@ fn a_key_that_cannot_be_one_is_refused_before_anyone_is_asked() {
             base_url: String::new(),
             key: key.into(),
             deadlines: Deadlines::default(),
+            parameters: llm::Parameters::default(),
         };
         assert!(matches!(Anthropic::new(config), Err(ModelError::Auth(_))), "{key:?}");
     }

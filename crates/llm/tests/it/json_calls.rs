@@ -18,7 +18,13 @@ const BROKEN: &str = r#"{"tool": "look", "parameters": {}}"#;
 async fn turn(no_tools: &NoTools, answers: Vec<Answer>) -> (Ending, Vec<Value>) {
     let mut server = Server::serving(answers).await;
     let (base_url, deadlines) = (server.url(), Deadlines::default());
-    let wire = OpenAi::new(OpenAiConfig { base_url, key: "".into(), deadlines }).unwrap();
+    let wire = OpenAi::new(OpenAiConfig {
+        base_url,
+        key: "".into(),
+        deadlines,
+        parameters: llm::Parameters::default(),
+    })
+    .unwrap();
     let provider = JsonCalls::new(Arc::new(wire), "here".into(), no_tools.clone());
     let mut world = World::asking(Arc::new(provider), Arc::new(ScriptedModel::default()));
     let ending = world.say("What colour is the sky?").await;
@@ -103,7 +109,13 @@ async fn each_call_has_an_id_of_its_own() {
     let answers = vec![refusal(), say(CALL), say(CALL), say("Done.")];
     let mut server = Server::serving(answers).await;
     let (base_url, deadlines) = (server.url(), Deadlines::default());
-    let wire = OpenAi::new(OpenAiConfig { base_url, key: "".into(), deadlines }).unwrap();
+    let wire = OpenAi::new(OpenAiConfig {
+        base_url,
+        key: "".into(),
+        deadlines,
+        parameters: llm::Parameters::default(),
+    })
+    .unwrap();
     let provider = JsonCalls::new(Arc::new(wire), "here".into(), no_tools);
     let mut world = World::asking(Arc::new(provider), Arc::new(ScriptedModel::default()));
     assert_eq!(world.say("Look twice.").await.status, TurnStatus::Done);

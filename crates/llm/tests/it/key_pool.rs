@@ -22,7 +22,15 @@ async fn turns(
     let mut server = Server::serving(answers).await;
     let provider = |key: &str| -> Arc<dyn Provider> {
         let (base_url, deadlines) = (server.url(), Deadlines::default());
-        Arc::new(OpenAi::new(OpenAiConfig { base_url, key: key.into(), deadlines }).unwrap())
+        Arc::new(
+            OpenAi::new(OpenAiConfig {
+                base_url,
+                key: key.into(),
+                deadlines,
+                parameters: llm::Parameters::default(),
+            })
+            .unwrap(),
+        )
     };
     let mut all = keys.iter().map(|key| provider(key));
     let (first, others) = (all.next().unwrap(), all.collect());

@@ -16,7 +16,13 @@ use crate::world::{World, within};
 
 fn ollama(server: &Server) -> Ollama {
     let (base_url, deadlines) = (server.url(), Deadlines::default());
-    Ollama::new(OllamaConfig { base_url, key: "".into(), deadlines }).unwrap()
+    Ollama::new(OllamaConfig {
+        base_url,
+        key: "".into(),
+        deadlines,
+        parameters: llm::Parameters::default(),
+    })
+    .unwrap()
 }
 
 fn show(window: u32) -> Answer {

@@ -8,6 +8,7 @@ use llm::{
     Block, Deadlines, ModelError, ModelEvent, ModelMessage, ModelRequest, OpenAi, OpenAiConfig,
     Provider, StopReason, ToolCall, ToolSpec,
 };
+use protocol::model::{Effort, ModelParameters};
 use protocol::{Role, TurnStatus, Usage};
 use serde_json::{Value, json};
 
@@ -20,7 +21,12 @@ const KEY: &str = "sk-CANARY-7f3a";
 fn openai(base_url: &str, key: &str) -> Result<OpenAi, ModelError> {
     let patience = Duration::from_secs(30);
     let deadlines = Deadlines { connect: patience, first_event: patience, idle: patience };
-    OpenAi::new(OpenAiConfig { base_url: base_url.into(), key: key.into(), deadlines })
+    OpenAi::new(OpenAiConfig {
+        base_url: base_url.into(),
+        key: key.into(),
+        deadlines,
+        parameters: llm::Parameters::default(),
+    })
 }
 
 pub(crate) fn data(chunks: &[Value]) -> Answer {
@@ -109,6 +115,25 @@ async fn the_request_is_what_the_api_wants() {
             ],
         })
     );
+}
+
+#[tokio::test]
+async fn parameters_are_sent_as_the_user_gave_them() {
+    let mut server = Server::serving(vec![data(&words("x"))]).await;
+    let given = ModelParameters {
+        temperature: Some(0.25),
+        top_p: Some(0.5),
+        effort: Some(Effort::Low),
+        extra: r#"{ "seed": 7 }"#.into(),
+        ..ModelParameters::default()
+    };
+    let (base_url, deadlines) = (server.url(), Deadlines::default());
+    let parameters = llm::Parameters::parse(&given).unwrap();
+    let config = OpenAiConfig { base_url, key: KEY.into(), deadlines, parameters };
+    read(&OpenAi::new(config).unwrap()).await;
+    let body = server.requests.recv().await.unwrap().body;
+    let sent = ["temperature", "top_p", "reasoning_effort", "seed"].map(|name| body[name].clone());
+    assert_eq!(sent, [json!(0.25), json!(0.5), json!("low"), json!(7)]);
 }
 
 #[tokio::test]

@@ -66,6 +66,8 @@ export function healthy(first: readonly Conversation[]): Snapshot {
       resume: 'ask',
       keyPolicy: 'failover',
       localOfferAnswered: false,
+      models: [],
+      parameters: [],
       theme: 'system',
       hub: {
         enabled: false,
@@ -80,6 +82,8 @@ export function healthy(first: readonly Conversation[]): Snapshot {
     provider: {
       hasModel: true,
       label: 'Haiku',
+      model: 'claude-haiku-4-5',
+      models: [],
       keySource: 'keyring',
       keys: 1,
       trouble: null,

@@ -21,6 +21,8 @@ export function commands(): Story {
       provider: {
         hasModel: false,
         label: 'Commands',
+        model: '',
+        models: [],
         keySource: null,
         keys: 0,
         trouble: null,

@@ -6,7 +6,10 @@ export function firstRun(): Story {
   const provider = {
     hasModel: false,
     label: 'Commands',
+    model: '',
+    models: [],
     keySource: null,
+    keys: 0,
     trouble: null,
     offer: null,
   };
