@@ -13,6 +13,7 @@ mod ask;
 mod bad_input;
 mod bare_hub;
 mod beside;
+mod briefing;
 mod corpus;
 mod extra_roots;
 mod faults;

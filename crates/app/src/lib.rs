@@ -7,6 +7,7 @@ mod app;
 mod applied;
 mod aside;
 mod ask;
+mod briefing;
 mod capture;
 mod clock;
 mod config;

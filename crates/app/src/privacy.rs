@@ -59,6 +59,13 @@ impl Keeper {
         self.vault.clone()
     }
 
+    /// The vault as every model may see it, whatever runs: without what only a model on this
+    /// computer sees.
+    pub(crate) fn seen_by_any(&self) -> Vault {
+        let rules = self.state().rules.clone();
+        self.vault.behind(Arc::new(Screen::new(rules, Privacy::Open)))
+    }
+
     /// From now on these rules hold, for turns that run as well.
     pub(crate) fn set_rules(&self, rules: PrivateRules) {
         let mut state = self.state();

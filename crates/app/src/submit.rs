@@ -11,7 +11,6 @@ use store::VerdictRow;
 
 use crate::announce::News;
 use crate::clock::{fresh, now};
-use crate::context::{self, Briefing};
 use crate::open_vault::OpenVault;
 use crate::trouble::user_error;
 
@@ -82,8 +81,7 @@ impl OpenVault {
         words: &Words,
     ) -> Result<Prepared, UserError> {
         let told = self.store.untold_verdicts(conversation).await.map_err(user_error)?;
-        let briefing = self.briefing(conversation, words.origin, &told).await?;
-        let mut parts = vec![Part::Context { text: briefing }];
+        let mut parts = self.context_of(conversation, words, &told).await?;
         if let Some(question) = &words.answers {
             parts.push(Part::Answers { question: question.clone() });
         }
@@ -157,23 +155,6 @@ impl OpenVault {
             self.feed.tell(AppEvent::Problem { error });
         }
         Ok(())
-    }
-
-    async fn briefing(
-        &self,
-        conversation: &ConversationId,
-        origin: Origin,
-        verdicts: &[VerdictRow],
-    ) -> Result<String, UserError> {
-        let open = self.store.open_change_set(conversation).await.map_err(user_error)?;
-        let waiting = open.map(|set| set.planned.into_iter().map(|row| row.change.path).collect());
-        let open_note = if origin.is_hub() { None } else { self.desk.path() };
-        Ok(context::block(&Briefing {
-            now: jiff::Zoned::now().strftime("%A, %Y-%m-%d %H:%M %Z").to_string(),
-            open_note: open_note.as_ref(),
-            verdicts: verdicts.iter().map(|v| context::verdict(&v.applied, &v.rejected)).collect(),
-            waiting: waiting.unwrap_or_default(),
-        }))
     }
 }
 

@@ -144,6 +144,8 @@ pub struct Settings {
     pub models: Vec<ModelInfo>,
     /// How models are asked, each one at most once.
     pub parameters: Vec<ModelParameters>,
+    /// How the notes are organised, in the user's words; the model is told.
+    pub organisation: String,
     /// The look.
     pub theme: Theme,
     /// The hub link.

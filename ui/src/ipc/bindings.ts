@@ -269,6 +269,9 @@ models: Array<ModelInfo>,
  * How models are asked, each one at most once.
  */
 parameters: Array<ModelParameters>, 
+ * How the notes are organised, in the user's words; the model is told.
+ */
+organisation: string, 
 /**
  * The look.
  */

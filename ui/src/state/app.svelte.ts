@@ -248,6 +248,7 @@ const unknownSettings: Settings = {
   localOfferAnswered: false,
   models: [],
   parameters: [],
+  organisation: '',
   theme: 'system',
   hub: { enabled: false, address: '', name: '', description: '' },
   private: { never: [], local: [], endpointIsLocal: false },

@@ -13,7 +13,7 @@ use crate::announce::News;
 use crate::aside::aside;
 use crate::capture::Capture;
 use crate::config::Config;
-use crate::context;
+use crate::context::{self, HouseRules};
 use crate::privacy::Keeper;
 use crate::provider::{Answering, Chosen, Vendor};
 use crate::trouble::user_error;
@@ -62,7 +62,12 @@ impl Host for AppHost {
             } else {
                 Capacity::Unlimited
             },
-            system: context::system(turn.origin, settings.mode, house_rules.as_deref()),
+            system: context::system(
+                turn.origin,
+                settings.mode,
+                house_rules.as_ref(),
+                &settings.organisation,
+            ),
             tools: self.tools_for(settings.mode, turn, tool_set),
             limits: if turn.origin.is_hub() {
                 Limits { round_trips: 4, calls: 10, ..Limits::default() }
@@ -119,11 +124,12 @@ impl AppHost {
     }
 
     /// The hints at the top of the folder. A file of that name deeper down is about something else.
-    async fn house_rules(&self) -> Result<Option<String>, UserError> {
+    async fn house_rules(&self) -> Result<Option<HouseRules>, UserError> {
         let vault = self.keeper.seen();
-        let read = move |name| {
-            let note = vault.read(&NotePath::parse(name).ok()?).ok()?;
-            String::from_utf8(note.bytes).ok().filter(|text| !text.trim().is_empty())
+        let read = move |file| {
+            let note = vault.read(&NotePath::parse(file).ok()?).ok()?;
+            let text = String::from_utf8(note.bytes).ok()?;
+            (!text.trim().is_empty()).then_some(HouseRules { file, text })
         };
         aside(move || HOUSE_RULES.into_iter().find_map(read)).await
     }

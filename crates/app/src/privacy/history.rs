@@ -10,6 +10,7 @@ use protocol::{Message, Part, Role, TurnId};
 use serde_json::{Map, Value};
 
 use super::View;
+use crate::context::SELECTION;
 
 const RESULT: &str = "This result held notes that are private now, so it is withheld. Call the tool \
                       again for what may be seen.";
@@ -56,6 +57,11 @@ struct Heard<'a> {
 impl Heard<'_> {
     fn part(&self, part: Part) -> Option<Part> {
         Some(match part {
+            Part::Context { text }
+                if text.starts_with(SELECTION) && self.view.needles.are_in(&text) =>
+            {
+                return None;
+            }
             Part::Context { text } => {
                 Part::Context { text: self.view.needles.redact(&text).into_owned() }
             }

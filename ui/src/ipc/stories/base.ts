@@ -68,6 +68,7 @@ export function healthy(first: readonly Conversation[]): Snapshot {
       localOfferAnswered: false,
       models: [],
       parameters: [],
+      organisation: '',
       theme: 'system',
       hub: {
         enabled: false,

@@ -1,0 +1,92 @@
+//! Gathers what the context block says at the moment when the user's words are stored.
+
+use std::collections::BTreeMap;
+
+use protocol::{ContentHash, ConversationId, NotePath, Part, Question, QuestionId, UserError};
+use store::VerdictRow;
+use vault::{Vault, VaultError};
+
+use crate::aside::aside;
+use crate::context::{self, Asked, Briefing, Changed, Selection};
+use crate::open_vault::OpenVault;
+use crate::ports::desk::Lying;
+use crate::submit::Words;
+use crate::trouble::user_error;
+
+/// So many of the notes that a conversation has read are looked at again at most.
+const LOOKED_AT: usize = 200;
+
+impl OpenVault {
+    /// The context of some words: the block, and what is selected in the open note.
+    pub(crate) async fn context_of(
+        &self,
+        conversation: &ConversationId,
+        words: &Words,
+        verdicts: &[VerdictRow],
+    ) -> Result<Vec<Part>, UserError> {
+        let open = self.store.open_change_set(conversation).await.map_err(user_error)?;
+        let waiting: Vec<NotePath> = open
+            .map(|set| set.planned.into_iter().map(|row| row.change.path).collect())
+            .unwrap_or_default();
+        let lying = if words.origin.is_hub() { None } else { self.desk.lying() };
+        let question = self.store.question(conversation).await.map_err(user_error)?;
+        let briefing = Briefing {
+            now: context::time(&jiff::Zoned::now()),
+            open_note: lying.as_ref().map(Lying::words),
+            question: question.and_then(|question| asked(question, words)),
+            verdicts: verdicts.iter().map(|v| context::verdict(&v.applied, &v.rejected)).collect(),
+            changed: self.changed_since(conversation, &waiting).await?,
+            waiting,
+        };
+        let block = Part::Context { text: context::block(&briefing) };
+        let selection = match lying.as_ref().and_then(Lying::selection) {
+            Some(selection) => self.shown_to_models(selection).await?,
+            None => None,
+        };
+        Ok(std::iter::once(block).chain(selection).collect())
+    }
+
+    /// The selection, unless some model must not see the note.
+    async fn shown_to_models(&self, selection: Selection) -> Result<Option<Part>, UserError> {
+        let (vault, path) = (self.keeper.seen_by_any(), selection.note.clone());
+        let hidden = aside(move || vault.hides(&path)).await?;
+        Ok((!hidden).then(|| Part::Context { text: context::selection(&selection) }))
+    }
+
+    /// Notes that are no longer as the conversation has read or written them. Those that wait for
+    /// a verdict are told as such.
+    async fn changed_since(
+        &self,
+        conversation: &ConversationId,
+        waiting: &[NotePath],
+    ) -> Result<Vec<Changed>, UserError> {
+        let mut seen = self.store.seen(conversation).await.map_err(user_error)?;
+        seen.retain(|path, _| !waiting.contains(path));
+        let (vault, screened) = (self.vault.clone(), self.keeper.seen_by_any());
+        aside(move || changed(&vault, &screened, seen)).await
+    }
+}
+
+fn changed(vault: &Vault, screened: &Vault, seen: BTreeMap<NotePath, ContentHash>) -> Vec<Changed> {
+    let looked_at = seen.into_iter().take(LOOKED_AT);
+    let changed = looked_at.filter_map(|(path, hash)| match vault.read(&path) {
+        Ok(note) if note.hash == hash || screened.hides(&path) => None,
+        Ok(_) => Some(Changed::Otherwise(path)),
+        Err(VaultError::NotFound { .. }) => Some(Changed::Gone(path)),
+        Err(_) => None,
+    });
+    changed.collect()
+}
+
+/// What the words mean for the question that waits.
+fn asked(question: Question, words: &Words) -> Option<Asked> {
+    let answers = |id: &QuestionId| words.answers.as_ref() == Some(id);
+    if answers(&question.id) {
+        return None;
+    }
+    Some(if words.origin.is_hub() {
+        Asked::Waits(question.text, question.options)
+    } else {
+        Asked::PutAside(question.text)
+    })
+}

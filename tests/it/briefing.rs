@@ -1,0 +1,103 @@
+//! What a model is told beside the user's words: what lies open, what changed, what waits.
+
+use protocol::Settings;
+use protocol::settings::PrivateSettings;
+use serde_json::{Value, json};
+use testkit::{Reply, ScriptedModel};
+
+use crate::stage::{asking, blocks, keyed, last_two};
+
+/// All that the last message of a request says.
+fn words(request: &Value) -> String {
+    let message = request["messages"].as_array().and_then(|all| all.last()).expect("a message");
+    let texts = blocks(message, "text");
+    texts.iter().filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn notes_that_changed_since_they_were_read_are_named_with_the_next_words() {
+    let home = keyed(&[("Alpha.md", "one\n"), ("Beta.md", "one\n"), ("Gone.md", "one\n")]);
+    let read = |path: &str| ("read_file", json!({ "path": path }));
+    let reads = Reply::calls(vec![read("Alpha.md"), read("Beta.md"), read("Gone.md")]);
+    let script = vec![reads, Reply::text("Read."), Reply::text("Still."), Reply::text("Oh.")];
+    let model = ScriptedModel::start(script).await;
+    let running = home.open(asking(&model)).await;
+    let chat = running.say(None, "Read all.").await;
+    running.say(Some(&chat), "As it was?").await;
+    home.notes.write("Beta.md", "two\n");
+    std::fs::remove_file(home.notes.root().join("Gone.md")).expect("removed");
+    running.say(Some(&chat), "And now?").await;
+    let (same, other) = (words(&model.requests()[2]), words(&model.requests()[3]));
+    assert!(!same.contains("Changed since"), "{same}");
+    assert!(
+        other.contains("Changed since you read them, so read them again: Beta.md\n"),
+        "{other}"
+    );
+    assert!(other.contains("No longer there under their name: Gone.md\n"), "{other}");
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_selected_is_told_and_not_when_any_model_must_not_see_the_note() {
+    let home = keyed(&[("Alpha.md", "# Top\n\nsecret words\n")]);
+    let model = ScriptedModel::start(vec![Reply::text("Yes."), Reply::text("No.")]).await;
+    let running = home.open(asking(&model)).await;
+    running.app.show_note("Alpha.md").await.expect("shown");
+    running.app.select_in_note("secret words", Some("Top".into())).await.expect("selected");
+    let chat = running.say(None, "What is this?").await;
+    let told = words(&model.requests()[0]);
+    assert!(told.contains("Open note: Alpha.md (opened beside the chat just now)"), "{told}");
+    let selected = "Selected in Alpha.md, under “Top”, just now:\n> secret words\n</selection>";
+    assert!(told.contains(selected), "{told}");
+
+    // From now on it is private: neither this selection nor the one before is told.
+    let never = PrivateSettings { never: vec!["Alpha.md".into()], ..PrivateSettings::default() };
+    let settings = Settings { private: never, ..asking(&model) };
+    running.app.save_settings(settings).await.expect("saved");
+    running.say(Some(&chat), "And this?").await;
+    let body = model.bodies().pop().expect("a request");
+    assert!(!body.contains("secret words") && !body.contains("Alpha"), "{body}");
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_folders_hints_and_the_users_own_order_stand_behind_the_instructions() {
+    let home = keyed(&[("CLAUDE.md", "Recipes live in `Recipes/`.")]);
+    let model = ScriptedModel::start(vec![Reply::text("Yes."), Reply::text("No.")]).await;
+    let organisation = "Meetings are tagged #meeting.".to_owned();
+    let running = home.open(Settings { organisation, ..asking(&model) }).await;
+    running.say(None, "Hello").await;
+    let system = model.requests()[0]["system"][0]["text"].as_str().expect("a text").to_owned();
+    let at = |words: &str| system.find(words).unwrap_or_else(|| panic!("no {words} in {system}"));
+    assert!(at("from its CLAUDE.md") < at("Recipes live in `Recipes/`."));
+    assert!(at("Recipes live") < at("Meetings are tagged #meeting."));
+
+    let never = PrivateSettings { never: vec!["CLAUDE.md".into()], ..PrivateSettings::default() };
+    let settings = Settings { private: never, ..asking(&model) };
+    running.app.save_settings(settings).await.expect("saved");
+    running.say(None, "Hello again").await;
+    assert!(!model.bodies()[1].contains("Recipes live"), "private hints are not told");
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn words_that_answer_nothing_say_that_the_question_was_put_aside() {
+    let asks = json!({ "message": "Which list?", "is_question": true, "options": ["One", "Two"] });
+    let script = vec![Reply::calls(vec![("send_message", asks)]), Reply::text("Well.")];
+    let model = ScriptedModel::start(script).await;
+    let home = keyed(&[("Alpha.md", "one\n")]);
+    let running = home.open(asking(&model)).await;
+    let chat = running.say(None, "Write down turmeric").await;
+    running.say(Some(&chat), "Forget it.").await;
+    let (_, last) = {
+        let request = model.requests().pop().expect("a request");
+        let (before, last) = last_two(&request);
+        (before.clone(), last.to_string())
+    };
+    assert!(last.contains("put your question “Which list?” aside"), "{last}");
+    running.quit().await;
+    model.finish();
+}
