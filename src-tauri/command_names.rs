@@ -1,6 +1,6 @@
 /// Every command that the window may call. The build makes a permission of each; the capability
 /// file grants them to the window `main`; a test compares this list with the handler and the UI.
-pub(crate) const COMMANDS: [&str; 39] = [
+pub(crate) const COMMANDS: [&str; 41] = [
     "subscribe",
     "open_conversation",
     "send_message",
@@ -11,6 +11,8 @@ pub(crate) const COMMANDS: [&str; 39] = [
     "ask_anew",
     "show_variant",
     "leave_turn",
+    "spent_in",
+    "spent_by_month",
     "decide_review",
     "list_applied",
     "applied_hunks",

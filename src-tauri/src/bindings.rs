@@ -18,6 +18,8 @@ pub(crate) fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync 
         chat::ask_anew,
         chat::show_variant,
         chat::leave_turn,
+        chat::spent_in,
+        settings::spent_by_month,
         chat::decide_review,
         changes::list_applied,
         changes::applied_hunks,

@@ -34,6 +34,7 @@ mod queue;
 mod resume;
 mod review;
 mod seams;
+mod spending;
 mod stage;
 mod stop;
 mod turn_sweep;

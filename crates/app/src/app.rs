@@ -9,6 +9,7 @@ use llm::model::{Block, ModelEvent, ModelMessage, ModelRequest};
 use protocol::conversation::ConversationView;
 use protocol::request::{DecideReview, KeyPlace, NoteText, ProviderTest, SendMessage};
 use protocol::settings::ExtraRoot;
+use protocol::spent::{MonthSpent, TurnSpent};
 use protocol::{
     AppEvent, ConversationId, ErrorCode, HubState, HubStatus, NotePath, PrivateRules, ProviderKind,
     Role, Settings, Snapshot, UserError,
@@ -29,7 +30,7 @@ use crate::ports::desk::OpenNote;
 use crate::provider::{Answering, Choice, Chosen, find_local, usual_local};
 use crate::purpose::Purpose;
 use crate::trouble::{not_opened, sentence, user_error};
-use crate::{config, link, review, sample, secrets};
+use crate::{config, link, review, sample, secrets, spending};
 
 /// How many conversations the list shows.
 const LISTED: u32 = 500;
@@ -360,6 +361,9 @@ impl App {
             let message = "Commands answer without a model: nothing to test.".to_owned();
             return ProviderTest { ok: true, message };
         }
+        if self.inner.around.config.get().spending.paused {
+            return ProviderTest { ok: false, message: spending::PAUSED.to_owned() };
+        }
         let answered = match &chosen.provider {
             Ok(provider) => one_word(&**provider, chosen.model.clone()).await,
             Err(error) => Err(error.message.clone()),
@@ -382,6 +386,19 @@ impl App {
         {
             feed.tell(AppEvent::ProviderChanged { provider });
         }
+    }
+
+    /// What each turn of a conversation that asked a model cost, in order.
+    pub async fn spent_in(
+        &self,
+        conversation: &ConversationId,
+    ) -> Result<Vec<TurnSpent>, UserError> {
+        spending::of_conversation(&self.open().await?.store, conversation).await
+    }
+
+    /// What the latest months cost in the open vault, newest first.
+    pub async fn spent_by_month(&self) -> Result<Vec<MonthSpent>, UserError> {
+        spending::months(&self.open().await?.store).await
     }
 
     /// Tries the hub again at once.

@@ -10,6 +10,7 @@ use crate::aside::aside;
 use crate::context::{self, Asked, Briefing, Changed, Selection};
 use crate::open_vault::OpenVault;
 use crate::ports::desk::Lying;
+use crate::spending;
 use crate::submit::Words;
 use crate::trouble::user_error;
 
@@ -34,6 +35,7 @@ impl OpenVault {
             now: context::time(&jiff::Zoned::now()),
             open_note: lying.as_ref().map(Lying::words),
             question: question.and_then(|question| asked(question, words)),
+            left: spending::month_left(&self.store, &self.config.get()).await?,
             verdicts: verdicts.iter().map(|v| context::verdict(&v.applied, &v.rejected)).collect(),
             changed: self.changed_since(conversation, &waiting).await?,
             waiting,

@@ -78,6 +78,8 @@ pub(crate) struct Briefing {
     pub(crate) changed: Vec<Changed>,
     /// Changes that still wait, by note.
     pub(crate) waiting: Vec<NotePath>,
+    /// What may still be spent this month.
+    pub(crate) left: Option<String>,
 }
 
 /// A question that the words do not answer.
@@ -136,6 +138,7 @@ pub(crate) fn block(briefing: &Briefing) -> String {
         "Changes still waiting for the user's review",
         briefing.waiting.iter().collect(),
     ));
+    lines.extend(briefing.left.as_ref().map(|left| format!("Budget left this month: {left}")));
     format!("<context>\n{}\n</context>", lines.join("\n"))
 }
 
@@ -288,6 +291,7 @@ mod tests {
             verdicts: Vec::new(),
             changed: Vec::new(),
             waiting: Vec::new(),
+            left: None,
         }
     }
 

@@ -41,6 +41,7 @@ mod review;
 mod sample;
 mod secrets;
 mod shown;
+mod spending;
 mod submit;
 mod trouble;
 mod undo;

@@ -64,6 +64,7 @@ pub(crate) struct OpenVault {
     /// Keeps private notes from models.
     pub(crate) keeper: Arc<Keeper>,
     pub(crate) store: Store,
+    pub(crate) config: Config,
     pub(crate) service: LlmService,
     pub(crate) desk: OpenNote,
     pub(crate) feed: Feed,
@@ -189,6 +190,7 @@ impl OpenVault {
             indexing,
             keeper,
             store,
+            config: around.config.clone(),
             service,
             desk,
             feed: around.feed.clone(),

@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use protocol::{CallId, CallResult, Ending, Message, MessageId, OpenTurn, TurnId, UserError};
 
 use crate::provider::Provider;
+use crate::purse::Purse;
 
 /// The limits of a turn. Reaching one is not a wall: the user may continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +43,8 @@ pub struct TurnSetup {
     pub tools: Vec<String>,
     /// The limits.
     pub limits: Limits,
+    /// What it may cost; without one it costs nothing, or nobody knows what.
+    pub purse: Option<Purse>,
     /// Earlier turns that are heard whatever has to be left out: those whose question waits or is
     /// answered by this turn.
     pub kept: BTreeSet<TurnId>,

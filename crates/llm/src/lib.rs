@@ -22,6 +22,7 @@ pub mod ollama;
 pub mod openai;
 pub mod parameters;
 pub mod provider;
+mod purse;
 pub mod registry;
 pub mod retry;
 mod run;
@@ -49,6 +50,7 @@ pub use ollama::{Ollama, OllamaConfig};
 pub use openai::{OpenAi, OpenAiConfig};
 pub use parameters::Parameters;
 pub use provider::{ModelStream, Provider, ToolSet};
+pub use purse::Purse;
 pub use registry::{DuplicateTool, ToolRegistry};
 pub use service::{LlmService, Pace, ServiceParts};
 pub use tool::{

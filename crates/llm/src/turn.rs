@@ -13,6 +13,7 @@ use protocol::{CallId, CallResult, Part, QuestionId, Usage, UserError};
 use crate::changes::Verdict;
 use crate::host::Limits;
 use crate::model::{ModelError, ModelEvent, ToolCall};
+use crate::purse::Purse;
 use crate::tool::ToolOutcome;
 use crate::wording;
 
@@ -53,6 +54,8 @@ pub enum Kind {
 pub struct Rules {
     /// The limits.
     pub limits: Limits,
+    /// What the turn may cost.
+    pub purse: Option<Purse>,
     /// The tools on offer.
     pub kinds: BTreeMap<String, Kind>,
     /// The id of the question, should it end with one.
@@ -131,6 +134,9 @@ pub struct Turn {
     state: State,
     kinds: BTreeMap<String, Kind>,
     limits: Limits,
+    purse: Option<Purse>,
+    /// What answers cost that left nothing to store.
+    owed: Usage,
     question: QuestionId,
     spread: u8,
     guard: Guard,
@@ -177,6 +183,8 @@ impl Turn {
             guard,
             kinds: rules.kinds,
             limits: rules.limits,
+            purse: rules.purse,
+            owed: Usage::default(),
             question: rules.question,
             spread: rules.spread,
             ids: calls.into_iter().map(|(call, _)| call.id).collect(),
@@ -231,9 +239,9 @@ impl Turn {
     }
 
     /// Asks the model: at a limit only for its last words.
-    fn go_on(&self) -> Next {
+    fn go_on(&mut self) -> Next {
         let at_limit = self.trips >= self.limits.round_trips || self.guard.is_used_up();
-        ask(if at_limit { How::Closing } else { How::Plain }, 1)
+        self.ask_on(if at_limit { How::Closing } else { How::Plain })
     }
 
     fn cancel(&mut self, state: State) -> Next {
@@ -248,6 +256,29 @@ impl Turn {
             storing @ (State::StoringStep { .. } | State::StoringResults(_)) => {
                 self.stopped = true;
                 (storing, Vec::new())
+            }
+        }
+    }
+}
+
+impl Turn {
+    /// Takes note of what an answer cost; says what is to be stored for it.
+    fn pay(&mut self, usage: Usage) -> Usage {
+        if let Some(purse) = &mut self.purse {
+            purse.pay(&usage);
+        }
+        let mut all = std::mem::take(&mut self.owed);
+        all += usage;
+        all
+    }
+
+    /// Asks again, unless what the turn may cost is spent: then it ends as at a limit.
+    fn ask_on(&mut self, how: How) -> Next {
+        match self.purse.as_ref().and_then(Purse::empty) {
+            None => ask(how, 1),
+            Some(reached) => {
+                let owed = std::mem::take(&mut self.owed);
+                over(Finish::failed(reached).at_limit().costing(owed))
             }
         }
     }

@@ -51,6 +51,8 @@ pub enum ErrorCode {
     Write,
     /// Another Vaultmate holds this vault.
     Busy,
+    /// What may be spent is spent: raise it in the settings.
+    Spending,
     /// It does not fit the model: shorten it, or pick a model that takes in more.
     TooLarge,
     /// The question was already answered, or was withdrawn.

@@ -112,6 +112,24 @@ pub struct PrivateSettings {
     pub endpoint_is_local: bool,
 }
 
+/// What models may cost, in US cents; 0 is no ceiling.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SpendingSettings {
+    /// A turn that has cost so much ends; the user may continue.
+    pub turn_cents: u32,
+    /// When a month has cost so much, no model is asked until the next.
+    pub month_cents: u32,
+    /// No model is asked at all.
+    pub paused: bool,
+}
+
+impl Default for SpendingSettings {
+    fn default() -> Self {
+        Self { turn_cents: 50, month_cents: 2_000, paused: false }
+    }
+}
+
 /// A folder outside the vault that is seen as a top-level folder of it, and only read.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase", default)]
@@ -146,6 +164,8 @@ pub struct Settings {
     pub parameters: Vec<ModelParameters>,
     /// How the notes are organised, in the user's words; the model is told.
     pub organisation: String,
+    /// What models may cost.
+    pub spending: SpendingSettings,
     /// The look.
     pub theme: Theme,
     /// The hub link.

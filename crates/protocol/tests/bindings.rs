@@ -18,12 +18,15 @@ use protocol::request::{
     AskAnew, AskedAnew, DecideReview, KeyPlace, NoteText, OldChanges, ProviderTest, SendMessage,
 };
 use protocol::review::{DiffLine, Hunk, Sign, Words};
-use protocol::settings::{ExtraRoot, HubSettings, KeyPolicy, PrivateSettings, Theme};
+use protocol::settings::{
+    ExtraRoot, HubSettings, KeyPolicy, PrivateSettings, SpendingSettings, Theme,
+};
+use protocol::spent::{MonthSpent, Spent, TurnSpent};
 use protocol::{
     AppEvent, CallId, ChangeKind, ChangeSetId, Conversation, ConversationId, ConversationState,
     EffectId, ErrorCode, HubState, HubStatus, MessageId, Mode, NoteDiff, NotePath, Numbered,
     Origin, Passage, ProviderKind, Question, QuestionId, Reaction, Resume, Review, Settings,
-    Snapshot, Timestamp, TurnId, TurnStatus, UserError, reaction::Why,
+    Snapshot, Timestamp, TurnId, TurnStatus, Usage, UserError, reaction::Why,
 };
 use ts_rs::{Config, TS};
 
@@ -74,6 +77,7 @@ fn bindings() -> String {
         ModelInfo,
         Effort,
         ModelParameters,
+        SpendingSettings,
         Settings,
         HubState,
         HubStatus,
@@ -81,6 +85,10 @@ fn bindings() -> String {
         ProviderStatus,
         Indexing,
         VaultInfo,
+        Usage,
+        Spent,
+        TurnSpent,
+        MonthSpent,
         ConversationState,
         Conversation,
         Why,

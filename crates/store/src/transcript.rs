@@ -171,7 +171,7 @@ async fn record_step(
     step: &Step,
 ) -> Result<(), sqlx::Error> {
     record(db, &MessageRow { message: step.message.clone(), cut: false }).await?;
-    usage::insert(db, turn, None, step.usage, step.message.at).await
+    usage::insert(db, turn, step.usage, step.message.at).await
 }
 
 /// Stores the assistant's words and whatever calls stand among them.
@@ -194,7 +194,7 @@ pub(crate) async fn finish(
     if let Some(question) = &ending.question {
         question::ask(db, question).await?;
     }
-    usage::insert(db, turn, None, ending.usage, ending.at).await?;
+    usage::insert(db, turn, ending.usage, ending.at).await?;
     if ending.ends_conversation {
         conversation::store_state(db, &conversation, ConversationState::Ended).await?;
     }

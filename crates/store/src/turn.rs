@@ -1,6 +1,7 @@
 //! The table `turn`: what is queued, what runs, how it ended.
 
 use protocol::conversation::Interruption;
+use protocol::model::Price;
 use protocol::{
     ConversationId, Ending, NewTurn, NotePath, OpenTurn, TurnId, TurnStatus, UserError,
 };
@@ -31,9 +32,16 @@ impl Store {
         read!(self, "find the last turn", |db| last(db, conversation))
     }
 
-    /// Notes the model that answers the turn: what its steps cost is counted for it.
-    pub async fn set_model(&self, turn: &TurnId, model: &str) -> Result<(), StoreError> {
-        commit!(self, "set_model", "note the turn's model", |db| store_model(db, turn, model))
+    /// Notes the model that answers the turn: what its steps cost is counted for it, at `price`.
+    pub async fn set_model(
+        &self,
+        turn: &TurnId,
+        model: &str,
+        price: Option<Price>,
+    ) -> Result<(), StoreError> {
+        commit!(self, "set_model", "note the turn's model", |db| store_model(
+            db, turn, model, price
+        ))
     }
 
     /// Notes that the turn has changed or plans to change, each once.
@@ -151,10 +159,16 @@ async fn status(
         .await
 }
 
-async fn store_model(db: &mut SqliteConnection, turn: &TurnId, model: &str) -> Result<(), Failure> {
-    let stored = sqlx::query("UPDATE turn SET model = ?2 WHERE id = ?1")
+async fn store_model(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+    model: &str,
+    price: Option<Price>,
+) -> Result<(), Failure> {
+    let stored = sqlx::query("UPDATE turn SET model = ?2, price = ?3 WHERE id = ?1")
         .bind(turn.as_str())
         .bind(model)
+        .bind(price.as_ref().map(json).transpose()?)
         .execute(db)
         .await?;
     if stored.rows_affected() == 0 { Err(Failure::not_found("turn", turn)) } else { Ok(()) }

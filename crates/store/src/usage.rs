@@ -1,79 +1,152 @@
 //! The table `usage`: what each request to a model has cost.
 
-use protocol::{Timestamp, TurnId, Usage};
+use protocol::model::Price;
+use protocol::spent::{Spent, TurnSpent};
+use protocol::{ConversationId, MessageId, Timestamp, TurnId, Usage};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
-use crate::commit::{commit, read};
+use crate::column::Columns;
+use crate::commit::read;
 use crate::{Store, StoreError};
 
 impl Store {
-    /// Records a request that no step or ending tells of (a title, a summary).
-    pub async fn record_usage(
-        &self,
-        turn: &TurnId,
-        model: &str,
-        usage: Usage,
-        at: Timestamp,
-    ) -> Result<(), StoreError> {
-        commit!(self, "record_usage", "record what a request cost", |db| insert(
-            db,
-            turn,
-            Some(model),
-            usage,
-            at
-        ))
+    /// What a turn has cost so far.
+    pub async fn spent_in_turn(&self, turn: &TurnId) -> Result<Spent, StoreError> {
+        read!(self, "sum up what the turn cost", |db| in_turn(db, turn))
     }
 
-    /// What a turn has cost so far.
-    pub async fn usage_of_turn(&self, turn: &TurnId) -> Result<Usage, StoreError> {
-        read!(self, "sum up what the turn cost", |db| sum(db, turn))
+    /// What each turn of a conversation has cost, in the order in which they ran. Turns that asked
+    /// no model are not among them.
+    pub async fn spent_in_conversation(
+        &self,
+        conversation: &ConversationId,
+    ) -> Result<Vec<TurnSpent>, StoreError> {
+        read!(self, "sum up what the conversation cost", |db| by_turn(db, conversation))
+    }
+
+    /// What was spent in all conversations since `from` and before `until`.
+    pub async fn spent_between(
+        &self,
+        from: Timestamp,
+        until: Timestamp,
+    ) -> Result<Spent, StoreError> {
+        read!(self, "sum up what a time cost", |db| between(db, from, until))
+    }
+
+    /// When something was spent first; `None` when nothing was.
+    pub async fn first_spent(&self) -> Result<Option<Timestamp>, StoreError> {
+        read!(self, "look for the first use", |db| first(db))
     }
 }
 
-/// Without a model it counts for the one that answers the turn. A request that reported nothing
+/// It counts for the model that answers the turn, at its price. A request that reported nothing
 /// leaves no row.
 pub(crate) async fn insert(
     db: &mut SqliteConnection,
     turn: &TurnId,
-    model: Option<&str>,
     usage: Usage,
     at: Timestamp,
 ) -> Result<(), sqlx::Error> {
     if usage == Usage::default() {
         return Ok(());
     }
+    let price: Option<Price> = sqlx::query("SELECT price FROM turn WHERE id = ?")
+        .bind(turn.as_str())
+        .try_map(|row: SqliteRow| row.maybe_json("price"))
+        .fetch_optional(&mut *db)
+        .await?
+        .flatten();
+    let cost = price.map(|price| i64::try_from(price.of(&usage)).unwrap_or(i64::MAX));
     sqlx::query(
-        "INSERT INTO usage (turn, model, input, output, cache_read, cache_write, at)
-         VALUES (?1, coalesce(?2, (SELECT model FROM turn WHERE id = ?1)), ?3, ?4, ?5, ?6, ?7)",
+        "INSERT INTO usage (turn, model, input, output, cache_read, cache_write, at, cost)
+         VALUES (?1, (SELECT model FROM turn WHERE id = ?1), ?2, ?3, ?4, ?5, ?6, ?7)",
     )
     .bind(turn.as_str())
-    .bind(model)
     .bind(usage.input)
     .bind(usage.output)
     .bind(usage.cache_read)
     .bind(usage.cache_write)
     .bind(at.0)
+    .bind(cost)
     .execute(db)
     .await?;
     Ok(())
 }
 
-async fn sum(db: &mut SqliteConnection, turn: &TurnId) -> Result<Usage, sqlx::Error> {
-    let rows =
-        sqlx::query("SELECT input, output, cache_read, cache_write FROM usage WHERE turn = ?")
-            .bind(turn.as_str())
-            .try_map(|row: SqliteRow| {
-                Ok(Usage {
-                    input: row.try_get("input")?,
-                    output: row.try_get("output")?,
-                    cache_read: row.try_get("cache_read")?,
-                    cache_write: row.try_get("cache_write")?,
-                })
-            })
-            .fetch_all(db)
-            .await?;
-    let mut total = Usage::default();
-    rows.into_iter().for_each(|usage| total += usage);
-    Ok(total)
+async fn in_turn(db: &mut SqliteConnection, turn: &TurnId) -> Result<Spent, sqlx::Error> {
+    let rows = sqlx::query("SELECT * FROM usage WHERE turn = ?")
+        .bind(turn.as_str())
+        .try_map(|row| request(&row))
+        .fetch_all(db)
+        .await?;
+    Ok(sum(rows))
+}
+
+async fn between(
+    db: &mut SqliteConnection,
+    from: Timestamp,
+    until: Timestamp,
+) -> Result<Spent, sqlx::Error> {
+    let rows = sqlx::query("SELECT * FROM usage WHERE at >= ? AND at < ?")
+        .bind(from.0)
+        .bind(until.0)
+        .try_map(|row| request(&row))
+        .fetch_all(db)
+        .await?;
+    Ok(sum(rows))
+}
+
+async fn first(db: &mut SqliteConnection) -> Result<Option<Timestamp>, sqlx::Error> {
+    let first: Option<i64> = sqlx::query_scalar("SELECT min(at) FROM usage").fetch_one(db).await?;
+    Ok(first.map(Timestamp))
+}
+
+async fn by_turn(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+) -> Result<Vec<TurnSpent>, sqlx::Error> {
+    let rows: Vec<(TurnId, Option<MessageId>, Spent)> = sqlx::query(
+        "SELECT u.*, (
+             SELECT m.id FROM message m WHERE m.turn = t.id AND m.role = 'assistant'
+             ORDER BY m.position DESC LIMIT 1
+         ) AS answer
+         FROM turn t JOIN usage u ON u.turn = t.id
+         WHERE t.conversation = ?
+         ORDER BY t.ran, u.number",
+    )
+    .bind(conversation.as_str())
+    .try_map(|row: SqliteRow| Ok((row.text("turn")?, row.maybe_text("answer")?, request(&row)?)))
+    .fetch_all(db)
+    .await?;
+    let mut turns: Vec<TurnSpent> = Vec::new();
+    for (turn, answer, request) in rows {
+        match turns.last_mut() {
+            Some(last) if last.turn == turn => last.spent += request,
+            _ => turns.push(TurnSpent { turn, answer, spent: request }),
+        }
+    }
+    Ok(turns)
+}
+
+/// One request.
+fn request(row: &SqliteRow) -> Result<Spent, sqlx::Error> {
+    let cost: Option<i64> = row.try_get("cost")?;
+    Ok(Spent {
+        requests: 1,
+        usage: Usage {
+            input: row.try_get("input")?,
+            output: row.try_get("output")?,
+            cache_read: row.try_get("cache_read")?,
+            cache_write: row.try_get("cache_write")?,
+        },
+        cost: cost.and_then(|cost| u64::try_from(cost).ok()).unwrap_or_default(),
+        unpriced: u32::from(cost.is_none()),
+    })
+}
+
+fn sum(requests: Vec<Spent>) -> Spent {
+    let mut total = Spent::default();
+    requests.into_iter().for_each(|request| total += request);
+    total
 }

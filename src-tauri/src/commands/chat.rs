@@ -3,6 +3,7 @@
 use app::App;
 use protocol::conversation::ConversationView;
 use protocol::request::{AskAnew, AskedAnew, DecideReview, SendMessage};
+use protocol::spent::TurnSpent;
 use protocol::{ConversationId, MessageId, Numbered, Snapshot, TurnId, UserError};
 use tauri::State;
 use tauri::ipc::Channel;
@@ -84,6 +85,14 @@ pub(crate) async fn show_variant(
 #[tauri::command]
 pub(crate) async fn leave_turn(app: State<'_, App>, turn: TurnId) -> Result<(), UserError> {
     app.leave_turn(&turn).await
+}
+
+#[tauri::command]
+pub(crate) async fn spent_in(
+    app: State<'_, App>,
+    conversation: ConversationId,
+) -> Result<Vec<TurnSpent>, UserError> {
+    app.spent_in(&conversation).await
 }
 
 #[tauri::command]

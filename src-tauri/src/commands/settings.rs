@@ -2,6 +2,7 @@
 
 use app::App;
 use protocol::request::{KeyPlace, ProviderTest};
+use protocol::spent::MonthSpent;
 use protocol::{Settings, UserError};
 use secrecy::SecretString;
 use tauri::State;
@@ -26,4 +27,9 @@ pub(crate) async fn set_key(
 #[tauri::command]
 pub(crate) async fn test_provider(app: State<'_, App>) -> Result<ProviderTest, UserError> {
     Ok(app.test_provider().await)
+}
+
+#[tauri::command]
+pub(crate) async fn spent_by_month(app: State<'_, App>) -> Result<Vec<MonthSpent>, UserError> {
+    app.spent_by_month().await
 }

@@ -60,7 +60,7 @@ export type TurnStatus = "queued" | "running" | "done" | "asked" | "limit" | "ca
 /**
  * What can be done about an error.
  */
-export type ErrorCode = "other" | "key" | "network" | "vault" | "write" | "busy" | "too_large" | "answered" | "pattern";
+export type ErrorCode = "other" | "key" | "network" | "vault" | "write" | "busy" | "spending" | "too_large" | "answered" | "pattern";
 
 /**
  * A sentence for the user, with a code where the window acts on it.
@@ -230,6 +230,23 @@ effort: Effort | null,
 extra: string, };
 
 /**
+ * What models may cost, in US cents; 0 is no ceiling.
+ */
+export type SpendingSettings = { 
+/**
+ * A turn that has cost so much ends; the user may continue.
+ */
+turnCents: number, 
+/**
+ * When a month has cost so much, no model is asked until the next.
+ */
+monthCents: number, 
+/**
+ * No model is asked at all.
+ */
+paused: boolean, };
+
+/**
  * All settings, as in `config.toml`. Keys are never among them.
  */
 export type Settings = { 
@@ -269,9 +286,14 @@ models: Array<ModelInfo>,
  * How models are asked, each one at most once.
  */
 parameters: Array<ModelParameters>, 
+/**
  * How the notes are organised, in the user's words; the model is told.
  */
 organisation: string, 
+/**
+ * What models may cost.
+ */
+spending: SpendingSettings, 
 /**
  * The look.
  */
@@ -419,6 +441,78 @@ indexing: Indexing | null,
  * Rises when notes changed: what was looked up before may stand differently.
  */
 revision: number, };
+
+/**
+ * Tokens, as the provider reported them; zero where it did not.
+ */
+export type Usage = { 
+/**
+ * Tokens of the prompt that were not cached.
+ */
+input: number, 
+/**
+ * Tokens of the answer.
+ */
+output: number, 
+/**
+ * Tokens of the prompt read from the cache.
+ */
+cacheRead: number, 
+/**
+ * Tokens of the prompt written to the cache.
+ */
+cacheWrite: number, };
+
+/**
+ * What some requests cost together.
+ */
+export type Spent = { 
+/**
+ * How many requests reported what they used.
+ */
+requests: number, 
+/**
+ * Their tokens.
+ */
+usage: Usage, 
+/**
+ * What those with a known price cost, in billionths of a US dollar.
+ */
+cost: number, 
+/**
+ * How many have no known price.
+ */
+unpriced: number, };
+
+/**
+ * What one turn cost.
+ */
+export type TurnSpent = { 
+/**
+ * The turn.
+ */
+turn: TurnId, 
+/**
+ * Its last words, if it said any.
+ */
+answer: MessageId | null, 
+/**
+ * What it cost.
+ */
+spent: Spent, };
+
+/**
+ * What a month cost.
+ */
+export type MonthSpent = { 
+/**
+ * Year and month, `2026-11`.
+ */
+month: string, 
+/**
+ * What it cost.
+ */
+spent: Spent, };
 
 /**
  * Whether it goes on.

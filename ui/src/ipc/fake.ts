@@ -21,6 +21,7 @@ import type {
   KeyPlace,
   ListApplied,
   MessageId,
+  MonthSpent,
   NoteLinks,
   NoteList,
   NotePath,
@@ -32,6 +33,7 @@ import type {
   Settings,
   Snapshot,
   TurnId,
+  TurnSpent,
   UndoConflict,
   Undone,
   UndoScope,
@@ -49,6 +51,7 @@ export interface Story {
   readonly looking?: LookingStory;
   /** What the last answer did to notes. */
   readonly old?: { readonly changed: number; readonly waiting: number };
+  readonly spent?: { readonly turns: readonly TurnSpent[]; readonly months: readonly MonthSpent[] };
 }
 
 /** Every call, in order, as the window made it. */
@@ -188,6 +191,16 @@ export class FakeHost implements Host {
   async leaveTurn(turn: TurnId): Promise<void> {
     await this.#called('leaveTurn', turn);
     this.#withdrawOffers();
+  }
+
+  async spentIn(conversation: ConversationId): Promise<TurnSpent[]> {
+    await this.#called('spentIn', conversation);
+    return [...(this.#story.spent?.turns ?? [])];
+  }
+
+  async spentByMonth(): Promise<MonthSpent[]> {
+    await this.#called('spentByMonth');
+    return [...(this.#story.spent?.months ?? [])];
   }
 
   async decideReview(request: DecideReview): Promise<void> {

@@ -2,8 +2,9 @@
 import type {
   Age, AppliedHunks, AppliedPage, AskAnew, AskedAnew, ConversationId, ConversationView, CountedWords, DecideReview,
   EffectId, ForgottenHistory, FoundLines, FoundNames, Having, KeptHistory, KeyPlace, ListApplied, MessageId,
+  MonthSpent,
   NoteLinks, NoteList, NotePath, NoteText, Numbered, ProviderTest, SearchText, SendMessage, Settings,
-  Snapshot, TurnId, Undone, UndoConflict, UndoScope,
+  Snapshot, TurnId, TurnSpent, Undone, UndoConflict, UndoScope,
 } from './bindings';
 
 /** Each call may be refused with a `UserError`, thrown as it is. */
@@ -28,6 +29,10 @@ export interface Host {
   showVariant(message: MessageId, number: number): Promise<void>;
   /** Leaves a turn that was cut as it is. */
   leaveTurn(turn: TurnId): Promise<void>;
+  /** What each turn of a conversation cost; those that asked no model are left out. */
+  spentIn(conversation: ConversationId): Promise<TurnSpent[]>;
+  /** What the latest months cost, newest first. */
+  spentByMonth(): Promise<MonthSpent[]>;
   /** Applies and rejects waiting changes; resolves when the files are written. */
   decideReview(request: DecideReview): Promise<void>;
   /** A page of applied changes, newest first. */

@@ -12,12 +12,14 @@ import type {
   FoundLines,
   FoundNames,
   KeptHistory,
+  MonthSpent,
   NoteLinks,
   NoteList,
   NoteText,
   Numbered,
   ProviderTest,
   Snapshot,
+  TurnSpent,
   Undone,
 } from './bindings';
 import type { Host } from './host';
@@ -38,6 +40,8 @@ export const tauriHost: Host = {
   askAnew: (request) => invoke<AskedAnew>('ask_anew', { request }),
   showVariant: (message, number) => invoke('show_variant', { message, number }),
   leaveTurn: (turn) => invoke('leave_turn', { turn }),
+  spentIn: (conversation) => invoke<TurnSpent[]>('spent_in', { conversation }),
+  spentByMonth: () => invoke<MonthSpent[]>('spent_by_month'),
   decideReview: (request) => invoke('decide_review', { request }),
   listApplied: (request) => invoke<AppliedPage>('list_applied', { request }),
   appliedHunks: (effect) => invoke<AppliedHunks>('applied_hunks', { effect }),

@@ -249,6 +249,7 @@ const unknownSettings: Settings = {
   models: [],
   parameters: [],
   organisation: '',
+  spending: { turnCents: 50, monthCents: 2000, paused: false },
   theme: 'system',
   hub: { enabled: false, address: '', name: '', description: '' },
   private: { never: [], local: [], endpointIsLocal: false },

@@ -23,13 +23,14 @@ import { ShownLinks } from './note-links.svelte';
 import { linkedNote } from './note-path';
 import { Pace } from './pace';
 import { type Row, Search, type SearchKind } from './search.svelte';
+import { Spending } from './spending.svelte';
 import { Switcher } from './switcher.svelte';
 import { Turns } from './turns.svelte';
 import { Undoing } from './undoing.svelte';
 import { userError } from './user-error';
 
 export type SettingsSection =
-  'vault' | 'private' | 'history' | 'answering' | 'turns' | 'hub' | 'appearance';
+  'vault' | 'private' | 'history' | 'answering' | 'spending' | 'turns' | 'hub' | 'appearance';
 
 /** What fills the main column. */
 export type Place =
@@ -61,6 +62,7 @@ export class Session {
   readonly undoing: Undoing;
   readonly turns: Turns;
   readonly history: History;
+  readonly spending: Spending;
   readonly switcher: Switcher;
   readonly search: Search;
   readonly links: ShownLinks;
@@ -77,6 +79,7 @@ export class Session {
     this.undoing = new Undoing(host, this.app);
     this.turns = new Turns(host, this.app, this.undoing);
     this.history = new History(host, this.app);
+    this.spending = new Spending(host, this.app);
     this.switcher = new Switcher(host, this.app);
     this.search = new Search(host, this.app);
     this.links = new ShownLinks(host, this.app);
@@ -103,7 +106,10 @@ export class Session {
       await this.#reopen();
       await this.#showAgain();
       if (this.place.name === 'changes') this.openChanges(this.place.conversation);
-      if (this.place.name === 'settings') void this.history.look();
+      if (this.place.name === 'settings') {
+        void this.history.look();
+        void this.spending.look();
+      }
       this.#lookAgain();
     });
   }
@@ -132,7 +138,10 @@ export class Session {
   }
 
   openSettings(section: SettingsSection = 'vault'): void {
-    if (this.place.name !== 'settings') void this.history.look();
+    if (this.place.name !== 'settings') {
+      void this.history.look();
+      void this.spending.look();
+    }
     this.place = { name: 'settings', section };
   }
 

@@ -8,6 +8,7 @@ const codes: readonly string[] = [
   'vault',
   'write',
   'busy',
+  'spending',
   'too_large',
   'answered',
   'pattern',

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use llm::ToolSet;
 use llm::host::{Capacity, Host, Limits, TurnEvent, TurnSetup};
+use protocol::model::ModelInfo;
 use protocol::{Mode, NotePath, OpenTurn, Privacy, Settings, UserError};
 use store::Store;
 use tokio::sync::mpsc;
@@ -16,6 +17,7 @@ use crate::config::Config;
 use crate::context::{self, HouseRules};
 use crate::privacy::Keeper;
 use crate::provider::{Answering, Chosen, Vendor};
+use crate::spending::{self, Gate};
 use crate::trouble::user_error;
 
 /// Output cap of one answer, in tokens.
@@ -47,21 +49,32 @@ impl Host for AppHost {
         let chosen = self.answering.get().await;
         let captures = turn.origin.is_hub() && self.must_capture(turn, &chosen).await?;
         let has_model = chosen.status.has_model && !captures;
-        let provider = if captures { Arc::new(Capture) as _ } else { chosen.provider.clone()? };
+        let provider = if captures {
+            Arc::new(Capture) as _
+        } else if has_model {
+            let (provider, config) = (chosen.provider.clone()?, self.config.clone());
+            Arc::new(Gate { provider, config }) as _
+        } else {
+            chosen.provider.clone()?
+        };
         let most = if captures { Privacy::Never } else { chosen.shown };
         self.keeper.begin(&turn.turn, most).await?;
         let tool_set = provider.tool_set(&chosen.model).await;
         let house_rules = self.house_rules().await?;
-        self.store.set_model(&turn.turn, &chosen.model).await.map_err(user_error)?;
+        let known = has_model.then(|| known(&settings, &chosen)).flatten();
+        let price = known.as_ref().and_then(|model| model.price);
+        let purse = spending::purse(&self.store, &settings.spending, price, &turn.turn).await?;
+        self.store.set_model(&turn.turn, &chosen.model, price).await.map_err(user_error)?;
         Ok(TurnSetup {
             provider,
             model: chosen.model.clone(),
-            max_tokens: longest_answer(&settings, &chosen.model),
+            max_tokens: longest_answer(&settings, &chosen.model, known.as_ref()),
             capacity: if has_model {
-                Capacity::Window(window(&settings, &chosen))
+                Capacity::Window(window(known.as_ref(), &chosen))
             } else {
                 Capacity::Unlimited
             },
+            purse,
             system: context::system(
                 turn.origin,
                 settings.mode,
@@ -88,16 +101,20 @@ impl Host for AppHost {
 }
 
 /// How many tokens an answer may have: the user's word, else ours, within what the model writes.
-fn longest_answer(settings: &Settings, model: &str) -> u32 {
+fn longest_answer(settings: &Settings, model: &str, known: Option<&ModelInfo>) -> u32 {
     let given = settings.parameters.iter().find(|given| given.model == model);
     let wanted = given.and_then(|given| given.max_tokens).filter(|tokens| *tokens > 0);
-    let most = llm::models::known(model, &settings.models, &[]).and_then(|known| known.max_output);
+    let most = known.and_then(|known| known.max_output);
     wanted.unwrap_or(MAX_TOKENS).min(most.unwrap_or(u32::MAX))
 }
 
-/// How much the model takes in: the user's word, else what its provider or we know of it.
-fn window(settings: &Settings, chosen: &Chosen) -> u32 {
-    let known = llm::models::known(&chosen.model, &settings.models, &chosen.status.models);
+/// What is known of the model: the user's word, else what its provider or we know of it.
+fn known(settings: &Settings, chosen: &Chosen) -> Option<ModelInfo> {
+    llm::models::known(&chosen.model, &settings.models, &chosen.status.models)
+}
+
+/// How much the model takes in; what is not known is taken for what most have.
+fn window(known: Option<&ModelInfo>, chosen: &Chosen) -> u32 {
     let usual = match chosen.vendor {
         Vendor::Ollama => LOCAL_WINDOW,
         Vendor::Anthropic | Vendor::OpenAi => WINDOW,
@@ -111,7 +128,9 @@ impl AppHost {
     async fn must_capture(&self, turn: &OpenTurn, chosen: &Chosen) -> Result<bool, UserError> {
         let row = self.store.inbox_of_turn(&turn.turn).await.map_err(user_error)?;
         let failed_before = row.is_some_and(|row| row.attempts > 0);
-        Ok(!chosen.status.has_model || chosen.provider.is_err() || failed_before)
+        let paused = self.config.get().spending.paused;
+        let nobody = paused || !chosen.status.has_model || chosen.provider.is_err();
+        Ok(nobody || failed_before)
     }
 
     fn tools_for(&self, mode: Mode, turn: &OpenTurn, set: ToolSet) -> Vec<String> {

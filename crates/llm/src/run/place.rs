@@ -65,6 +65,7 @@ impl Place<'_> {
         };
         Ok(Rules {
             limits: setup.limits,
+            purse: setup.purse.clone(),
             kinds,
             question: self.question.clone(),
             spread: fastrand::u8(..),

@@ -5,7 +5,7 @@ use protocol::{Part, Usage};
 use super::answer::Answer;
 use super::batch::Batch;
 use super::{Finish, How, Next, PAUSES, State, Then, Turn, TurnEffect, TurnInput};
-use super::{ask, finish, over, store_step};
+use super::{finish, over, store_step};
 use crate::model::{ModelError, ModelEvent, StopReason};
 use crate::retry;
 
@@ -19,6 +19,7 @@ impl Turn {
     ) -> Next {
         match input {
             TurnInput::Event(ModelEvent::Stopped { reason, usage }) => {
+                let usage = self.pay(usage);
                 self.answered(how, &answer, reason, usage)
             }
             TurnInput::Event(event) => {
@@ -84,7 +85,8 @@ impl Turn {
         if std::mem::replace(&mut self.nudged, true) {
             return over(Finish::failed(finish::empty_twice()).costing(usage));
         }
-        ask(How::Nudged, 1)
+        self.owed = usage;
+        self.ask_on(How::Nudged)
     }
 
     fn pause(&mut self, answer: &Answer, usage: Usage) -> Next {
@@ -93,7 +95,10 @@ impl Turn {
             let finish = Finish::failed(finish::paused_too_often());
             return over(finish.saying_cut(answer.text()).costing(usage));
         }
-        let Some(text) = answer.text() else { return ask(How::Plain, 1) };
+        let Some(text) = answer.text() else {
+            self.owed = usage;
+            return self.ask_on(How::Plain);
+        };
         self.said = true;
         store_step(Batch::default(), vec![Part::Text { text }], None, usage, Then::AskAgain)
     }

@@ -4,7 +4,7 @@ use protocol::CallId;
 
 use super::batch::{Batch, Segment};
 use super::{Asked, Finish, How, Kind, Next, State, Then, Turn, TurnEffect};
-use super::{ask, over, store_results};
+use super::{over, store_results};
 use crate::tool::{Control, ToolOutcome};
 use crate::wording;
 
@@ -17,7 +17,7 @@ impl Turn {
             }
             Then::Call => self.call_next(batch),
             Then::AskAgain if self.stopped => over(Finish::cancelled()),
-            Then::AskAgain => ask(How::Plain, 1),
+            Then::AskAgain => self.ask_on(How::Plain),
         }
     }
 

@@ -11,6 +11,7 @@ pub(super) fn rules() -> Rules {
     let kinds = [("read", Kind::Read), ("edit", Kind::Change), ("say", Kind::Talk)];
     Rules {
         limits: Limits::default(),
+        purse: None,
         kinds: kinds.into_iter().map(|(name, kind)| (name.to_owned(), kind)).collect(),
         question: "q".into(),
         spread: 0,

@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use llm::{Block, Limits, ModelError, TurnEvent};
-use protocol::{ErrorCode, TurnStatus, UserError};
+use llm::{Block, Limits, ModelError, ModelEvent, Purse, StopReason, TurnEvent};
+use protocol::model::Price;
+use protocol::{ErrorCode, TurnStatus, Usage, UserError};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -291,4 +292,36 @@ async fn shutting_down_leaves_the_turn_as_it_stands_and_every_task_comes_home() 
     assert!(!world.service.is_working(&"c".into()));
     world.send("c", "later").await;
     assert!(!world.service.is_working(&"c".into()), "nothing begins after the end");
+}
+
+#[tokio::test]
+async fn a_turn_that_has_cost_what_it_may_ends_as_at_a_limit_and_asks_nobody_more() {
+    let mut world = World::new();
+    let price = Price { input: 1, output: 1, ..Price::default() };
+    world.give(Purse { price, left: 10, reached: "Enough.".into() });
+    let look = |input: u32| {
+        let usage = Usage { input, ..Usage::default() };
+        let stop = ModelEvent::Stopped { reason: StopReason::ToolUse, usage };
+        let call = call("1", "look", json!({ "what": "sky" }));
+        Script::Says(vec![Ok(call), Ok(stop)])
+    };
+    world.model.will(look(4)).will(look(6));
+    let ending = world.say("go").await;
+    let error = ending.error.unwrap();
+    assert_eq!((ending.status, error.code), (TurnStatus::Limit, ErrorCode::Spending));
+    assert_eq!(error.message, "Enough.");
+    assert_eq!(world.model.requests().len(), 2, "not even to close");
+    // The control: with one more to spend it goes on.
+    world.give(Purse { price, left: 11, reached: "Enough.".into() });
+    world.model.will(look(4)).will(look(6)).will(answers("done"));
+    assert_eq!(world.say("go").await.status, TurnStatus::Done);
+}
+
+#[tokio::test]
+async fn an_empty_answer_is_paid_for_with_the_one_that_follows() {
+    let mut world = World::new();
+    let usage = Usage { input: 3, ..Usage::default() };
+    let stop = || Ok(ModelEvent::Stopped { reason: StopReason::EndTurn, usage });
+    world.model.will(Script::Says(vec![stop()])).will(Script::Says(vec![Ok(text("hi")), stop()]));
+    assert_eq!(world.say("go").await.usage.input, 6);
 }

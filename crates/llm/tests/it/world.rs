@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use llm::{
-    Capacity, Changes, Effect, Host, Limits, LlmService, Pace, Plan, Provider, ServiceParts,
+    Capacity, Changes, Effect, Host, Limits, LlmService, Pace, Plan, Provider, Purse, ServiceParts,
     Surroundings, TurnEvent, TurnSetup, Verdict,
 };
 use protocol::{
@@ -52,6 +52,7 @@ impl World {
             setup: Mutex::new(Ok(Limits::default())),
             capacity: Mutex::new(Capacity::Window(200_000)),
             kept: Mutex::default(),
+            purse: Mutex::default(),
             too_early: Mutex::default(),
         });
         let changes = Arc::new(Desk::default());
@@ -76,6 +77,11 @@ impl World {
     pub(crate) fn shrink(&self, window: u32, kept: &[&str]) {
         *self.host.capacity.lock().unwrap() = Capacity::Window(window);
         *self.host.kept.lock().unwrap() = kept.iter().map(|turn| TurnId::from(*turn)).collect();
+    }
+
+    /// Each turn may cost so much, at this price.
+    pub(crate) fn give(&self, purse: Purse) {
+        *self.host.purse.lock().unwrap() = Some(purse);
     }
 
     pub(crate) fn refuse_setup(&self, error: UserError) {
@@ -138,6 +144,7 @@ struct Listener {
     told: mpsc::UnboundedSender<TurnEvent>,
     setup: Mutex<Result<Limits, UserError>>,
     capacity: Mutex<Capacity>,
+    purse: Mutex<Option<Purse>>,
     kept: Mutex<BTreeSet<TurnId>>,
     too_early: Mutex<Vec<TurnEvent>>,
 }
@@ -153,6 +160,7 @@ impl Host for Listener {
             system: "Be good.".into(),
             tools: ["look", "meet", "ask", "make"].map(String::from).to_vec(),
             limits,
+            purse: self.purse.lock().unwrap().clone(),
             capacity: *self.capacity.lock().unwrap(),
             kept: self.kept.lock().unwrap().clone(),
         })

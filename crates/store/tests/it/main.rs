@@ -10,6 +10,7 @@ mod hub;
 mod ledger;
 mod questions;
 mod queued;
+mod spending;
 mod story;
 mod taken_back;
 mod taken_up;

@@ -5,8 +5,8 @@ use std::task::Poll;
 
 use protocol::conversation::Item;
 use protocol::{
-    CallResult, ErrorCode, Origin, Part, Reaction, Role, Timestamp, TurnId, TurnStatus, Usage,
-    UserError, WholeResult,
+    CallResult, ErrorCode, Origin, Part, Reaction, Role, Timestamp, TurnId, TurnStatus, UserError,
+    WholeResult,
 };
 use serde_json::json;
 use store::StoreError;
@@ -253,23 +253,6 @@ async fn what_a_conversation_has_seen_is_the_latest_of_each_note() {
     assert_eq!(seen.get(&path("a.md")), Some(&hash("new")));
     assert_eq!(seen.get(&path("U\u{308}ber.md")), Some(&hash("B")));
     assert_eq!(seen.len(), 2);
-}
-
-#[tokio::test]
-async fn a_turn_costs_what_its_steps_its_end_and_the_rest_cost() {
-    let story = Story::begin().await;
-    story.says("t1", "Hello", 1).await;
-    story.begins().await;
-    let turn = TurnId::from("t1");
-    story.store.set_model(&turn, "haiku").await.expect("noted");
-    story.steps("t1", "m1", &[]).await;
-    let usage = Usage { input: 5, output: 4, cache_read: 3, cache_write: 2 };
-    let mut ending = answered("t1", "Done.", 2);
-    ending.usage = usage;
-    story.ends("t1", &ending).await;
-    story.store.record_usage(&turn, "haiku", usage, Timestamp(3)).await.expect("recorded");
-    let total = story.store.usage_of_turn(&turn).await.expect("read");
-    assert_eq!(total, Usage { input: 110, output: 18, cache_read: 6, cache_write: 4 });
 }
 
 #[tokio::test]

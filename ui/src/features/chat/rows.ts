@@ -1,5 +1,5 @@
 /** The chat's items as the rows that are drawn: days apart, tool calls together. */
-import type { Item, Timestamp, TurnId } from '../../ipc/bindings';
+import type { Item, MessageId, Timestamp, TurnId } from '../../ipc/bindings';
 import { itemKey } from '../../state/conversation.svelte';
 
 export type ToolItem = Extract<Item, { type: 'tool' }>;
@@ -40,6 +40,20 @@ export function rows(items: readonly Item[], reading: Reading): Row[] {
   }
   if (!reading.working) endTurns();
   return drawn;
+}
+
+/** The answers that a turn ended with; while one works, what stands behind the last words is open. */
+export function lastAnswers(items: readonly Item[], working: boolean): ReadonlySet<MessageId> {
+  const answers = new Set<MessageId>();
+  let last: MessageId | null = null;
+  for (const item of items) {
+    if (item.type === 'assistant') last = item.id;
+    if (item.type !== 'user' || item.queued) continue;
+    if (last !== null) answers.add(last);
+    last = null;
+  }
+  if (last !== null && !working) answers.add(last);
+  return answers;
 }
 
 function pushCall(drawn: Row[], call: ToolItem, reading: Reading): void {

@@ -69,6 +69,7 @@ export function healthy(first: readonly Conversation[]): Snapshot {
       models: [],
       parameters: [],
       organisation: '',
+      spending: { turnCents: 50, monthCents: 2000, paused: false },
       theme: 'system',
       hub: {
         enabled: false,

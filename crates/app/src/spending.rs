@@ -1,0 +1,172 @@
+//! What models may cost and have cost, and the switch that keeps them from being asked.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use jiff::{ToSpan as _, Zoned};
+use llm::Purse;
+use llm::model::{ModelError, ModelRequest};
+use llm::provider::{ModelStream, Provider};
+use protocol::model::Price;
+use protocol::settings::SpendingSettings;
+use protocol::spent::{MonthSpent, TurnSpent};
+use protocol::{ConversationId, ErrorCode, Settings, Timestamp, TurnId, UserError};
+use store::Store;
+
+use crate::config::Config;
+use crate::trouble::user_error;
+
+/// Billionths of a dollar in a cent.
+const CENT: u64 = 10_000_000;
+
+/// Months that the window shows at most.
+const MONTHS: usize = 24;
+
+/// What is said instead of asking while models are paused.
+pub(crate) const PAUSED: &str =
+    "Models are paused, so nothing was sent: switch the pause off under Spending in Settings.";
+
+/// Asks through another provider, and nobody while models are paused.
+pub(crate) struct Gate {
+    pub(crate) provider: Arc<dyn Provider>,
+    pub(crate) config: Config,
+}
+
+#[async_trait]
+impl Provider for Gate {
+    async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
+        if self.config.get().spending.paused {
+            return Err(ModelError::InvalidRequest(PAUSED.to_owned()));
+        }
+        self.provider.stream(request).await
+    }
+}
+
+/// What a turn may still cost, by the ceilings of turn and month. `Err` when the month's is reached.
+/// Without a price nothing can be counted, so nothing is held back.
+pub(crate) async fn purse(
+    store: &Store,
+    ceilings: &SpendingSettings,
+    price: Option<Price>,
+    turn: &TurnId,
+) -> Result<Option<Purse>, UserError> {
+    let Some(price) = price else { return Ok(None) };
+    let (from, until) = month(&Zoned::now());
+    let spent = store.spent_between(from, until).await.map_err(user_error)?.cost;
+    let of_turn = store.spent_in_turn(turn).await.map_err(user_error)?.cost;
+    let month = left(ceilings.month_cents, spent);
+    let month_reached = format!(
+        "This month's answers in this vault have cost {}, and {} is the ceiling: raise it under \
+         Spending in Settings, or wait for the next month.",
+        dollars(spent),
+        dollars(u64::from(ceilings.month_cents) * CENT)
+    );
+    if month == 0 {
+        return Err(UserError::new(ErrorCode::Spending, month_reached));
+    }
+    let turn = left(ceilings.turn_cents, of_turn);
+    let turn_reached = format!(
+        "This answer has cost {}, the ceiling of one answer: continue, or raise it under Spending \
+         in Settings.",
+        dollars(u64::from(ceilings.turn_cents) * CENT)
+    );
+    Ok(Some(if turn <= month {
+        Purse { price, left: turn, reached: turn_reached }
+    } else {
+        let ceiling = dollars(u64::from(ceilings.month_cents) * CENT);
+        let reached = format!(
+            "This month's answers in this vault have reached their ceiling of {ceiling}: raise it \
+             under Spending in Settings, then continue."
+        );
+        Purse { price, left: month, reached }
+    }))
+}
+
+/// What is left of what may be spent this month, in words; `None` where nothing is counted.
+pub(crate) async fn month_left(
+    store: &Store,
+    settings: &Settings,
+) -> Result<Option<String>, UserError> {
+    let ceiling = settings.spending.month_cents;
+    let price = llm::models::known(&settings.model, &[], &[]).and_then(|model| model.price);
+    if ceiling == 0 || price.is_none() {
+        return Ok(None);
+    }
+    let (from, until) = month(&Zoned::now());
+    let spent = store.spent_between(from, until).await.map_err(user_error)?.cost;
+    Ok(Some(dollars(left(ceiling, spent))))
+}
+
+/// What each of the latest months cost, newest first; months without cost are left out.
+pub(crate) async fn months(store: &Store) -> Result<Vec<MonthSpent>, UserError> {
+    let Some(first) = store.first_spent().await.map_err(user_error)? else {
+        return Ok(Vec::new());
+    };
+    let (mut day, mut months) = (Zoned::now(), Vec::new());
+    loop {
+        let (from, until) = month(&day);
+        let spent = store.spent_between(from, until).await.map_err(user_error)?;
+        if spent.requests > 0 {
+            months.push(MonthSpent { month: day.strftime("%Y-%m").to_string(), spent });
+        }
+        let earlier = day.first_of_month().and_then(|first| first.checked_sub(1.day()));
+        match earlier {
+            Ok(earlier) if from > first && months.len() < MONTHS => day = earlier,
+            _ => return Ok(months),
+        }
+    }
+}
+
+/// What each turn of a conversation cost.
+pub(crate) async fn of_conversation(
+    store: &Store,
+    conversation: &ConversationId,
+) -> Result<Vec<TurnSpent>, UserError> {
+    store.spent_in_conversation(conversation).await.map_err(user_error)
+}
+
+/// What is left below a ceiling; all there is without one.
+fn left(cents: u32, spent: u64) -> u64 {
+    if cents == 0 { u64::MAX } else { (u64::from(cents) * CENT).saturating_sub(spent) }
+}
+
+/// The beginning of a day's month, and of the next.
+fn month(day: &Zoned) -> (Timestamp, Timestamp) {
+    let first = day.first_of_month().and_then(|first| first.start_of_day());
+    let next = first.clone().and_then(|first| first.checked_add(1.month()));
+    let at = |day: Result<Zoned, jiff::Error>, otherwise: i64| {
+        Timestamp(day.map_or(otherwise, |day| day.timestamp().as_millisecond()))
+    };
+    (at(first, i64::MIN), at(next, i64::MAX))
+}
+
+/// Billionths of a dollar as an amount: cents, or more digits where there are less than ten cents.
+fn dollars(billionths: u64) -> String {
+    let digits = if billionths > 0 && billionths < 10 * CENT { 4 } else { 2 };
+    #[expect(clippy::cast_precision_loss, reason = "shown with a few digits")]
+    let amount = billionths as f64 / 1e9;
+    format!("${amount:.digits$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_month_goes_from_its_first_moment_to_that_of_the_next() {
+        let day: Zoned = "2026-12-31T23:30[Europe/Berlin]".parse().expect("a time");
+        let (from, until) = month(&day);
+        let at = |text: &str| {
+            text.parse::<Zoned>().map(|day| day.timestamp().as_millisecond()).expect("a time")
+        };
+        assert_eq!(from.0, at("2026-12-01T00:00[Europe/Berlin]"));
+        assert_eq!(until.0, at("2027-01-01T00:00[Europe/Berlin]"));
+    }
+
+    #[test]
+    fn an_amount_has_as_many_digits_as_it_needs_and_no_ceiling_leaves_everything() {
+        let told = [0, 1_234_567, 99_000_000, 500_000_000, 20_000_000_000].map(dollars);
+        assert_eq!(told, ["$0.00", "$0.0012", "$0.0990", "$0.50", "$20.00"]);
+        assert_eq!((left(50, 0), left(50, 600_000_000), left(0, 9)), (500_000_000, 0, u64::MAX));
+    }
+}

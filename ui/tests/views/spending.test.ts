@@ -1,0 +1,84 @@
+import { render, screen, waitFor, within } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, it } from 'vitest';
+
+import type { MonthSpent, Spent, TurnSpent } from '../../src/ipc/bindings';
+import { FakeHost } from '../../src/ipc/fake';
+import { answered, healthy, row, said, view } from '../../src/ipc/stories/base';
+import { Session } from '../../src/state/session.svelte';
+import App from '../../src/views/App.svelte';
+
+function spent(cost: number, change: Partial<Spent> = {}): Spent {
+  const usage = { input: 200, output: 50, cacheRead: 1800, cacheWrite: 0 };
+  return { requests: 2, usage, cost, unpriced: 0, ...change };
+}
+
+const turns: TurnSpent[] = [
+  { turn: 't1', answer: 'a1', spent: spent(12_300_000) },
+  { turn: 't2', answer: 'a2', spent: spent(0, { unpriced: 2 }) },
+];
+const months: MonthSpent[] = [
+  { month: '2026-11', spent: spent(1_230_000_000) },
+  { month: '2026-10', spent: spent(0, { unpriced: 2 }) },
+];
+
+async function begin(spending: { turns: TurnSpent[]; months: MonthSpent[] }) {
+  const conversation = row('c', 'Soup');
+  const items = [said('u1', 'One?'), answered('a1', 'One.'), said('u2', 'Two?')];
+  const host = new FakeHost({
+    snapshot: healthy([conversation]),
+    views: [view(conversation, [...items, answered('a2', 'Two.')])],
+    notes: {},
+    spent: spending,
+  });
+  const session = new Session(host);
+  render(App, { session });
+  await session.start();
+  await session.open('c');
+  return { host, session, keys: userEvent.setup() };
+}
+
+describe('what models cost', () => {
+  it('is told under an answer when it is asked for, and not before', async () => {
+    const { host, keys } = await begin({ turns, months });
+    const log = await screen.findByTestId('chat-log');
+    const asks = await within(log).findAllByRole('button', { name: 'What did this cost?' });
+    expect(asks).toHaveLength(2);
+    expect(host.asked('spentIn')).toEqual([]);
+    for (const ask of asks) await keys.click(ask);
+    const [first, second] = await within(log).findAllByTestId('answer-cost');
+    expect(first).toHaveTextContent(/\$0\.0123 · 2 requests, 2,000 tokens sent \(1,800 from/);
+    expect(first).toHaveTextContent('$0.0123 and some at a price not known in this conversation');
+    expect(second).toHaveTextContent(/^price not known · 2 requests/);
+  });
+
+  it('stands in the settings by month, with the ceilings', async () => {
+    const { host, session, keys } = await begin({ turns, months });
+    session.openSettings('spending');
+    const section = await screen.findByRole('region', { name: 'Spending' });
+    await waitFor(() => expect(within(section).getAllByTestId('month-spent')).toHaveLength(2));
+    expect(section).toHaveTextContent(/November 2026 ?\$1\.23 · /);
+    const month = within(section).getByLabelText('Dollars for a month');
+    expect(month).toHaveValue(20);
+    await keys.clear(month);
+    await keys.type(month, '35.5{Tab}');
+    const saved = host.asked('saveSettings').at(-1);
+    expect(saved).toMatchObject({ spending: { turnCents: 50, monthCents: 3550, paused: false } });
+    await keys.clear(within(section).getByLabelText('Dollars for one answer'));
+    await keys.tab();
+    expect(host.asked('saveSettings').at(-1)).toMatchObject({ spending: { turnCents: 50 } });
+  });
+
+  it('can be stopped by a pause that the chat shows and ends', async () => {
+    const { host, session, keys } = await begin({ turns: [], months: [] });
+    session.openSettings('spending');
+    await keys.click(await screen.findByRole('switch', { name: /Pause models/ }));
+    expect(host.asked('saveSettings').at(-1)).toMatchObject({ spending: { paused: true } });
+    session.backToChat();
+    const notice = await screen.findByTestId('paused');
+    expect(notice).toHaveTextContent('Models are paused: nothing is sent.');
+    await keys.click(within(notice).getByRole('button', { name: 'End the pause' }));
+    expect(host.asked('saveSettings').at(-1)).toMatchObject({ spending: { paused: false } });
+    await waitFor(() => expect(screen.queryByTestId('paused')).toBeNull());
+  });
+});
