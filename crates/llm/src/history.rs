@@ -16,19 +16,30 @@ mod tests;
 /// message; no text is blank. Rows of one role that follow each other become one message, so an
 /// answer to a question joins the results it belongs to.
 ///
+/// What the vendor wants back exactly as it came is sent while its turn asks, and not later.
+///
 /// A call without a result gets one that says so; a result without a call is dropped.
 #[must_use]
 pub fn request_messages(rows: &[Message]) -> Vec<ModelMessage> {
+    let asking = rows.last().map(|row| &row.turn);
     let mut merged: Vec<ModelMessage> = Vec::new();
     for row in rows {
+        let open = if Some(&row.turn) == asking { Open::Yes } else { Open::No };
         if row.role == Role::Assistant {
             push(&mut merged, Role::User, told_before(row));
         }
-        push(&mut merged, row.role, blocks(row));
+        push(&mut merged, row.role, blocks(row, open));
     }
     let mut messages = pair(merged);
     trim_open_end(&mut messages);
     messages
+}
+
+/// Whether a message is of the turn that asks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Open {
+    Yes,
+    No,
 }
 
 /// What the model was told for this one answer, beside the history.
@@ -38,10 +49,11 @@ fn told_before(answer: &Message) -> Vec<Block> {
 }
 
 /// The parts that a model sees, context before words.
-fn blocks(row: &Message) -> Vec<Block> {
+fn blocks(row: &Message, open: Open) -> Vec<Block> {
     let context = row.parts.iter().filter(|part| matches!(part, Part::Context { .. }));
     let others = row.parts.iter().filter(|part| !matches!(part, Part::Context { .. }));
-    context.chain(others).filter_map(|part| block(row.role, part)).collect()
+    let sent = |part: &&Part| open == Open::Yes || !matches!(part, Part::Verbatim { .. });
+    context.chain(others).filter(sent).filter_map(|part| block(row.role, part)).collect()
 }
 
 fn block(role: Role, part: &Part) -> Option<Block> {

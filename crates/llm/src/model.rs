@@ -90,6 +90,9 @@ pub(crate) fn callable_name(name: &str) -> Cow<'_, str> {
 pub enum ModelEvent {
     /// More words.
     Text(String),
+    /// A block of the vendor's own that closed whole (what the model thought, with its signature),
+    /// to be sent back exactly so while the turn is open.
+    Verbatim(Value),
     /// A call whose block closed and parsed whole.
     Call(ToolCall),
     /// A call whose block closed but whose arguments are not a JSON object.

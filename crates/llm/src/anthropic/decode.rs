@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use protocol::Usage;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::wire::{self, BlockStart, Delta, Event};
 use crate::decoding::{
@@ -33,6 +33,8 @@ pub(super) struct MessagesDecoder {
 enum OpenBlock {
     Text,
     Call { id: String, tool: String, input: Value, json: String },
+    Thinking { thinking: String, signature: String },
+    Redacted { data: String },
     Unknown,
     Closed,
 }
@@ -91,6 +93,14 @@ impl MessagesDecoder {
                 let block = OpenBlock::Call { id, tool: name, input, json: String::new() };
                 (block, Vec::new())
             }
+            BlockStart::Thinking { thinking, signature } => {
+                self.text.grow(thinking.len() + signature.len(), TOO_MUCH_TEXT)?;
+                (OpenBlock::Thinking { thinking, signature }, Vec::new())
+            }
+            BlockStart::RedactedThinking { data } => {
+                self.text.grow(data.len(), TOO_MUCH_TEXT)?;
+                (OpenBlock::Redacted { data }, Vec::new())
+            }
             BlockStart::Unknown => (OpenBlock::Unknown, Vec::new()),
         };
         self.blocks.insert(index, block);
@@ -106,6 +116,16 @@ impl MessagesDecoder {
             (Some(OpenBlock::Call { json, .. }), Delta::Json { partial_json }) => {
                 self.arguments.grow(partial_json.len(), TOO_MANY_ARGUMENTS)?;
                 json.push_str(&partial_json);
+                Ok(Vec::new())
+            }
+            (Some(OpenBlock::Thinking { thinking, .. }), Delta::Thinking { thinking: more }) => {
+                thinking.push_str(&more);
+                self.text.grow(more.len(), TOO_MUCH_TEXT)?;
+                Ok(Vec::new())
+            }
+            (Some(OpenBlock::Thinking { signature, .. }), Delta::Signature { signature: more }) => {
+                signature.push_str(&more);
+                self.text.grow(more.len(), TOO_MUCH_TEXT)?;
                 Ok(Vec::new())
             }
             (Some(OpenBlock::Unknown), _) | (Some(_), Delta::Unknown) => Ok(Vec::new()),
@@ -124,6 +144,16 @@ impl MessagesDecoder {
                 Err(DecodeError::Unreadable("it ends a part that is not open"))
             }
             Some(OpenBlock::Text | OpenBlock::Unknown) => Ok(Vec::new()),
+            // Without its signature the vendor does not take it back.
+            Some(OpenBlock::Thinking { signature, .. }) if signature.is_empty() => Ok(Vec::new()),
+            Some(OpenBlock::Thinking { thinking, signature }) => {
+                let block =
+                    json!({ "type": "thinking", "thinking": thinking, "signature": signature });
+                Ok(vec![ModelEvent::Verbatim(block)])
+            }
+            Some(OpenBlock::Redacted { data }) => {
+                Ok(vec![ModelEvent::Verbatim(json!({ "type": "redacted_thinking", "data": data }))])
+            }
             Some(OpenBlock::Call { id, tool, input, json }) => {
                 Ok(vec![call(id, tool, input, &json)])
             }
@@ -137,7 +167,11 @@ impl MessagesDecoder {
         let mut events: Vec<ModelEvent> = open
             .filter_map(|block| match block {
                 OpenBlock::Call { id, tool, .. } => Some(cut_call(id, tool)),
-                OpenBlock::Text | OpenBlock::Unknown | OpenBlock::Closed => None,
+                OpenBlock::Text
+                | OpenBlock::Thinking { .. }
+                | OpenBlock::Redacted { .. }
+                | OpenBlock::Unknown
+                | OpenBlock::Closed => None,
             })
             .collect();
         let reason = self.reason.unwrap_or(StopReason::Unknown);

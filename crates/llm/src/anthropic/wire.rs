@@ -260,6 +260,16 @@ pub(super) enum BlockStart {
         #[serde(default)]
         input: Value,
     },
+    Thinking {
+        #[serde(default)]
+        thinking: String,
+        #[serde(default)]
+        signature: String,
+    },
+    RedactedThinking {
+        #[serde(default)]
+        data: String,
+    },
     #[serde(other)]
     Unknown,
 }
@@ -271,6 +281,10 @@ pub(super) enum Delta {
     Text { text: String },
     #[serde(rename = "input_json_delta")]
     Json { partial_json: String },
+    #[serde(rename = "thinking_delta")]
+    Thinking { thinking: String },
+    #[serde(rename = "signature_delta")]
+    Signature { signature: String },
     #[serde(other)]
     Unknown,
 }

@@ -73,7 +73,9 @@ impl Listener {
                 }
                 Some(Ok(ModelEvent::Stopped { reason, usage })) => self.stop(reason, usage).await,
                 // A wire that was offered no tools has no calls to tell of.
-                Some(Ok(ModelEvent::Call(_) | ModelEvent::BrokenCall { .. })) => {}
+                Some(Ok(
+                    ModelEvent::Verbatim(_) | ModelEvent::Call(_) | ModelEvent::BrokenCall { .. },
+                )) => {}
                 Some(Err(error)) => {
                     self.let_go();
                     self.ready.push_back(Err(error));

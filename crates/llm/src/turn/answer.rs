@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::{CallId, Part};
+use serde_json::Value;
 
 use super::Kind;
 use super::batch::{Batch, Slot};
@@ -18,6 +19,7 @@ pub(super) struct Answer {
 #[derive(Debug)]
 enum Said {
     Text(String),
+    Verbatim(Value),
     Call(ToolCall),
     Broken { call: ToolCall, problem: String },
 }
@@ -33,6 +35,10 @@ impl Answer {
                     _ => self.said.push(Said::Text(text.clone())),
                 }
                 Some(text)
+            }
+            ModelEvent::Verbatim(content) => {
+                self.said.push(Said::Verbatim(content));
+                None
             }
             ModelEvent::Call(call) => {
                 self.said.push(Said::Call(call));
@@ -54,14 +60,24 @@ impl Answer {
     }
 
     pub(super) fn has_calls(&self) -> bool {
-        self.said.iter().any(|said| !matches!(said, Said::Text(_)))
+        self.said.iter().any(|said| matches!(said, Said::Call(_) | Said::Broken { .. }))
+    }
+
+    /// What a paused answer is sent back as: all but its calls, which the vendor makes anew.
+    pub(super) fn words(&self) -> Vec<Part> {
+        let parts = self.said.iter().filter_map(|said| match said {
+            Said::Text(text) => Some(Part::Text { text: text.clone() }),
+            Said::Verbatim(content) => Some(Part::Verbatim { content: content.clone() }),
+            Said::Call(_) | Said::Broken { .. } => None,
+        });
+        parts.collect()
     }
 
     /// All words as they were shown; `None` when there is nothing to read.
     pub(super) fn text(&self) -> Option<String> {
         let texts = self.said.iter().filter_map(|said| match said {
             Said::Text(text) => Some(text.as_str()),
-            Said::Call(_) | Said::Broken { .. } => None,
+            Said::Verbatim(_) | Said::Call(_) | Said::Broken { .. } => None,
         });
         let text: String = texts.collect();
         (!text.trim().is_empty()).then_some(text)
@@ -83,6 +99,10 @@ impl Answer {
             let (call, problem) = match said {
                 Said::Text(text) => {
                     parts.push(Part::Text { text: text.clone() });
+                    continue;
+                }
+                Said::Verbatim(content) => {
+                    parts.push(Part::Verbatim { content: content.clone() });
                     continue;
                 }
                 Said::Call(call) => (call, None),

@@ -95,12 +95,12 @@ impl Turn {
             let finish = Finish::failed(finish::paused_too_often());
             return over(finish.saying_cut(answer.text()).costing(usage));
         }
-        let Some(text) = answer.text() else {
+        if answer.text().is_none() {
             self.owed = usage;
             return self.ask_on(How::Plain);
-        };
+        }
         self.said = true;
-        store_step(Batch::default(), vec![Part::Text { text }], None, usage, Then::AskAgain)
+        store_step(Batch::default(), answer.words(), None, usage, Then::AskAgain)
     }
 
     fn call(&mut self, answer: &Answer, usage: Usage) -> Next {

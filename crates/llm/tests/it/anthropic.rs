@@ -324,3 +324,56 @@ async fn a_whole_turn_with_a_tool_runs_over_http() {
         ])
     );
 }
+
+/// What the model thought, as the vendor streams it, with its signature in pieces.
+fn thought() -> String {
+    let event = |name: &str, data: serde_json::Value| format!("event: {name}\ndata: {data}\n\n");
+    let delta = |delta| json!({ "type": "content_block_delta", "index": 7, "delta": delta });
+    let start = json!({ "type": "content_block_start", "index": 7,
+        "content_block": { "type": "thinking", "thinking": "", "signature": "" } });
+    let redacted = json!({ "type": "content_block_start", "index": 8,
+        "content_block": { "type": "redacted_thinking", "data": "opaque" } });
+    let end = |index: u32| json!({ "type": "content_block_stop", "index": index });
+    [
+        event("content_block_start", start),
+        event("content_block_delta", delta(json!({ "type": "thinking_delta", "thinking": "Hm" }))),
+        event(
+            "content_block_delta",
+            delta(json!({ "type": "signature_delta", "signature": "s1" })),
+        ),
+        event(
+            "content_block_delta",
+            delta(json!({ "type": "signature_delta", "signature": "s2" })),
+        ),
+        event("content_block_stop", end(7)),
+        event("content_block_start", redacted),
+        event("content_block_stop", end(8)),
+    ]
+    .concat()
+}
+
+#[tokio::test]
+async fn what_the_model_thought_is_sent_back_as_it_came_while_its_turn_is_open_and_not_later() {
+    let look = call("toolu_1", "look", &json!({ "what": "sky" }));
+    let mut server = Server::serving(vec![
+        stream(&format!("{}{look}{}", thought(), stop("tool_use"))),
+        stream(&format!("{}{}", words("It is blue."), stop("end_turn"))),
+        stream(&format!("{}{}", words("You are welcome."), stop("end_turn"))),
+    ])
+    .await;
+    let provider = Arc::new(anthropic(&server.url()).unwrap());
+    let mut world = World::asking(provider, Arc::new(ScriptedModel::default()));
+    world.say("What colour is the sky?").await;
+    assert_eq!(world.say("Thanks!").await.status, TurnStatus::Done);
+    server.requests.recv().await.unwrap();
+    let open = server.requests.recv().await.unwrap().body;
+    let content = open["messages"][1]["content"].as_array().unwrap();
+    let expected = [
+        json!({ "type": "thinking", "thinking": "Hm", "signature": "s1s2" }),
+        json!({ "type": "redacted_thinking", "data": "opaque" }),
+    ];
+    assert_eq!(content[..2], expected);
+    assert_eq!(content[2]["type"], "tool_use");
+    let later = server.requests.recv().await.unwrap().body;
+    assert!(!later.to_string().contains("thinking"), "{later}");
+}
