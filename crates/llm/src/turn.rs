@@ -174,20 +174,17 @@ impl Turn {
     #[must_use]
     pub fn new(rules: Rules) -> Self {
         let SoFar { trips, calls, said } = rules.so_far;
-        let mut guard = Guard::new(rules.limits.calls);
-        for (call, is_error) in &calls {
-            guard.recall(call, *is_error);
-        }
+        let ran = u32::try_from(calls.len()).unwrap_or(u32::MAX);
         Self {
             state: State::New,
-            guard,
+            guard: Guard::new(rules.limits.calls, ran),
             kinds: rules.kinds,
             limits: rules.limits,
             purse: rules.purse,
             owed: Usage::default(),
             question: rules.question,
             spread: rules.spread,
-            ids: calls.into_iter().map(|(call, _)| call.id).collect(),
+            ids: calls,
             trips,
             pauses: 0,
             nudged: false,

@@ -17,8 +17,9 @@ pub(super) struct Guard {
 }
 
 impl Guard {
-    pub(super) const fn new(limit: u32) -> Self {
-        Self { limit, ran: 0, failed: BTreeMap::new() }
+    /// For a turn in which so many calls ran before it was cut.
+    pub(super) const fn new(limit: u32, ran: u32) -> Self {
+        Self { limit, ran, failed: BTreeMap::new() }
     }
 
     /// Counts a call that is about to run, or says why it shall not.
@@ -31,12 +32,6 @@ impl Guard {
         }
         self.ran += 1;
         Ok(())
-    }
-
-    /// Counts a call that ran before the turn was cut.
-    pub(super) fn recall(&mut self, call: &ToolCall, is_error: bool) {
-        self.ran += 1;
-        self.learn(call, is_error);
     }
 
     /// Takes in how a call went. A success clears its record.

@@ -5,15 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use protocol::{CallId, Message, Part, Role, TurnId};
 
 use super::Kind;
-use crate::model::ToolCall;
 
 /// What the stored rows of a turn hold. Empty for a turn that is new.
 #[derive(Debug, Clone, Default)]
 pub struct SoFar {
     /// Answers that called.
     pub(super) trips: u32,
-    /// Its calls, with whether each failed.
-    pub(super) calls: Vec<(ToolCall, bool)>,
+    /// Its calls. Which of them failed is not held against the model: one that was cut did, too.
+    pub(super) calls: BTreeSet<CallId>,
     /// Whether the user has heard something of it.
     pub(super) said: bool,
 }
@@ -32,25 +31,21 @@ impl SoFar {
             .collect();
         let mut so_far = Self::default();
         for row in rows().filter(|row| row.role == Role::Assistant) {
-            let calls: Vec<(ToolCall, bool)> = row
+            let calls: Vec<(&CallId, &String)> = row
                 .parts
                 .iter()
                 .filter_map(|part| match part {
-                    Part::Call { id, tool, arguments } => {
-                        let (tool, arguments) = (tool.clone(), arguments.clone());
-                        let call = ToolCall { id: id.clone(), tool, arguments };
-                        Some((call, failed.contains(id)))
-                    }
+                    Part::Call { id, tool, .. } => Some((id, tool)),
                     _ => None,
                 })
                 .collect();
-            let talked = |(call, is_error): &(ToolCall, bool)| {
-                !is_error && kinds.get(&call.tool) == Some(&Kind::Talk)
+            let talked = |(id, tool): &(&CallId, &String)| {
+                !failed.contains(id) && kinds.get(*tool) == Some(&Kind::Talk)
             };
             so_far.trips += u32::from(!calls.is_empty());
             // An answer without calls is stored only when it was paused.
             so_far.said |= calls.is_empty() || calls.iter().any(talked);
-            so_far.calls.extend(calls);
+            so_far.calls.extend(calls.into_iter().map(|(id, _)| id.clone()));
         }
         so_far
     }

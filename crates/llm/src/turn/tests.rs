@@ -435,3 +435,37 @@ fn an_empty_answer_is_asked_for_once_more() {
     assert_eq!(told.last, [TurnEffect::Ask(How::Nudged)]);
     assert_eq!(told.stop(StopReason::ToolUse).finish().status, TurnStatus::Failed);
 }
+
+#[test]
+fn a_turn_that_was_cut_goes_on_with_what_is_left_of_its_limits() {
+    let message = |id: &str, role, parts| protocol::Message {
+        id: id.into(),
+        conversation: "c".into(),
+        turn: "t".into(),
+        role,
+        parts,
+        at: protocol::Timestamp(0),
+    };
+    let called = Part::Call { id: "a".into(), tool: "read".into(), arguments: json!({}) };
+    let failed = Part::Result { call: "a".into(), output: "cut".into(), is_error: true };
+    let history = [
+        message("m", protocol::Role::User, vec![Part::Text { text: "words".into() }]),
+        message("s", protocol::Role::Assistant, vec![called]),
+        message("r", protocol::Role::User, vec![failed]),
+    ];
+    let so_far = SoFar::of(&"t".into(), &history, &rules().kinds);
+    let limits = Limits { round_trips: 1, ..Limits::default() };
+    let mut turn = Turn::new(Rules { limits, so_far: so_far.clone(), ..rules() });
+    assert_eq!(turn.step(TurnInput::Begun), [TurnEffect::Ask(How::Closing)]);
+    // The control: with more to go it asks as ever, and an id that was given is given no more.
+    let mut turn = Turn::new(Rules { so_far, ..rules() });
+    assert_eq!(turn.step(TurnInput::Begun), [TurnEffect::Ask(How::Plain)]);
+    turn.step(TurnInput::Event(ModelEvent::Call(call("a", "read", json!({})))));
+    let (reason, usage) = (StopReason::ToolUse, Usage::default());
+    let effects = turn.step(TurnInput::Event(ModelEvent::Stopped { reason, usage }));
+    let [TurnEffect::StoreStep { parts, .. }] = effects.as_slice() else { panic!("{effects:?}") };
+    assert!(
+        matches!(parts.as_slice(), [Part::Call { id, .. }] if id.as_str() == "a_2"),
+        "{parts:?}"
+    );
+}
