@@ -14,6 +14,7 @@ mod bad_input;
 mod bare_hub;
 mod beside;
 mod briefing;
+mod canary;
 mod corpus;
 mod extra_roots;
 mod faults;
