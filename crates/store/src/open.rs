@@ -26,7 +26,7 @@ fn migrations() -> Vec<Migration> {
         (5, "lighter_ledger", include_str!("../migrations/0005_lighter_ledger.sql")),
         (6, "taken_up", include_str!("../migrations/0006_taken_up.sql")),
         (7, "whole", include_str!("../migrations/0007_whole.sql")),
-        (10, "cost", include_str!("../migrations/0010_cost.sql")),
+        (8, "cost", include_str!("../migrations/0008_cost.sql")),
     ]
     .into_iter()
     .map(|(version, name, sql)| {

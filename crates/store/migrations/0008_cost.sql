@@ -6,4 +6,4 @@ ALTER TABLE usage ADD COLUMN cost INTEGER;
 
 CREATE INDEX usage_by_time ON usage (at);
 
-PRAGMA user_version = 10;
+PRAGMA user_version = 8;
