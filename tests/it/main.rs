@@ -35,6 +35,7 @@ mod queue;
 mod resume;
 mod review;
 mod seams;
+mod small_model;
 mod spending;
 mod stage;
 mod stop;

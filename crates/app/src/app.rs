@@ -356,7 +356,6 @@ impl App {
     /// Asks the provider for one word, and which models it has.
     pub async fn test_provider(&self) -> ProviderTest {
         let chosen = self.inner.around.answering.get().await;
-        self.list_models(&chosen).await;
         if !chosen.status.has_model {
             let message = "Commands answer without a model: nothing to test.".to_owned();
             return ProviderTest { ok: true, message };
@@ -364,6 +363,7 @@ impl App {
         if self.inner.around.config.get().spending.paused {
             return ProviderTest { ok: false, message: spending::PAUSED.to_owned() };
         }
+        self.list_models(&chosen).await;
         let answered = match &chosen.provider {
             Ok(provider) => one_word(&**provider, chosen.model.clone()).await,
             Err(error) => Err(error.message.clone()),
@@ -437,7 +437,8 @@ impl App {
         let may_offer = *purpose == Purpose::Stay
             && !provider.has_model
             && settings.provider == ProviderKind::Automatic
-            && !settings.local_offer_answered;
+            && !settings.local_offer_answered
+            && !settings.spending.paused;
         feed.tell(AppEvent::ProviderChanged { provider });
         if may_offer {
             self.look_for_local_servers();

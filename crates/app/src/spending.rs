@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use jiff::{ToSpan as _, Zoned};
-use llm::Purse;
 use llm::model::{ModelError, ModelRequest};
 use llm::provider::{ModelStream, Provider};
-use protocol::model::Price;
+use llm::{Purse, ToolSet};
+use protocol::model::{ModelInfo, Price};
 use protocol::settings::SpendingSettings;
 use protocol::spent::{MonthSpent, TurnSpent};
 use protocol::{ConversationId, ErrorCode, Settings, Timestamp, TurnId, UserError};
@@ -39,6 +39,21 @@ impl Provider for Gate {
             return Err(ModelError::InvalidRequest(PAUSED.to_owned()));
         }
         self.provider.stream(request).await
+    }
+
+    async fn models(&self) -> Result<Vec<ModelInfo>, ModelError> {
+        if self.config.get().spending.paused {
+            return Ok(Vec::new());
+        }
+        self.provider.models().await
+    }
+
+    /// A provider may have to ask for that, so while models are paused it is not asked.
+    async fn tool_set(&self, model: &str) -> ToolSet {
+        if self.config.get().spending.paused {
+            return ToolSet::All;
+        }
+        self.provider.tool_set(model).await
     }
 }
 

@@ -1,0 +1,98 @@
+//! A small model of Ollama: it is offered the few tools that it finds its way among, and while models
+//! are paused nothing at all is asked of its server.
+
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::Uri;
+use protocol::settings::SpendingSettings;
+use protocol::{ProviderKind, Settings};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+
+use crate::stage::Home;
+
+/// The doors that were asked, with what was sent.
+type Asked = Arc<Mutex<Vec<(String, Value)>>>;
+
+/// A server with one model of this size.
+struct Ollama {
+    url: String,
+    asked: Asked,
+    _serving: JoinSet<()>,
+}
+
+impl Ollama {
+    async fn with(size: &'static str) -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
+        let url = format!("http://{}", listener.local_addr().expect("its address"));
+        let asked = Asked::default();
+        let answer = move |State(asked): State<Asked>, uri: Uri, body: Bytes| async move {
+            let sent = serde_json::from_slice(&body).unwrap_or_default();
+            asked.lock().expect("no panic").push((uri.path().to_owned(), sent));
+            let model = json!({ "name": "tiny", "details": { "parameter_size": size } });
+            match uri.path() {
+                "/api/tags" => json!({ "models": [model] }).to_string(),
+                "/api/show" => {
+                    json!({ "model_info": { "llama.context_length": 32_768 } }).to_string()
+                }
+                _ => {
+                    let said = json!({ "message": { "content": "Yes." } });
+                    let end =
+                        json!({ "done": true, "done_reason": "stop", "prompt_eval_count": 9_000 });
+                    format!("{said}\n{end}\n")
+                }
+            }
+        };
+        let router = Router::new().fallback(answer).with_state(Arc::clone(&asked));
+        let mut serving = JoinSet::new();
+        serving.spawn(async move { axum::serve(listener, router).await.expect("it serves") });
+        Self { url, asked, _serving: serving }
+    }
+
+    fn settings(&self) -> Settings {
+        let (provider, base_url) = (ProviderKind::Ollama, self.url.clone());
+        Settings { provider, base_url, model: "tiny".into(), ..Settings::default() }
+    }
+
+    fn asked(&self) -> Vec<(String, Value)> {
+        std::mem::take(&mut self.asked.lock().expect("no panic"))
+    }
+}
+
+/// The tools that the model of this size is offered.
+async fn offered(size: &'static str) -> Vec<String> {
+    let (home, ollama) = (Home::new(&[("Alpha.md", "one\n")]), Ollama::with(size).await);
+    let running = home.open(ollama.settings()).await;
+    running.say(None, "Is it there?").await;
+    running.quit().await;
+    let asked = ollama.asked();
+    let (_, chat) = asked.iter().find(|(door, _)| door == "/api/chat").expect("it is asked");
+    let tools = chat["tools"].as_array().expect("tools").iter();
+    tools.map(|tool| tool["function"]["name"].as_str().expect("a name").to_owned()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_small_model_is_offered_few_tools_and_a_large_one_all() {
+    let (few, all) = (offered("3.2B").await, offered("70.6B").await);
+    assert!(few.len() < all.len(), "{few:?} of {all:?}");
+    assert!(few.contains(&"read_file".to_owned()) && !few.contains(&"move_file".to_owned()));
+    assert!(all.contains(&"move_file".to_owned()), "{all:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn while_models_are_paused_its_server_is_asked_nothing() {
+    let (home, ollama) = (Home::new(&[("Alpha.md", "one\n")]), Ollama::with("3.2B").await);
+    let spending = SpendingSettings { paused: true, ..SpendingSettings::default() };
+    let running = home.open(Settings { spending, ..ollama.settings() }).await;
+    running.say(None, "Is it there?").await;
+    assert!(!running.app.test_provider().await.ok);
+    assert_eq!(ollama.asked(), []);
+    running.app.save_settings(ollama.settings()).await.expect("saved");
+    running.say(None, "Is it there?").await;
+    assert!(!ollama.asked().is_empty(), "the control: it is asked again");
+    running.quit().await;
+}
