@@ -47,7 +47,7 @@ pub(super) enum End {
 
 impl Answer {
     /// As the case has it; `clock` divides its times.
-    pub(super) fn of(case: &Case, clock: u32) -> Result<Option<Self>, Unknown> {
+    pub(super) fn of(case: &Case, clock: u32) -> Result<Self, Unknown> {
         let end = match case.end.as_deref() {
             None => End::Whole,
             Some("FIN") => End::Fin,
@@ -68,7 +68,7 @@ impl Answer {
         if response.generate.is_some() {
             headers.push(("content-type".into(), "text/event-stream".into()));
         }
-        Ok(Some(Self { status: response.status, headers, body, end }))
+        Ok(Self { status: response.status, headers, body, end })
     }
 
     /// A few words, whole.
