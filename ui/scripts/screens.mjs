@@ -13,6 +13,8 @@ const axe = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'));
 const wide = { width: 1180, height: 760 };
 const narrow = { width: 760, height: 900 };
 const small = { width: 480, height: 760 };
+/** The wide one at 200 %. */
+const zoomed = { width: 590, height: 380 };
 
 /** What is pictured: a story, what is done in it first, in which sizes. */
 const screens = [
@@ -36,6 +38,13 @@ const screens = [
   { name: 'changes-conflict', story: 'changes', prepare: meetConflict, sizes: { wide, small } },
   { name: 'changes-chat', story: 'changes', prepare: openFromChat, sizes: { wide } },
   { name: 'changes-empty', story: 'empty-vault', prepare: openChanges, sizes: { wide } },
+  { name: 'anew', story: 'anew', prepare: askCost, sizes: { wide, small } },
+  { name: 'anew-editing', story: 'anew', prepare: editMessage, sizes: { wide, small } },
+  { name: 'queue', story: 'queue', sizes: { wide, small } },
+  { name: 'queue-editing', story: 'queue', prepare: editQueued, sizes: { wide, small } },
+  { name: 'offered', story: 'offered', sizes: { wide, small } },
+  { name: 'parameters', story: 'anew', prepare: openParameters, sizes: { wide, small } },
+  { name: 'spending', story: 'anew', prepare: openSpending, sizes: { wide, small } },
   { name: 'commands', story: 'commands', sizes: { wide, small } },
   { name: 'failed', story: 'failed', sizes: { wide } },
   { name: 'interrupted', story: 'interrupted', sizes: { wide } },
@@ -168,6 +177,24 @@ async function openSettings(page) {
   await page.keyboard.press('Control+,');
   await page.getByTestId('settings').waitFor();
 }
+async function askCost(page) {
+  await page.getByRole('button', { name: 'Cost' }).last().click();
+}
+async function editMessage(page) {
+  await page.getByTestId('message-actions').last().getByRole('button', { name: 'Edit' }).click();
+}
+async function editQueued(page) {
+  await page.getByTestId('queued').nth(1).getByRole('button', { name: 'Edit' }).click();
+}
+async function openParameters(page) {
+  await openSettings(page);
+  await page.getByText(/^Parameters of/).click();
+  await page.getByLabel('Extra parameters').scrollIntoViewIfNeeded();
+}
+async function openSpending(page) {
+  await openSettings(page);
+  await page.getByTestId('month-spent').last().scrollIntoViewIfNeeded();
+}
 async function openSample(page) {
   await page.getByRole('button', { name: 'sample' }).click();
   await page.getByText('Try it').last().waitFor();
@@ -184,7 +211,7 @@ async function barriers(page) {
 
 async function picture(browser, base, directory, screen, theme) {
   const failures = [];
-  for (const [size, viewport] of Object.entries(screen.sizes)) {
+  for (const [size, viewport] of Object.entries({ ...screen.sizes, zoomed })) {
     const page = await browser.newPage({ viewport, colorScheme: theme, locale: 'en-GB' });
     page.on('pageerror', (error) => failures.push(`${screen.name}: ${error.message}`));
     await page.goto(`${base}?fake=${screen.story}`);
@@ -215,7 +242,8 @@ const browser = await chromium.launch({
   args: ['--no-sandbox', '--disable-gpu'],
 });
 const failures = [];
-for (const screen of screens.filter(({ name }) => !names.length || names.includes(name))) {
+const wanted = screens.filter(({ name }) => !names.length || names.includes(name));
+for (const screen of wanted) {
   for (const theme of ['light', 'dark']) {
     failures.push(
       ...(await picture(browser, server.resolvedUrls.local[0], directory, screen, theme)),
@@ -225,5 +253,5 @@ for (const screen of screens.filter(({ name }) => !names.length || names.include
 await browser.close();
 await server.close();
 for (const failure of failures) console.error(failure);
-console.log(`screens=${screens.length} failed=${failures.length}`);
+console.log(`screens=${wanted.length} failed=${failures.length}`);
 process.exitCode = failures.length ? 1 : 0;

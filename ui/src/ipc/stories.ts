@@ -1,4 +1,5 @@
 /** The stories that the fake application can play, by name. */
+import { anew, offered, queue } from './stories/again';
 import { changes } from './stories/changes';
 import { chat, longChat } from './stories/chat';
 import { commands } from './stories/commands';
@@ -12,6 +13,7 @@ import { trouble } from './stories/trouble';
 import type { Story } from './fake';
 
 export const stories: Readonly<Record<string, () => Story>> = {
+  anew,
   changes,
   chat,
   commands,
@@ -24,7 +26,9 @@ export const stories: Readonly<Record<string, () => Story>> = {
   'long-chat': longChat,
   'lost-vault': lostVault,
   moves,
+  offered,
   question,
+  queue,
   review,
   search,
   trouble,

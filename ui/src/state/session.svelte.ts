@@ -29,8 +29,19 @@ import { Turns } from './turns.svelte';
 import { Undoing } from './undoing.svelte';
 import { userError } from './user-error';
 
-export type SettingsSection =
-  'vault' | 'private' | 'history' | 'answering' | 'spending' | 'turns' | 'hub' | 'appearance';
+/** The parts of the settings, as they stand on the page. */
+export const settingsSections = [
+  'vault',
+  'private',
+  'history',
+  'answering',
+  'spending',
+  'turns',
+  'hub',
+  'appearance',
+] as const;
+
+export type SettingsSection = (typeof settingsSections)[number];
 
 /** What fills the main column. */
 export type Place =
@@ -52,6 +63,8 @@ export type KeyResult = 'kept' | 'elsewhere' | 'failed';
 export class Session {
   readonly app = new AppState();
   place = $state.raw<Place>({ name: 'chat' });
+  /** The part of the settings that is being read. */
+  settingsRead = $state<SettingsSection>('vault');
   /** Whether the first-run page leads the way: from the start without a vault to the first use. */
   firstRun = $state(false);
   /** Whether the next message is kept apart from the open question. */
@@ -143,6 +156,7 @@ export class Session {
       void this.spending.look();
     }
     this.place = { name: 'settings', section };
+    this.settingsRead = section;
   }
 
   /** Shows what is looked for; what was looked for before is still there. */

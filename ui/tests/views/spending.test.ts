@@ -42,7 +42,7 @@ describe('what models cost', () => {
   it('is told under an answer when it is asked for, and not before', async () => {
     const { host, keys } = await begin({ turns, months });
     const log = await screen.findByTestId('chat-log');
-    const asks = await within(log).findAllByRole('button', { name: 'What did this cost?' });
+    const asks = await within(log).findAllByRole('button', { name: 'Cost' });
     expect(asks).toHaveLength(2);
     expect(host.asked('spentIn')).toEqual([]);
     for (const ask of asks) await keys.click(ask);
@@ -50,6 +50,16 @@ describe('what models cost', () => {
     expect(first).toHaveTextContent(/\$0\.0123 · 2 requests, 2,000 tokens sent \(1,800 from/);
     expect(first).toHaveTextContent('$0.0123 and some at a price not known in this conversation');
     expect(second).toHaveTextContent(/^price not known · 2 requests/);
+  });
+
+  it('stands beside what copies the words of the answer', async () => {
+    const { keys } = await begin({ turns, months });
+    const log = await screen.findByTestId('chat-log');
+    for (const copy of await within(log).findAllByRole('button', { name: 'Copy' })) {
+      await keys.click(copy);
+    }
+    expect(await within(log).findByRole('button', { name: 'Copied' })).toBeVisible();
+    expect(await navigator.clipboard.readText()).toBe('Two.');
   });
 
   it('stands in the settings by month, with the ceilings', async () => {
