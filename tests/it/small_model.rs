@@ -1,19 +1,24 @@
-//! A small model of Ollama: it is offered the few tools that it finds its way among, and while models
-//! are paused nothing at all is asked of its server.
+//! A small model of Ollama: it is offered the few tools that it finds its way among, that it takes
+//! none at all is found out once, and while models are paused nothing is asked of its server.
 
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::Uri;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderName, StatusCode, Uri};
+use protocol::conversation::Item;
 use protocol::settings::SpendingSettings;
 use protocol::{ProviderKind, Settings};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-use crate::stage::Home;
+use crate::stage::{Home, Running};
+
+/// A line of JSON a piece.
+const LINES: [(HeaderName, &str); 1] = [(CONTENT_TYPE, "application/x-ndjson")];
 
 /// The doors that were asked, with what was sent.
 type Asked = Arc<Mutex<Vec<(String, Value)>>>;
@@ -27,14 +32,24 @@ struct Ollama {
 
 impl Ollama {
     async fn with(size: &'static str) -> Self {
+        Self::saying(size, |_| None).await
+    }
+
+    /// One that `refuses` requests to answer, in its own words.
+    async fn saying(size: &'static str, refuses: fn(&Value) -> Option<&'static str>) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("its address"));
         let asked = Asked::default();
         let answer = move |State(asked): State<Asked>, uri: Uri, body: Bytes| async move {
             let sent = serde_json::from_slice(&body).unwrap_or_default();
+            let refused = refuses(&sent).filter(|_| uri.path() == "/api/chat");
             asked.lock().expect("no panic").push((uri.path().to_owned(), sent));
             let model = json!({ "name": "tiny", "details": { "parameter_size": size } });
-            match uri.path() {
+            if let Some(why) = refused {
+                let why = json!({ "error": why }).to_string();
+                return (StatusCode::BAD_REQUEST, LINES, why);
+            }
+            let told = match uri.path() {
                 "/api/tags" => json!({ "models": [model] }).to_string(),
                 "/api/show" => {
                     json!({ "model_info": { "llama.context_length": 32_768 } }).to_string()
@@ -45,7 +60,8 @@ impl Ollama {
                         json!({ "done": true, "done_reason": "stop", "prompt_eval_count": 9_000 });
                     format!("{said}\n{end}\n")
                 }
-            }
+            };
+            (StatusCode::OK, LINES, told)
         };
         let router = Router::new().fallback(answer).with_state(Arc::clone(&asked));
         let mut serving = JoinSet::new();
@@ -63,11 +79,18 @@ impl Ollama {
     }
 }
 
+/// Asks, and is answered.
+async fn say(running: &Running) {
+    let conversation = running.say(None, "Is it there?").await;
+    let items = running.view(&conversation).await.items;
+    assert!(matches!(items.last(), Some(Item::Assistant { .. })), "{items:?}");
+}
+
 /// The tools that the model of this size is offered.
 async fn offered(size: &'static str) -> Vec<String> {
     let (home, ollama) = (Home::new(&[("Alpha.md", "one\n")]), Ollama::with(size).await);
     let running = home.open(ollama.settings()).await;
-    running.say(None, "Is it there?").await;
+    say(&running).await;
     running.quit().await;
     let asked = ollama.asked();
     let (_, chat) = asked.iter().find(|(door, _)| door == "/api/chat").expect("it is asked");
@@ -95,4 +118,27 @@ async fn while_models_are_paused_its_server_is_asked_nothing() {
     running.say(None, "Is it there?").await;
     assert!(!ollama.asked().is_empty(), "the control: it is asked again");
     running.quit().await;
+}
+
+/// Whether each request for an answer had tools.
+fn with_tools(ollama: &Ollama) -> Vec<bool> {
+    let chats = ollama.asked().into_iter().filter(|(door, _)| door == "/api/chat");
+    chats.map(|(_, sent)| sent.get("tools").is_some()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn that_a_model_takes_no_tools_is_known_after_a_restart() {
+    let home = Home::new(&[("Alpha.md", "one\n")]);
+    let refuses = |sent: &Value| {
+        sent.get("tools").map(|_| "registry.ollama.ai/library/tiny does not support tools")
+    };
+    let ollama = Ollama::saying("3.2B", refuses).await;
+    let running = home.open(ollama.settings()).await;
+    say(&running).await;
+    running.quit().await;
+    assert_eq!(with_tools(&ollama), [true, false]);
+    let running = home.open(ollama.settings()).await;
+    say(&running).await;
+    running.quit().await;
+    assert_eq!(with_tools(&ollama), [false]);
 }

@@ -47,6 +47,7 @@ const screens = [
   { name: 'spending', story: 'anew', prepare: openSpending, sizes: { wide, small } },
   { name: 'commands', story: 'commands', sizes: { wide, small } },
   { name: 'failed', story: 'failed', sizes: { wide } },
+  { name: 'retired', story: 'retired', sizes: { wide } },
   { name: 'interrupted', story: 'interrupted', sizes: { wide } },
   { name: 'limited', story: 'limited', sizes: { wide } },
   { name: 'empty', story: 'empty-vault', sizes: { wide } },

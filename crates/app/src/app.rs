@@ -30,7 +30,7 @@ use crate::ports::desk::OpenNote;
 use crate::provider::{Answering, Choice, Chosen, find_local, usual_local};
 use crate::purpose::Purpose;
 use crate::trouble::{not_opened, sentence, user_error};
-use crate::{config, link, review, sample, secrets, spending};
+use crate::{config, link, no_tools, review, sample, secrets, spending};
 
 /// How many conversations the list shows.
 const LISTED: u32 = 500;
@@ -87,7 +87,8 @@ impl App {
     /// Starts for `purpose`, without a vault.
     pub(crate) fn with(data: DataDir, purpose: Purpose, pace: Pace) -> Self {
         let (config, settings) = Config::load(&data);
-        let (feed, desk, answering) = (Feed::default(), OpenNote::default(), Answering::default());
+        let (feed, desk) = (Feed::default(), OpenNote::default());
+        let answering = Answering::new(no_tools::no_tools(&data));
         let around = Surroundings { data, config, feed, desk, answering, purpose, pace };
         let inner = Inner {
             around,

@@ -53,6 +53,11 @@ impl DataDir {
         self.root.join("key")
     }
 
+    /// The file of what was found out about models that take no tools.
+    pub(crate) fn no_tools_file(&self) -> PathBuf {
+        self.root.join("no_tools")
+    }
+
     /// The folder of log files.
     #[must_use]
     pub fn logs(&self) -> PathBuf {

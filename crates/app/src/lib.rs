@@ -23,6 +23,7 @@ mod link;
 mod lock;
 mod log;
 mod looking;
+mod no_tools;
 mod open_vault;
 mod outbox;
 mod overwritten;

@@ -25,10 +25,10 @@ pub(crate) use vendor::Vendor;
 
 /// Who answers from now on, as soon as that is known: a keyring may keep its owner waiting. Clones
 /// are the same.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct Answering {
     chosen: watch::Sender<Option<Arc<Chosen>>>,
-    /// Who was found to take no tools, for as long as the application runs.
+    /// Who was found to take no tools.
     no_tools: NoTools,
 }
 
@@ -41,6 +41,11 @@ pub(crate) struct Choice {
 }
 
 impl Answering {
+    /// Nobody is chosen yet.
+    pub(crate) fn new(no_tools: NoTools) -> Self {
+        Self { chosen: watch::Sender::default(), no_tools }
+    }
+
     /// Who answers; waits for the first choice.
     pub(crate) async fn get(&self) -> Arc<Chosen> {
         let mut chosen = self.chosen.subscribe();

@@ -2,7 +2,7 @@
 //! found out by asking, and remembered.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use protocol::ModelInfo;
@@ -16,21 +16,44 @@ mod scan;
 mod words;
 
 /// Which models at which addresses are known to take no tools. Clones are the same memory.
-#[derive(Debug, Clone, Default)]
-pub struct NoTools(Arc<Mutex<BTreeSet<(String, String)>>>);
+#[derive(Clone, Default)]
+pub struct NoTools(Arc<Memory>);
+
+#[derive(Default)]
+struct Memory {
+    known: Mutex<BTreeSet<(String, String)>>,
+    keep: Option<Box<Keep>>,
+}
+
+type Keep = dyn Fn(&str, &str) + Send + Sync;
 
 impl NoTools {
-    fn knows(&self, address: &str, model: &str) -> bool {
-        self.set(|set| set.contains(&(address.to_owned(), model.to_owned())))
+    /// Begins with what was `known` (address and model) and hands what it learns to `keep`, where
+    /// that may block.
+    #[must_use]
+    pub fn kept(
+        known: BTreeSet<(String, String)>,
+        keep: impl Fn(&str, &str) + Send + Sync + 'static,
+    ) -> Self {
+        Self(Arc::new(Memory { known: Mutex::new(known), keep: Some(Box::new(keep)) }))
     }
 
-    fn learn(&self, address: &str, model: &str) {
-        self.set(|set| set.insert((address.to_owned(), model.to_owned())));
+    fn knows(&self, address: &str, model: &str) -> bool {
+        self.known().contains(&(address.to_owned(), model.to_owned()))
+    }
+
+    async fn learn(&self, address: &str, model: &str) {
+        let (address, model) = (address.to_owned(), model.to_owned());
+        self.known().insert((address.clone(), model.clone()));
+        let memory = Arc::clone(&self.0);
+        let keep = move || memory.keep.as_ref().map(|keep| keep(&address, &model));
+        // It is known until the program ends, whatever becomes of the keeping.
+        let _ = tokio::task::spawn_blocking(keep).await;
     }
 
     /// The set is whole after each statement, so a panic elsewhere does not spoil it.
-    fn set<T>(&self, look: impl FnOnce(&mut BTreeSet<(String, String)>) -> T) -> T {
-        look(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    fn known(&self) -> MutexGuard<'_, BTreeSet<(String, String)>> {
+        self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -74,7 +97,7 @@ impl Provider for JsonCalls {
         let model = request.model.clone();
         // Where the same without tools is refused too, the tools were not what was wrong.
         let answer = self.speak(request).await.map_err(|_| refused)?;
-        self.no_tools.learn(&self.address, &model);
+        self.no_tools.learn(&self.address, &model).await;
         Ok(answer)
     }
 

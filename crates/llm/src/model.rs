@@ -163,9 +163,12 @@ pub enum ModelError {
     /// Not reached, cut off, or silent past the deadline.
     #[error("{0}")]
     Network(String),
-    /// The request is not acceptable, or the model does not exist.
+    /// The request is not acceptable.
     #[error("{0}")]
     InvalidRequest(String),
+    /// The provider does not know the model: it was retired, or its name is wrong.
+    #[error("{0}")]
+    NoModel(String),
     /// The model or its server takes no tools.
     #[error("{0}")]
     NoTools(String),

@@ -31,6 +31,7 @@ pub fn decide(error: &ModelError, attempts: u32, spread: u8) -> Option<Duration>
         ModelError::Network(_) | ModelError::Unknown { retryable: true, .. } => Duration::ZERO,
         ModelError::Auth(_)
         | ModelError::InvalidRequest(_)
+        | ModelError::NoModel(_)
         | ModelError::NoTools(_)
         | ModelError::ContextExceeded(_)
         | ModelError::Unknown { retryable: false, .. } => return None,

@@ -43,6 +43,8 @@ pub enum ErrorCode {
     Other,
     /// The key is missing or not accepted: open the settings.
     Key,
+    /// The provider does not have the model any more, or never had it: pick another.
+    Model,
     /// The provider cannot be reached or is overloaded: try again.
     Network,
     /// The vault is missing, not a folder or not readable: pick another.

@@ -60,7 +60,7 @@ export type TurnStatus = "queued" | "running" | "done" | "asked" | "limit" | "ca
 /**
  * What can be done about an error.
  */
-export type ErrorCode = "other" | "key" | "network" | "vault" | "write" | "busy" | "spending" | "too_large" | "answered" | "pattern";
+export type ErrorCode = "other" | "key" | "model" | "network" | "vault" | "write" | "busy" | "spending" | "too_large" | "answered" | "pattern";
 
 /**
  * A sentence for the user, with a code where the window acts on it.

@@ -3,7 +3,7 @@ import { anew, offered, queue } from './stories/again';
 import { changes } from './stories/changes';
 import { chat, longChat } from './stories/chat';
 import { commands } from './stories/commands';
-import { failed, interrupted, limited } from './stories/ended';
+import { failed, interrupted, limited, retired } from './stories/ended';
 import { emptyVault, firstRun, lostVault } from './stories/first-run';
 import { moves } from './stories/moves';
 import { question } from './stories/question';
@@ -29,6 +29,7 @@ export const stories: Readonly<Record<string, () => Story>> = {
   offered,
   question,
   queue,
+  retired,
   review,
   search,
   trouble,

@@ -43,6 +43,12 @@ export const settingsSections = [
 
 export type SettingsSection = (typeof settingsSections)[number];
 
+/** A part of the settings, or one field of it. */
+export interface SettingsPlace {
+  readonly section: SettingsSection;
+  readonly field?: 'model';
+}
+
 /** What fills the main column. */
 export type Place =
   | { readonly name: 'chat' }
@@ -55,7 +61,7 @@ export type Place =
       /** The set to begin with. */
       readonly at: ChangeSetId | null;
     }
-  | { readonly name: 'settings'; readonly section: SettingsSection };
+  | ({ readonly name: 'settings' } & SettingsPlace);
 
 /** What became of a key; `elsewhere` when there is no keyring and the user may choose the file. */
 export type KeyResult = 'kept' | 'elsewhere' | 'failed';
@@ -150,12 +156,12 @@ export class Session {
     this.app.showNew();
   }
 
-  openSettings(section: SettingsSection = 'vault'): void {
+  openSettings(section: SettingsSection = 'vault', field?: SettingsPlace['field']): void {
     if (this.place.name !== 'settings') {
       void this.history.look();
       void this.spending.look();
     }
-    this.place = { name: 'settings', section };
+    this.place = { name: 'settings', section, ...(field && { field }) };
     this.settingsRead = section;
   }
 

@@ -1,18 +1,26 @@
 /** Turns whatever a call threw into the one shape that the window shows. */
 import type { ErrorCode, UserError } from '../ipc/bindings';
+import type { SettingsPlace } from './session.svelte';
 
-const codes: readonly string[] = [
-  'other',
-  'key',
-  'network',
-  'vault',
-  'write',
-  'busy',
-  'spending',
-  'too_large',
-  'answered',
-  'pattern',
-] satisfies readonly ErrorCode[];
+/** Each code, with the place in the settings where it is mended, if there is one. */
+const codes: Readonly<Record<ErrorCode, SettingsPlace | null>> = {
+  other: null,
+  key: { section: 'answering' },
+  model: { section: 'answering', field: 'model' },
+  network: null,
+  vault: null,
+  write: null,
+  busy: null,
+  spending: { section: 'spending' },
+  too_large: { section: 'answering', field: 'model' },
+  answered: null,
+  pattern: null,
+};
+
+/** Where in the settings the user can do something about it. */
+export function mendedAt(error: UserError | null): SettingsPlace | null {
+  return error ? codes[error.code] : null;
+}
 
 /** The refusal itself, or its words when it did not come from the application. */
 export function userError(thrown: unknown): UserError {
@@ -27,6 +35,6 @@ function isUserError(value: unknown): value is UserError {
     'code' in value &&
     'message' in value &&
     typeof value.message === 'string' &&
-    codes.includes(String(value.code))
+    Object.hasOwn(codes, String(value.code))
   );
 }

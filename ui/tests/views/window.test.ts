@@ -53,6 +53,17 @@ describe('by keyboard only', () => {
     expect(screen.getByTestId('review-open')).toHaveTextContent('Review 1 note');
   });
 
+  it('a model that is gone leads to where another one is chosen', async () => {
+    const { host, keys } = await open('retired');
+    (await screen.findByRole('button', { name: 'Choose a model' })).focus();
+    await keys.keyboard('{Enter}');
+    const model = await screen.findByRole('combobox', { name: 'Model' });
+    await waitFor(() => expect(model).toHaveFocus());
+    await keys.clear(model);
+    await keys.type(model, 'claude-haiku-4-5{Tab}');
+    expect(host.asked('saveSettings')).toMatchObject([{ model: 'claude-haiku-4-5' }]);
+  });
+
   it('an option is chosen by its number, and never while something longer is typed', async () => {
     const { host, keys } = await open('question');
     await waitFor(() => expect(screen.getByTestId('composer')).toHaveFocus());

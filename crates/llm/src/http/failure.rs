@@ -170,7 +170,7 @@ impl Failures {
 
     fn no_model(&self) -> ModelError {
         let model = &self.model;
-        ModelError::InvalidRequest(format!(
+        ModelError::NoModel(format!(
             "{} does not know the model `{model}`: pick another one in Settings.",
             self.host
         ))

@@ -97,6 +97,7 @@ impl From<ModelError> for UserError {
     fn from(error: ModelError) -> Self {
         let code = match error {
             ModelError::Auth(_) | ModelError::KeyFailed(_) => ErrorCode::Key,
+            ModelError::NoModel(_) => ErrorCode::Model,
             ModelError::RateLimit { .. }
             | ModelError::Overloaded { .. }
             | ModelError::Network(_)

@@ -19,6 +19,14 @@ export function failed(): Story {
   });
 }
 
+/** The model that answered so far is gone. */
+export function retired(): Story {
+  return ended('failed', {
+    code: 'model',
+    message: 'Anthropic does not know the model `claude-3-haiku`: pick another one in Settings.',
+  });
+}
+
 function ended(
   status: TurnStatus,
   error: UserError | null,
