@@ -41,6 +41,7 @@ impl Ollama {
         let url = format!("http://{}", listener.local_addr().expect("its address"));
         let asked = Asked::default();
         let answer = move |State(asked): State<Asked>, uri: Uri, body: Bytes| async move {
+            testkit::bodies::keep(uri.path(), &String::from_utf8_lossy(&body));
             let sent = serde_json::from_slice(&body).unwrap_or_default();
             let refused = refuses(&sent).filter(|_| uri.path() == "/api/chat");
             asked.lock().expect("no panic").push((uri.path().to_owned(), sent));

@@ -11,6 +11,8 @@
     reason = "a test's tools fail the test by panicking, and own the files they make"
 )]
 
+pub mod bodies;
+pub mod conformance;
 pub mod corpus;
 pub mod desktop_app;
 pub mod display;

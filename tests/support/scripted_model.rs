@@ -201,6 +201,7 @@ async fn answer(
     }
     let violations = rules::violations(&method, &uri.to_string(), &headers, &text);
     let request = serde_json::from_str(&text).unwrap_or_default();
+    crate::bodies::keep(uri.path(), &text);
     let number = desk.record(&request, &text, violations);
     let reply = desk.next_reply(&request);
     let name = format!("{}_{number}", desk.port);

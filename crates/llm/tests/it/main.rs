@@ -8,6 +8,8 @@
 )]
 
 mod anthropic;
+#[path = "../../../../tests/support/bodies.rs"]
+mod bodies;
 mod history;
 mod json_calls;
 mod key_pool;

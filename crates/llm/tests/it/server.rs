@@ -98,6 +98,7 @@ async fn read(stream: &mut TcpStream) -> Option<Request> {
             let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
             let length: usize = length.and_then(|length| length.parse().ok()).unwrap_or(0);
             if body.len() >= length {
+                crate::bodies::keep(head.split(' ').nth(1).unwrap_or_default(), body);
                 let body = serde_json::from_str(body).unwrap_or(Value::Null);
                 return Some(Request { head, body });
             }

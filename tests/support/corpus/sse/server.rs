@@ -90,6 +90,8 @@ fn lock(desk: &Mutex<Desk>) -> MutexGuard<'_, Desk> {
 async fn serve(mut stream: TcpStream, desk: &Mutex<Desk>) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let (head, body) = read(&mut stream).await?;
+    let path = head.split(' ').nth(1).unwrap_or_default();
+    crate::bodies::keep(path, &String::from_utf8_lossy(&body));
     let body = serde_json::from_slice(&body).unwrap_or_default();
     let answer = {
         let mut desk = lock(desk);
