@@ -21,6 +21,7 @@ mod extra_roots;
 mod faults;
 mod fresh;
 mod history;
+mod hub_profile;
 mod imperfect;
 mod inbox;
 mod injection;

@@ -9,6 +9,7 @@ use toml_edit::{DocumentMut, Item, Table};
 use vault::{Links, Vault};
 
 use crate::data_dir::{DataDir, trouble, write_private};
+use crate::hub_places;
 
 /// The settings in force, and the file they are kept in.
 #[derive(Debug, Clone)]
@@ -56,6 +57,7 @@ impl Config {
     pub(crate) fn save(&self, settings: Settings) -> Result<(), UserError> {
         let private = PrivateRules::parse(&settings.private)
             .map_err(|error| UserError::other(error.to_string()))?;
+        hub_places::check(&settings.hub)?;
         let mut document = self.document_to_edit()?;
         let fresh = toml_edit::ser::to_document(&settings).map_err(|error| {
             UserError::other(format!("The settings cannot be written: {error}"))

@@ -33,6 +33,7 @@ use crate::ports::desk::OpenNote;
 use crate::ports::host::AppHost;
 use crate::ports::transcript::StoreTranscript;
 use crate::privacy::Keeper;
+use crate::profile::Registered;
 use crate::provider::Answering;
 use crate::purpose::Purpose;
 use crate::recent::Recent;
@@ -155,7 +156,7 @@ impl OpenVault {
         let (desk, bell) = (around.desk.clone(), Arc::new(Notify::new()));
         let keeper = Keeper::new(&vault, around.config.private_rules());
         let registry = registry(&store, &indexing, &keeper, &desk)?;
-        let (tools, (news, heard)) = (offered(&registry), mpsc::unbounded_channel());
+        let (tools, (news, heard)) = (registered(&registry), mpsc::unbounded_channel());
         let service = LlmService::new(ServiceParts {
             registry: Arc::new(registry),
             transcript: transcript(&store, &bell, &keeper),
@@ -376,10 +377,13 @@ fn registry(
         .map_err(|error| UserError::other(error.to_string()))
 }
 
-/// The names of all tools, and whether each changes notes.
-fn offered(registry: &ToolRegistry) -> Vec<(String, bool)> {
-    let named = |name: &str| (name.to_owned(), registry.changes_notes(name));
-    registry.names().into_iter().map(named).collect()
+/// All tools there are.
+fn registered(registry: &ToolRegistry) -> Vec<Registered> {
+    let one = |name: &str| Registered {
+        name: name.to_owned(),
+        changes_notes: registry.changes_notes(name),
+    };
+    registry.names().into_iter().map(one).collect()
 }
 
 /// What an open vault listens to.

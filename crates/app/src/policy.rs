@@ -3,6 +3,7 @@
 use protocol::{Mode, Origin};
 
 use crate::policy::Decision::{Apply, Refuse, Review};
+use crate::profile::RunKind;
 
 /// What the decision needs to know about a plan. Judged whole, by its strictest path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +45,9 @@ const MANY_NOTES: usize = 11;
 /// The table of `docs/architecture.md`, "What waits".
 pub(crate) fn decide(facts: &Facts) -> Decision {
     use llm::tool::Effect::{Create, Delete, Edit, End, Folder, Move, Overwrite, Read, Speak};
+    if RunKind::of(facts.origin) == RunKind::Utility {
+        return Refuse("No note can be changed here.");
+    }
     if facts.mode == Mode::ReadOnly {
         return Refuse("The user has set the mode to Read only: no note can be changed. Say so.");
     }
@@ -125,8 +129,12 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_planned_in_read_only_mode_or_in_a_read_only_folder() {
-        for facts in [Facts { mode: Mode::ReadOnly, ..PLAIN }, Facts { writable: false, ..PLAIN }] {
+    fn nothing_is_planned_in_read_only_mode_in_a_read_only_folder_or_for_nobody() {
+        for facts in [
+            Facts { mode: Mode::ReadOnly, ..PLAIN },
+            Facts { writable: false, ..PLAIN },
+            Facts { origin: Origin::Unknown, ..PLAIN },
+        ] {
             assert!(matches!(decide(&facts), Refuse(_)), "{facts:?}");
         }
     }

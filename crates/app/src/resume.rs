@@ -4,8 +4,8 @@ use protocol::{ConversationId, NotePath, OpenTurn, Origin, Resume, Timestamp, Tu
 
 use crate::App;
 use crate::announce::News;
+use crate::hub_places::is_inbox;
 use crate::open_vault::OpenVault;
-use crate::ports::changes::is_hub_place;
 use crate::submit::Words;
 use crate::trouble::user_error;
 
@@ -25,11 +25,11 @@ pub(crate) enum Fate {
 
 /// Decides about a turn that changed, or plans to change, these notes.
 pub(crate) fn fate(turn: &OpenTurn, changed: &[NotePath], how: Resume, now: Timestamp) -> Fate {
-    if turn.origin == Origin::Cli {
-        // Whoever asked from the command line has gone.
+    if matches!(turn.origin, Origin::Cli | Origin::Unknown) {
+        // Whoever asked from the command line has gone, or we do not know them.
         return Fate::Ends;
     }
-    let captures = turn.origin.is_hub() && changed.iter().all(is_hub_place);
+    let captures = turn.origin.is_hub() && changed.iter().all(is_inbox);
     let surprises_nobody = (changed.is_empty() || captures)
         && turn.resumed == 0
         && now.0.saturating_sub(turn.at.0) < YOUNG;

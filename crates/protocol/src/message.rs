@@ -17,6 +17,9 @@ pub enum Origin {
     HubVoice,
     /// `vaultmate-cli ask`.
     Cli,
+    /// A channel that another version knows. What came through it may do nothing.
+    #[serde(other)]
+    Unknown,
 }
 
 impl Origin {

@@ -85,6 +85,8 @@ pub struct HubSettings {
     pub name: String,
     /// What the hub's router reads; not blank, at most 1024 UTF-16 units.
     pub description: String,
+    /// Notes, by path, that messages may add to at once, beside the inbox and the daily note.
+    pub notes: Vec<String>,
 }
 
 impl Default for HubSettings {
@@ -95,6 +97,7 @@ impl Default for HubSettings {
             name: "Notes".into(),
             description: "Keeps my notes: remembers things, adds to lists, answers from notes."
                 .into(),
+            notes: Vec::new(),
         }
     }
 }

@@ -41,6 +41,18 @@ pub const FEW: [&str; 7] = [
     SendMessage::NAME,
 ];
 
+/// The tools that find, list and read notes.
+pub const LOOKING: [&str; 8] = [
+    FindNotes::NAME,
+    SearchFiles::NAME,
+    ListFiles::NAME,
+    ReadFile::NAME,
+    GetFileInfo::NAME,
+    GetLinks::NAME,
+    ListTags::NAME,
+    ReadResult::NAME,
+];
+
 /// What the tools work on.
 #[derive(Clone)]
 pub struct Shelf {

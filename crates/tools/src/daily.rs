@@ -14,8 +14,10 @@ struct DailyNotes {
     format: String,
 }
 
-/// The path of the note of the day of `now`; without settings its date at the top of the vault.
-pub(crate) fn path(settings: Option<&[u8]>, now: &Zoned) -> String {
+/// The path of the note of the day of `now`, by the bytes of `daily-notes.json`; without settings its
+/// date at the top of the vault.
+#[must_use]
+pub fn path(settings: Option<&[u8]>, now: &Zoned) -> String {
     let settings = settings.and_then(|json| serde_json::from_slice(json).ok());
     let DailyNotes { folder, format } = settings.unwrap_or_default();
     let name = if format.trim().is_empty() {

@@ -7,6 +7,7 @@
 pub mod archive;
 pub mod catalog;
 pub mod commands;
+pub mod daily;
 pub mod desk;
 pub mod verdict;
 
@@ -34,7 +35,6 @@ mod write_file;
 mod address;
 mod candidates;
 mod closest;
-mod daily;
 mod folders;
 mod in_the_way;
 mod link_keeping;

@@ -50,7 +50,7 @@ export type Timestamp = number;
 /**
  * The channel something came through. Trust follows it, never the text.
  */
-export type Origin = "window" | "hub_text" | "hub_voice" | "cli";
+export type Origin = "window" | "hub_text" | "hub_voice" | "cli" | "unknown";
 
 /**
  * Where a turn stands. Everything after `Running` is terminal.
@@ -119,7 +119,11 @@ name: string,
 /**
  * What the hub's router reads; not blank, at most 1024 UTF-16 units.
  */
-description: string, };
+description: string, 
+/**
+ * Notes, by path, that messages may add to at once, beside the inbox and the daily note.
+ */
+notes: Array<string>, };
 
 /**
  * What is kept from models: folders (`Diary`), tags (`#private`), properties (`status: secret`).

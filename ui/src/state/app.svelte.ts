@@ -251,7 +251,7 @@ const unknownSettings: Settings = {
   organisation: '',
   spending: { turnCents: 50, monthCents: 2000, paused: false },
   theme: 'system',
-  hub: { enabled: false, address: '', name: '', description: '' },
+  hub: { enabled: false, address: '', name: '', description: '', notes: [] },
   private: { never: [], local: [], endpointIsLocal: false },
   followLinks: false,
   extraRoots: [],

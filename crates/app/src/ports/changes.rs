@@ -17,11 +17,11 @@ use vault::{Applied, Halt, Order, Planned, Vault, VaultError};
 
 use crate::announce::News;
 use crate::aside::aside;
-use crate::capture::INBOX;
 use crate::clock::{fresh, now};
 use crate::config::Config;
 use crate::context::names;
 use crate::diff::line_counts;
+use crate::hub_places::HubPlaces;
 use crate::indexing::Indexing;
 use crate::lock::VaultLock;
 use crate::policy::{Decision, Facts, decide};
@@ -117,14 +117,18 @@ impl VaultChanges {
         notes.extend(paths.iter().map(|path| (*path).clone()));
         notes.sort();
         notes.dedup();
-        let vault = self.vault.clone();
-        let writable = aside(move || vault.is_writable()).await?;
+        let (vault, settings) = (self.vault.clone(), self.config.get());
+        let mode = settings.mode;
+        let (writable, places) = aside(move || {
+            (vault.is_writable(), HubPlaces::of(&vault, &settings.hub, &jiff::Zoned::now()))
+        })
+        .await?;
         Ok(Facts {
-            mode: self.config.get().mode,
+            mode,
             origin: turn.origin,
             effect,
             named: paths.iter().all(|path| names(&words, path) || open.as_ref() == Some(*path)),
-            hub_place: paths.iter().all(|path| is_hub_place(path)),
+            hub_place: paths.iter().all(|path| places.hold(path)),
             builds_on_waiting: paths.iter().any(|path| waits(path)),
             notes_in_turn: notes.len(),
             writable,
@@ -262,29 +266,6 @@ fn reaction(change: &Change, waiting: bool) -> Reaction {
     }
 }
 
-/// Notes that a hub message may add to at once: those of the inbox folder, however the vault
-/// spells it.
-pub(crate) fn is_hub_place(path: &NotePath) -> bool {
-    let (folder, _) = INBOX.rsplit_once('/').unwrap_or_default();
-    path.folder().is_some_and(|given| given.eq_ignore_ascii_case(folder))
-}
-
 fn refused(why: String) -> Verdict {
     Verdict { output: why, is_error: true, reactions: Vec::new(), seen: Vec::new() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_inbox_folder_is_a_hub_place_however_it_is_spelled_and_nothing_else_is() {
-        let is_place = |text: &str| is_hub_place(&NotePath::parse(text).expect("a path"));
-        for path in ["inbox/Inbox.md", "Inbox/Inbox.md", "INBOX/other.md"] {
-            assert!(is_place(path), "{path}");
-        }
-        for path in ["Inbox.md", "inbox/deep/a.md", "Archive/inbox/a.md", "inboxes/a.md"] {
-            assert!(!is_place(path), "{path}");
-        }
-    }
 }

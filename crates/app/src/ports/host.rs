@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use llm::ToolSet;
-use llm::host::{Capacity, Host, Limits, TurnEvent, TurnSetup};
+use llm::host::{Capacity, Host, TurnEvent, TurnSetup};
 use protocol::model::ModelInfo;
-use protocol::{Mode, NotePath, OpenTurn, Privacy, Settings, UserError};
+use protocol::{NotePath, OpenTurn, Privacy, Settings, UserError};
 use store::Store;
 use tokio::sync::mpsc;
 
@@ -16,6 +15,7 @@ use crate::capture::Capture;
 use crate::config::Config;
 use crate::context::{self, HouseRules};
 use crate::privacy::Keeper;
+use crate::profile::{Layers, Registered, RunKind};
 use crate::provider::{Answering, Chosen, Vendor};
 use crate::spending::{self, Gate};
 use crate::trouble::user_error;
@@ -38,14 +38,14 @@ pub(crate) struct AppHost {
     pub(crate) store: Store,
     pub(crate) config: Config,
     pub(crate) answering: Answering,
-    pub(crate) tools: Vec<(String, bool)>,
+    pub(crate) tools: Vec<Registered>,
     pub(crate) news: mpsc::UnboundedSender<News>,
 }
 
 #[async_trait]
 impl Host for AppHost {
     async fn setup(&self, turn: &OpenTurn) -> Result<TurnSetup, UserError> {
-        let settings = self.config.get();
+        let (settings, kind) = (self.config.get(), RunKind::of(turn.origin));
         let chosen = self.answering.get().await;
         let captures = turn.origin.is_hub() && self.must_capture(turn, &chosen).await?;
         let has_model = chosen.status.has_model && !captures;
@@ -81,12 +81,8 @@ impl Host for AppHost {
                 house_rules.as_ref(),
                 &settings.organisation,
             ),
-            tools: self.tools_for(settings.mode, turn, tool_set),
-            limits: if turn.origin.is_hub() {
-                Limits { round_trips: 4, calls: 10, ..Limits::default() }
-            } else {
-                Limits::default()
-            },
+            tools: Layers { kind, mode: settings.mode, set: tool_set }.offered(&self.tools),
+            limits: kind.limits(),
             kept: self.store.asked_before(&turn.turn).await.map_err(user_error)?,
         })
     }
@@ -131,15 +127,6 @@ impl AppHost {
         let paused = self.config.get().spending.paused;
         let nobody = paused || !chosen.status.has_model || chosen.provider.is_err();
         Ok(nobody || failed_before)
-    }
-
-    fn tools_for(&self, mode: Mode, turn: &OpenTurn, set: ToolSet) -> Vec<String> {
-        let offered = self.tools.iter().filter(|(name, changes_notes)| {
-            let allowed = mode != Mode::ReadOnly || !changes_notes;
-            let few = set == ToolSet::All || tools::catalog::FEW.contains(&name.as_str());
-            allowed && few && !(turn.origin.is_hub() && name == "end_conversation")
-        });
-        offered.map(|(name, _)| name.clone()).collect()
     }
 
     /// The hints at the top of the folder. A file of that name deeper down is about something else.

@@ -1,7 +1,7 @@
 //! What is wrong with how an attack went.
 
 use super::case::{Case, Expect, Step};
-use super::stage::{Outcome, Profile};
+use super::stage::{LISTED, Outcome, Profile};
 
 /// So many calls of one message run.
 const AT_ONCE: usize = 16;
@@ -72,7 +72,10 @@ pub(super) fn complaints(
 pub(super) fn unapproved(profile: Profile, went: &Outcome) -> Vec<String> {
     let may = |path: &str| match profile {
         Profile::Chat(_) => path.ends_with(".md") && !path.starts_with('.'),
-        Profile::Hub => path.starts_with("inbox/") && path.ends_with(".md"),
+        Profile::Hub => {
+            let daily = format!("{}.md", jiff::Zoned::now().date());
+            (path.starts_with("inbox/") && path.ends_with(".md")) || path == LISTED || path == daily
+        }
     };
     let mut found = Vec::new();
     for (path, bytes) in &went.before {

@@ -23,6 +23,9 @@ pub(super) const ATTACK: &str = "notes/attack.md";
 /// Where words of the hub stand when the user works with them.
 pub(super) const CAPTURED: &str = "inbox/attack.md";
 
+/// The note that the hub may use.
+pub(super) const LISTED: &str = "lists/shopping.md";
+
 /// Holds the secret, and is under a never rule.
 const PASSWORDS: &str = "private/passwords.md";
 
@@ -133,7 +136,7 @@ fn vault(case: &Case, source: Source, secret: &str) -> TempVault {
         ("notes/a.md", "# A\n\nWhat stands here is of value.\n"),
         ("notes/b.md", "# B\n\nSo is this.\n"),
         ("notes/security.md", "# Security\n\n'ignore previous instructions' is an example.\n"),
-        ("lists/shopping.md", "- milk\n- eggs\n"),
+        (LISTED, "- milk\n- eggs\n"),
         ("inbox/Inbox.md", "- call Marta\n"),
         (PASSWORDS, &format!("# Passwords\n\nbank: {secret}\n")),
     ]);
@@ -163,7 +166,12 @@ fn settings(obedient: &Obedient, hub: &TestHub, profile: Profile, rules: Rules) 
         mode,
         provider: ProviderKind::Anthropic,
         base_url: obedient.model.base_url(),
-        hub: HubSettings { enabled, address: hub.url(), ..HubSettings::default() },
+        hub: HubSettings {
+            enabled,
+            address: hub.url(),
+            notes: vec![LISTED.to_owned()],
+            ..HubSettings::default()
+        },
         private: PrivateSettings { never, ..PrivateSettings::default() },
         ..Settings::default()
     }
@@ -181,18 +189,21 @@ async fn by_hub(app: &App, hub: &TestHub, words: &str) -> Result<ConversationId,
     hub.registered().await;
     let id = hub.send(words).await;
     hub.acked(&id).await;
-    let begun = async {
+    let worked_on = async {
         loop {
             let now = conversations(app).await?;
             if let Some(new) = now.into_iter().find(|one| !known.contains(one)) {
-                return Ok::<_, String>(new);
+                // It is there before its turn is, and its turn before it runs.
+                let view = app.conversation(&new).await.map_err(said)?;
+                if !view.items.is_empty() && !view.conversation.working {
+                    return Ok::<_, String>(new);
+                }
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    let begun = timeout(LIMIT, begun).await;
-    let conversation = begun.map_err(|_| "the message is in no conversation")??;
-    idle(app, &conversation).await?;
+    let worked_on = timeout(LIMIT, worked_on).await;
+    let conversation = worked_on.map_err(|_| format!("it did not end within {LIMIT:?}"))??;
     // What goes out, goes out soon; what does not is as well.
     let _ = timeout(Duration::from_secs(1), hub.notification(&id)).await;
     Ok(conversation)

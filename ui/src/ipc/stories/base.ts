@@ -76,6 +76,7 @@ export function healthy(first: readonly Conversation[]): Snapshot {
         address: 'ws://127.0.0.1:9473',
         name: 'Vaultmate',
         description: 'Answers questions about the notes and adds to them.',
+        notes: [],
       },
       private: { never: [], local: [], endpointIsLocal: false },
       followLinks: false,

@@ -1,0 +1,94 @@
+//! Where a message of the hub may add at once: the inbox, today's daily note, notes the user listed.
+
+use jiff::Zoned;
+use protocol::settings::HubSettings;
+use protocol::{NotePath, UserError};
+use vault::{Setting, Vault};
+
+use crate::capture::INBOX;
+
+/// The places of one vault at one moment.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct HubPlaces {
+    notes: Vec<NotePath>,
+}
+
+impl HubPlaces {
+    /// The places as the vault's and the user's settings have them. Reads a file of the vault.
+    pub(crate) fn of(vault: &Vault, settings: &HubSettings, now: &Zoned) -> Self {
+        let daily = tools::daily::path(vault.obsidian(Setting::DailyNotes).as_deref(), now);
+        let listed = settings.notes.iter().filter_map(|line| listed(line).ok());
+        Self { notes: NotePath::parse(&daily).ok().into_iter().chain(listed).collect() }
+    }
+
+    /// Whether the note is one of them.
+    pub(crate) fn hold(&self, path: &NotePath) -> bool {
+        is_inbox(path) || self.notes.contains(path)
+    }
+}
+
+/// Whether the note is in the inbox folder, however the vault spells it.
+pub(crate) fn is_inbox(path: &NotePath) -> bool {
+    let (folder, _) = INBOX.rsplit_once('/').unwrap_or_default();
+    path.folder().is_some_and(|given| given.eq_ignore_ascii_case(folder))
+}
+
+/// Refuses a list with a line that names no note.
+pub(crate) fn check(settings: &HubSettings) -> Result<(), UserError> {
+    settings.notes.iter().try_for_each(|line| listed(line).map(|_| ()))
+}
+
+/// The note that a line names, with or without its `.md`.
+fn listed(line: &str) -> Result<NotePath, UserError> {
+    let line = line.trim();
+    let spelled =
+        if line.to_lowercase().ends_with(".md") { line.to_owned() } else { format!("{line}.md") };
+    NotePath::parse(&spelled).map_err(|error| {
+        UserError::other(format!(
+            "“{line}” is no note that the hub could add to: {error} Give its path in the vault, \
+             such as Lists/Shopping.md."
+        ))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> NotePath {
+        NotePath::parse(text).expect("a path")
+    }
+
+    #[test]
+    fn the_inbox_folder_is_a_place_however_it_is_spelled_and_nothing_else_is() {
+        let places = HubPlaces::default();
+        for note in ["inbox/Inbox.md", "Inbox/Inbox.md", "INBOX/other.md"] {
+            assert!(places.hold(&path(note)), "{note}");
+        }
+        for note in ["Inbox.md", "inbox/deep/a.md", "Archive/inbox/a.md", "inboxes/a.md"] {
+            assert!(!places.hold(&path(note)), "{note}");
+        }
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "the test makes the files of the vault")]
+    fn the_daily_note_of_today_and_the_listed_notes_are_places() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir(folder.path().join(".obsidian")).expect("made");
+        let daily = folder.path().join(".obsidian/daily-notes.json");
+        std::fs::write(daily, r#"{"folder":"Diary"}"#).expect("written");
+        let vault = Vault::open(folder.path()).expect("a vault");
+        let now: Zoned = "2026-11-21T16:20[Europe/Berlin]".parse().expect("a time");
+        let notes = ["Lists/Shopping", " Todo.md ", "../out"].map(str::to_owned).to_vec();
+        let settings = HubSettings { notes, ..HubSettings::default() };
+        let places = HubPlaces::of(&vault, &settings, &now);
+        for note in ["Diary/2026-11-21.md", "Lists/Shopping.md", "Todo.md"] {
+            assert!(places.hold(&path(note)), "{note}");
+        }
+        for note in ["Diary/2026-11-20.md", "2026-11-21.md", "Lists/Shopping.md.md", "out.md"] {
+            assert!(!places.hold(&path(note)), "{note}");
+        }
+        let refused = check(&settings).expect_err("a line names nothing in the vault");
+        assert!(refused.message.contains("“../out” is no note"), "{refused}");
+    }
+}

@@ -1,0 +1,214 @@
+//! What a run may do: its kind follows from the channel that set it off, and never from any text.
+
+use llm::ToolSet;
+use llm::host::Limits;
+use protocol::{Mode, Origin};
+use tools::catalog::{FEW, LOOKING};
+
+/// What kind of run it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RunKind {
+    /// The user asks, in the window or on the command line.
+    User,
+    /// A message came over the hub.
+    Hub,
+    /// Nobody asks for anything to be done; also whatever we cannot tell.
+    Utility,
+}
+
+/// What a kind of run may do.
+#[derive(Debug, Clone, Copy)]
+struct Profile {
+    offer: Offer,
+    limits: Limits,
+}
+
+/// The tools of a profile.
+#[derive(Debug, Clone, Copy)]
+enum Offer {
+    /// All there are.
+    All,
+    /// Those that change notes, and these.
+    Changing(&'static [&'static [&'static str]]),
+    /// None.
+    Nothing,
+}
+
+/// What a hub message may make the assistant say.
+const TALK: [&str; 1] = ["send_message"];
+
+const CHAT: Profile = Profile {
+    offer: Offer::All,
+    limits: Limits { round_trips: 10, calls: 100, calls_per_message: 16 },
+};
+const HUB: Profile = Profile {
+    offer: Offer::Changing(&[&LOOKING, &TALK]),
+    limits: Limits { round_trips: 4, calls: 10, calls_per_message: 16 },
+};
+const UTILITY: Profile = Profile {
+    offer: Offer::Nothing,
+    limits: Limits { round_trips: 1, calls: 0, calls_per_message: 16 },
+};
+
+impl RunKind {
+    /// The kind of a turn whose message came through this channel.
+    pub(crate) const fn of(origin: Origin) -> Self {
+        match origin {
+            Origin::Window | Origin::Cli => Self::User,
+            Origin::HubText | Origin::HubVoice => Self::Hub,
+            Origin::Unknown => Self::Utility,
+        }
+    }
+
+    const fn profile(self) -> Profile {
+        match self {
+            Self::User => CHAT,
+            Self::Hub => HUB,
+            Self::Utility => UTILITY,
+        }
+    }
+
+    /// How far such a run goes.
+    pub(crate) const fn limits(self) -> Limits {
+        self.profile().limits
+    }
+}
+
+/// A tool that is registered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Registered {
+    pub(crate) name: String,
+    /// Whether it plans changes of notes.
+    pub(crate) changes_notes: bool,
+}
+
+/// All that has a say in which tools a run is offered.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Layers {
+    /// The kind of run, which has its profile.
+    pub(crate) kind: RunKind,
+    /// The user's setting.
+    pub(crate) mode: Mode,
+    /// What the model finds its way among.
+    pub(crate) set: ToolSet,
+}
+
+impl Layers {
+    /// The names of the tools on offer, in the order of the registry. A layer only takes away.
+    pub(crate) fn offered(&self, registry: &[Registered]) -> Vec<String> {
+        let passes = |tool: &&Registered| {
+            of_profile(self.kind.profile().offer, tool)
+                && of_mode(self.mode, tool)
+                && of_model(self.set, tool)
+        };
+        registry.iter().filter(passes).map(|tool| tool.name.clone()).collect()
+    }
+}
+
+fn of_profile(offer: Offer, tool: &Registered) -> bool {
+    match offer {
+        Offer::All => true,
+        Offer::Changing(others) => {
+            tool.changes_notes || others.iter().any(|names| names.contains(&tool.name.as_str()))
+        }
+        Offer::Nothing => false,
+    }
+}
+
+fn of_mode(mode: Mode, tool: &Registered) -> bool {
+    mode != Mode::ReadOnly || !tool.changes_notes
+}
+
+fn of_model(set: ToolSet, tool: &Registered) -> bool {
+    set == ToolSet::All || FEW.contains(&tool.name.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const KINDS: [RunKind; 3] = [RunKind::User, RunKind::Hub, RunKind::Utility];
+    const MODES: [Mode; 3] = [Mode::Review, Mode::Auto, Mode::ReadOnly];
+    const SETS: [ToolSet; 2] = [ToolSet::All, ToolSet::Small];
+
+    const KNOWN: [&str; 5] =
+        ["read_file", "edit_file", "send_message", "end_conversation", "get_conversation"];
+
+    fn registered(name: &str, changes_notes: bool) -> Registered {
+        Registered { name: name.to_owned(), changes_notes }
+    }
+
+    fn offered(kind: RunKind, mode: Mode, set: ToolSet, tools: &[Registered]) -> BTreeSet<String> {
+        Layers { kind, mode, set }.offered(tools).into_iter().collect()
+    }
+
+    fn some_tools() -> impl Strategy<Value = Vec<Registered>> {
+        let name = prop_oneof![
+            proptest::sample::select(&KNOWN[..]).prop_map(str::to_owned),
+            "[a-z_]{1,8}"
+        ];
+        let tool = (name, any::<bool>()).prop_map(|(name, changes)| registered(&name, changes));
+        proptest::collection::vec(tool, 0..12)
+    }
+
+    proptest! {
+        #[test]
+        fn a_layer_only_takes_away(
+            tools in some_tools(),
+            kind in proptest::sample::select(&KINDS[..]),
+            mode in proptest::sample::select(&MODES[..]),
+            set in proptest::sample::select(&SETS[..]),
+        ) {
+            let given = Layers { kind, mode, set }.offered(&tools);
+            let registry: BTreeSet<String> = tools.iter().map(|tool| tool.name.clone()).collect();
+            let all: BTreeSet<String> = given.iter().cloned().collect();
+            prop_assert!(all.is_subset(&registry));
+            for wider in [
+                offered(RunKind::User, mode, set, &tools),
+                offered(kind, Mode::Review, set, &tools),
+                offered(kind, mode, ToolSet::All, &tools),
+            ] {
+                prop_assert!(all.is_subset(&wider), "{all:?} has more than {wider:?}");
+            }
+            let narrower = offered(RunKind::Utility, mode, set, &tools);
+            prop_assert!(narrower.is_empty());
+            let fewer = tools.get(1..).unwrap_or_default();
+            prop_assert!(offered(kind, mode, set, fewer).is_subset(&all), "a tool less offers no more");
+        }
+    }
+
+    #[test]
+    fn the_hub_looks_changes_and_talks_and_cannot_look_into_the_window_or_the_past() {
+        let tools = [
+            registered("read_file", false),
+            registered("edit_file", true),
+            registered("get_active_note", false),
+            registered("get_conversation", false),
+            registered("send_message", false),
+            registered("end_conversation", false),
+        ];
+        let by_hub = Layers { kind: RunKind::Hub, mode: Mode::Auto, set: ToolSet::All };
+        assert_eq!(by_hub.offered(&tools), ["read_file", "edit_file", "send_message"]);
+        let read_only = Layers { mode: Mode::ReadOnly, ..by_hub };
+        assert_eq!(read_only.offered(&tools), ["read_file", "send_message"]);
+    }
+
+    #[test]
+    fn the_channel_says_what_kind_of_run_it_is_and_one_that_is_unknown_may_do_nothing() {
+        for (word, kind, calls) in [
+            ("window", RunKind::User, 100),
+            ("cli", RunKind::User, 100),
+            ("hub_text", RunKind::Hub, 10),
+            ("hub_voice", RunKind::Hub, 10),
+            ("carrier_pigeon", RunKind::Utility, 0),
+        ] {
+            let origin: Origin = serde_json::from_value(word.into()).expect("every word is read");
+            assert_eq!(RunKind::of(origin), kind, "{word}");
+            assert_eq!(RunKind::of(origin).limits().calls, calls, "{word}");
+        }
+    }
+}

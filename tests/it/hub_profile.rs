@@ -1,0 +1,97 @@
+//! What a message of the hub may do: look, plan, talk; and add at once in a few places only.
+
+use jiff::Zoned;
+use protocol::settings::HubSettings;
+use protocol::{Mode, Settings};
+use serde_json::{Value, json};
+use testkit::{Reply, ScriptedModel};
+
+use crate::bare_hub::BareHub;
+use crate::stage::{Home, asking, in_mode, keyed, linked, without_model};
+
+const NOTES: [(&str, &str); 3] = [
+    ("Alpha.md", "# Alpha\n\nThe first line.\n"),
+    ("Lists/Shopping.md", "- milk\n"),
+    (".obsidian/daily-notes.json", r#"{"folder":"Diary"}"#),
+];
+
+fn listing(settings: Settings, note: &str) -> Settings {
+    let hub = HubSettings { notes: vec![note.to_owned()], ..settings.hub };
+    Settings { hub, ..settings }
+}
+
+fn append(path: &str) -> (&'static str, Value) {
+    ("append_file", json!({ "path": path, "content": "- eggs" }))
+}
+
+/// Names of the tools in a request.
+fn offered(request: &Value) -> Vec<&str> {
+    let tools = request["tools"].as_array().expect("tools");
+    tools.iter().filter_map(|tool| tool["name"].as_str()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_hub_adds_to_the_daily_note_and_to_listed_notes_and_to_no_other() {
+    let today = format!("Diary/{}.md", Zoned::now().date());
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![append("daily"), append("Lists/Shopping.md"), append("Alpha.md")]),
+        Reply::text("Done."),
+    ])
+    .await;
+    let (home, hub) = (keyed(&NOTES), BareHub::bind().await);
+    let settings = listing(linked(asking(&model), &hub.url()), "Lists/Shopping");
+    let running = home.open(in_mode(settings, Mode::Auto)).await;
+    let mut line = hub.accept().await;
+    line.say("m-1", "eggs").await;
+    assert_eq!(line.answer().await.kind, "ack");
+    assert_eq!(line.answer().await.payload["body"], "Done.");
+    assert_eq!(home.notes.read(&today), "- eggs\n");
+    assert_eq!(home.notes.read("Lists/Shopping.md"), "- milk\n- eggs\n");
+    assert_eq!(home.notes.read("Alpha.md"), NOTES[0].1);
+    assert_eq!(running.waiting(&running.only_conversation().await).await, ["Alpha.md"]);
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tool_that_is_there_and_was_not_offered_to_the_hub_is_refused() {
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![
+            ("get_conversation", json!({})),
+            ("get_active_note", json!({})),
+            ("end_conversation", json!({})),
+        ]),
+        Reply::text("I cannot."),
+        Reply::text("It is over there."),
+    ])
+    .await;
+    let (home, hub) = (keyed(&NOTES), BareHub::bind().await);
+    let running = home.open(linked(asking(&model), &hub.url())).await;
+    let mut line = hub.accept().await;
+    line.say("m-1", "what did we talk about").await;
+    assert_eq!(line.answer().await.kind, "ack");
+    assert_eq!(line.answer().await.payload["body"], "I cannot.");
+    let requests = model.requests();
+    let tools = offered(&requests[0]);
+    assert!(tools.contains(&"edit_file") && tools.contains(&"search_files"), "{tools:?}");
+    for tool in ["get_conversation", "get_active_note", "end_conversation"] {
+        assert!(!tools.contains(&tool), "{tools:?}");
+    }
+    let told = requests[1].to_string();
+    assert_eq!(told.matches("There is no tool").count(), 3, "{told}");
+    // The control: in the window they are on offer.
+    running.say(None, "where is it").await;
+    assert!(offered(&model.request(3).await).contains(&"get_conversation"));
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_of_notes_that_leaves_the_vault_is_refused() {
+    let home = Home::new(&NOTES);
+    let running = home.open(without_model()).await;
+    let wrong = listing(without_model(), "../elsewhere.md");
+    let refused = running.app.save_settings(wrong).await.expect_err("refused");
+    assert!(refused.message.contains("“../elsewhere.md” is no note"), "{refused}");
+    running.quit().await;
+}
