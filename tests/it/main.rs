@@ -25,6 +25,7 @@ mod hub_profile;
 mod imperfect;
 mod inbox;
 mod injection;
+mod invisible;
 mod kill_sweep;
 mod limit;
 mod long_results;

@@ -29,6 +29,7 @@ mod run;
 pub mod service;
 mod session;
 pub mod shorten;
+mod shown;
 mod sse;
 mod tls;
 mod tokens;

@@ -11,10 +11,11 @@ use uuid::Uuid;
 
 use crate::budget::{self, Frame};
 use crate::history;
-use crate::host::{TurnEvent, TurnSetup};
+use crate::host::{Capacity, TurnEvent, TurnSetup};
 use crate::model::{Block, ModelError, ModelEvent, ModelMessage, ModelRequest};
 use crate::provider::ModelStream;
 use crate::service::ServiceParts;
+use crate::shown::shown;
 use crate::tokens::Gauges;
 use crate::turn::{Finish, How, Turn, TurnEffect, TurnInput};
 use crate::wording;
@@ -167,12 +168,16 @@ impl Run<'_> {
         if let Some(note) = self.answer.told {
             add_note(&mut messages, note);
         }
-        Ok(ModelRequest {
+        let request = ModelRequest {
             model: setup.model.clone(),
             system: setup.system.clone(),
             tools,
             messages,
             max_tokens: setup.max_tokens,
+        };
+        Ok(match setup.capacity {
+            Capacity::Window(_) => shown(request),
+            Capacity::Unlimited => request,
         })
     }
 

@@ -29,6 +29,8 @@ pub(crate) const CLOSE_NOW: &str = "The limit of this turn is reached and no mor
 pub(crate) const SAY_SOMETHING: &str =
     "Your last answer was empty. Answer the user, or call a tool.";
 pub(crate) const LEFT_OUT: &str = "(Earlier messages of this conversation are left out here.)";
+/// Stands for a text that only a model could read.
+pub(crate) const NOTHING_VISIBLE: &str = "(There is nothing here that a person could see.)";
 pub(crate) const BEGINNING_MISSING: &str = "(The beginning of this conversation is missing.)";
 
 pub(crate) fn refused(call: CallId, output: impl Into<String>) -> CallResult {

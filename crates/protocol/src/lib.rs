@@ -14,6 +14,7 @@ pub mod hash;
 pub mod history;
 pub mod hub;
 pub mod id;
+pub mod invisible;
 pub mod looking;
 pub mod message;
 pub mod model;

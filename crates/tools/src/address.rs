@@ -2,6 +2,7 @@
 
 use index::markdown::{Heading, headings};
 use protocol::NotePath;
+use protocol::invisible::visible;
 
 use crate::closest::likeness;
 
@@ -87,12 +88,12 @@ fn without_signs(asked: &str) -> &str {
 }
 
 fn lowered(title: &str) -> String {
-    title.to_lowercase()
+    visible(title).to_lowercase()
 }
 
 /// The words alone: without emoji, emphasis and brackets.
 fn worded(title: &str) -> String {
-    let words = title.to_lowercase().replace(|sign: char| !sign.is_alphanumeric(), " ");
+    let words = lowered(title).replace(|sign: char| !sign.is_alphanumeric(), " ");
     words.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

@@ -2,18 +2,44 @@
 
 use std::ops::Range;
 
+use protocol::invisible::{strays, visible};
+
 use crate::note_text::LineEnd;
 
 /// Where `old` stands in `text`: byte ranges in order, not overlapping. A `\n` in `old` also
-/// stands for `\r\n`, and the other way round.
+/// stands for `\r\n`, and the other way round; what nobody sees may be missing in `old`.
 pub(crate) fn find(text: &str, old: &str) -> Vec<Range<usize>> {
     let old = old.replace("\r\n", "\n");
     if old.is_empty() {
         return Vec::new();
     }
+    let found = as_it_is(text, &old);
+    if found.is_empty() { as_it_is_seen(text, &old) } else { found }
+}
+
+fn as_it_is(text: &str, old: &str) -> Vec<Range<usize>> {
     let folded = Folded::new(text);
-    let starts = folded.text.match_indices(old.as_str());
+    let starts = folded.text.match_indices(old);
     starts.map(|(at, _)| folded.origin(at)..folded.origin(at + old.len())).collect()
+}
+
+/// A model is told a note without its invisible characters, and quotes it so. Those between the
+/// first and the last character that it quotes belong to the region.
+fn as_it_is_seen(text: &str, old: &str) -> Vec<Range<usize>> {
+    let strays = strays(text);
+    if strays.is_empty() {
+        return Vec::new();
+    }
+    let origin =
+        |offset: usize, is_passed: fn(usize, usize) -> bool| {
+            strays.iter().fold(offset, |at, stray| {
+                if is_passed(stray.start, at) { at + stray.len() } else { at }
+            })
+        };
+    let region = |seen: Range<usize>| {
+        origin(seen.start, |stray, at| stray <= at)..origin(seen.end, |stray, at| stray < at)
+    };
+    as_it_is(&visible(text), old).into_iter().map(region).collect()
 }
 
 /// `text` with every region replaced by `new`, whose lines then end as those of the region do,
@@ -90,7 +116,26 @@ mod tests {
         assert!(find("a\r\nb", "\r").is_empty());
     }
 
+    #[test]
+    fn a_text_is_found_with_the_invisible_characters_that_stand_in_it() {
+        let hidden = "pay\u{E0041}\u{E0042} 10 \u{200B}\u{200B}now";
+        check(hidden, "pay 10", "owe 20", "owe 20 \u{200B}\u{200B}now");
+        check(hidden, "now", "then", "pay\u{E0041}\u{E0042} 10 \u{200B}\u{200B}then");
+        check("\u{202E}a\r\nb\u{202C}", "a\nb", "c", "\u{202E}c\u{202C}");
+        assert!(find(hidden, "pay 11").is_empty());
+    }
+
     proptest! {
+        #[test]
+        fn what_is_found_in_a_text_reads_as_it_was_asked_for(
+            text in "[ab\u{200B}\u{E0041}\r\n]{0,20}",
+            old in "[ab]{1,4}",
+        ) {
+            for region in find(&text, &old) {
+                prop_assert_eq!(visible(&text[region]), old.as_str());
+            }
+        }
+
         #[test]
         fn replacing_a_region_by_itself_keeps_every_byte(
             text in "[ab\\r\\n]{0,30}",

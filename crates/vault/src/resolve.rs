@@ -1,5 +1,6 @@
 //! From what a person or a model wrote to the one note it means, or to a new note's path.
 
+use protocol::invisible::visible;
 use protocol::{Naming, NewNotePath, NotePath, PathError};
 use rustix::fs::FileType;
 use rustix::io::Errno;
@@ -9,7 +10,8 @@ use crate::{EntryKind, Listing, Vault, VaultError, nearest, sync};
 
 impl Vault {
     /// Finds the existing note that `text` means. Tolerates other case, another Unicode form, a
-    /// missing `.md` and missing leading folders, as long as one note answers. The result is
+    /// missing `.md`, missing leading folders and missing invisible characters, as long as one note
+    /// answers. The result is
     /// spelled as on disk.
     pub fn resolve(&self, text: &str) -> Result<NotePath, VaultError> {
         let asked = note_path(text)?;
@@ -206,12 +208,12 @@ pub(crate) fn spellings(asked: &NotePath) -> Result<Vec<NotePath>, VaultError> {
 /// The notes that answer to `asked`. Each way of answering counts only if none before it found
 /// any: the same path in another Unicode form, in another case, at the end of a longer path.
 fn candidates(listing: &Listing, asked: &NotePath) -> Vec<NotePath> {
-    let wanted = fold(asked.as_str());
+    let wanted = fold(&visible(asked.as_str()));
     let wanted = wanted.strip_suffix(".md").unwrap_or(&wanted);
     let mut answers: [Vec<NotePath>; 3] = Default::default();
     let files = listing.entries.iter().filter(|entry| entry.kind != EntryKind::Folder);
     for path in files.map(|entry| &entry.path) {
-        let folded = fold(path.as_str());
+        let folded = fold(&visible(path.as_str()));
         let named = folded.strip_suffix(".md").unwrap_or(&folded);
         let [same, same_case, ending] = &mut answers;
         if path == asked {
