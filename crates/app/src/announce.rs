@@ -26,6 +26,8 @@ pub(crate) enum News {
     Sent { turn: OpenTurn, question: Option<Question>, cut: Option<TurnId> },
     /// Other things stand in a conversation now.
     Reordered(ConversationId),
+    /// A conversation stands differently in the list, or is there no longer.
+    Row(ConversationId),
     /// More changes wait.
     Planned(ConversationId),
     /// The user has decided about waiting changes.
@@ -61,6 +63,7 @@ impl Announcer {
                 News::Turn(turn, event) => self.turn(turn, event, &ended).await,
                 News::Sent { turn, question, cut } => self.sent(&turn, question, cut).await,
                 News::Reordered(conversation) => self.reordered(conversation).await,
+                News::Row(conversation) => self.moved(conversation).await,
                 News::Planned(conversation) => self.planned(&conversation).await,
                 News::Decided(conversation) => self.decided(&conversation).await,
                 News::Applied(sets) => applied::tell(&self.store, &self.feed, sets).await,
@@ -260,6 +263,15 @@ impl Announcer {
 
     fn item(&self, conversation: &ConversationId, item: Item) {
         self.feed.tell(AppEvent::ItemChanged { conversation: conversation.clone(), item });
+    }
+
+    async fn moved(&self, conversation: ConversationId) -> Result<(), UserError> {
+        let row = self.store.conversation(&conversation).await.map_err(user_error)?;
+        self.feed.tell(match row {
+            Some(conversation) => AppEvent::ConversationChanged { conversation },
+            None => AppEvent::ConversationGone { conversation },
+        });
+        Ok(())
     }
 
     async fn row(&self, conversation: &ConversationId) -> Result<(), UserError> {

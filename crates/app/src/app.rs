@@ -32,9 +32,6 @@ use crate::purpose::Purpose;
 use crate::trouble::{not_opened, sentence, user_error};
 use crate::{config, link, no_tools, review, sample, secrets, spending};
 
-/// How many conversations the list shows.
-const LISTED: u32 = 500;
-
 /// What to do when there is no folder to open: none was asked for, and none was open before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fallback {
@@ -200,13 +197,11 @@ impl App {
         let _ = opening.wait_for(|opening| !opening).await;
         let seq = self.inner.around.feed.subscribe(listener);
         let open = self.inner.open.read().await.clone();
-        let (vault, hub, conversations) = match &open {
-            Some(open) => (
-                Some(open.info().await),
-                open.hub_status(),
-                open.store.conversations(LISTED).await.map_err(user_error)?,
-            ),
-            None => (None, HubStatus { state: HubState::Off, trouble: None }, Vec::new()),
+        let (vault, hub, (conversations, more_conversations)) = match &open {
+            Some(open) => {
+                (Some(open.info().await), open.hub_status(), open.first_conversations().await?)
+            }
+            None => (None, HubStatus { state: HubState::Off, trouble: None }, (Vec::new(), false)),
         };
         let unwatched = open.as_ref().and_then(|open| open.noticed.problem());
         Ok(Snapshot {
@@ -216,6 +211,7 @@ impl App {
             provider: self.inner.around.answering.get().await.status.clone(),
             hub,
             conversations,
+            more_conversations,
             problems: self.problems().all().into_iter().chain(unwatched).collect(),
         })
     }

@@ -43,6 +43,7 @@ mod resume;
 mod review;
 mod sample;
 mod secrets;
+mod shelf;
 mod shown;
 mod spending;
 mod submit;

@@ -136,6 +136,7 @@ impl OpenVault {
             problems.extend(open.go_on().await.err());
             open.spawn(Arc::clone(&open).watch());
             open.spawn(Arc::clone(&open).tend_history(history::KEPT));
+            open.spawn(Arc::clone(&open).tend_conversations());
         }
         open.spawn(Arc::clone(&open).keep_index());
         open.listen(ears);

@@ -70,7 +70,7 @@ pub(crate) async fn end_cut_turns(
 
 /// Waiting changes whose files hold them already: the verdict was cut before it was noted.
 async fn close_reviews(store: &Store) -> Result<(), UserError> {
-    let all = store.conversations(u32::MAX).await.map_err(user_error)?;
+    let all = store.awaited_conversations().await.map_err(user_error)?;
     for conversation in all.into_iter().filter(|conversation| conversation.waiting_notes > 0) {
         let open = store.open_change_set(&conversation.id).await.map_err(user_error)?;
         let Some(set) = open else { continue };

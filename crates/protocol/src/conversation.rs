@@ -30,6 +30,8 @@ pub struct Conversation {
     pub state: ConversationState,
     /// Whether it came over the hub.
     pub from_hub: bool,
+    /// Whether the user has put it away.
+    pub archived: bool,
     /// When something last happened in it.
     pub updated_at: Timestamp,
     /// The question it waits with, in words.

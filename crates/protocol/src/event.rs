@@ -90,8 +90,10 @@ pub struct Snapshot {
     pub provider: ProviderStatus,
     /// The link.
     pub hub: HubStatus,
-    /// The list, newest first.
+    /// The first page of the list, newest first, and all that wait for the user.
     pub conversations: Vec<Conversation>,
+    /// Whether the list has more pages.
+    pub more_conversations: bool,
     /// What went wrong at start, in words (a broken settings file, a vault that is gone).
     pub problems: Vec<crate::UserError>,
 }
@@ -113,6 +115,11 @@ pub enum AppEvent {
     ConversationChanged {
         /// The row.
         conversation: Conversation,
+    },
+    /// A conversation is not there any more: it was deleted.
+    ConversationGone {
+        /// Which.
+        conversation: ConversationId,
     },
     /// An item is new, or replaces the one with its id.
     ItemChanged {

@@ -25,6 +25,7 @@ pub mod reaction;
 pub mod request;
 pub mod review;
 pub mod settings;
+pub mod shelf;
 pub mod spent;
 pub mod time;
 pub mod turn;

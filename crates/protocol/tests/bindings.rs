@@ -21,6 +21,9 @@ use protocol::review::{DiffLine, Hunk, Sign, Words};
 use protocol::settings::{
     ExtraRoot, HubSettings, KeyPolicy, PrivateSettings, SpendingSettings, Theme,
 };
+use protocol::shelf::{
+    ConversationPage, FoundConversations, FoundSaid, ListConversations, SaidAt, SaidBy, Shelf,
+};
 use protocol::spent::{MonthSpent, Spent, TurnSpent};
 use protocol::{
     AppEvent, CallId, ChangeKind, ChangeSetId, Conversation, ConversationId, ConversationState,
@@ -122,6 +125,13 @@ fn bindings() -> String {
         Forgetting,
         Variant,
         ConversationView,
+        Shelf,
+        ListConversations,
+        ConversationPage,
+        SaidBy,
+        SaidAt,
+        FoundSaid,
+        FoundConversations,
         Snapshot,
         AppEvent,
         Numbered,

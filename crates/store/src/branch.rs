@@ -24,6 +24,16 @@ impl Store {
         commit!(self, "show_variant", "show another variant", |db| show(db, message, number))
     }
 
+    /// Shows a conversation as it goes on in a branch in which `turn` is heard; where it is heard
+    /// already, or never ran, nothing changes.
+    pub async fn show_turn(
+        &self,
+        conversation: &ConversationId,
+        turn: &TurnId,
+    ) -> Result<(), StoreError> {
+        commit!(self, "show_turn", "show another variant", |db| show_with(db, conversation, turn))
+    }
+
     /// The messages of the shown branch that were put in several ways, in order.
     pub async fn variants(
         &self,
@@ -203,6 +213,31 @@ async fn show(
     let branch = at.and_then(|at| branch.get(at)).ok_or_else(missing)?;
     set_shown(db, &found.conversation, *branch).await?;
     Ok(found.conversation)
+}
+
+async fn show_with(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+    turn: &TurnId,
+) -> Result<(), Failure> {
+    let branch = shown(db, conversation).await?;
+    let elsewhere: Option<i64> = sqlx::query_scalar(concat!(
+        line!(),
+        "SELECT t.branch FROM turn t
+         WHERE t.id = ?3 AND t.conversation = ?1 AND NOT EXISTS (
+             SELECT 1 FROM line WHERE line.branch = t.branch
+                 AND coalesce(t.ran, 9223372036854775806) < line.until
+         )"
+    ))
+    .bind(conversation.as_str())
+    .bind(branch)
+    .bind(turn.as_str())
+    .fetch_optional(&mut *db)
+    .await?;
+    match elsewhere {
+        Some(branch) => set_shown(db, conversation, branch).await,
+        None => Ok(()),
+    }
 }
 
 async fn set_shown(

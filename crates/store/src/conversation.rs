@@ -1,16 +1,14 @@
 //! The table `conversation`: names, states and the list.
 
+use protocol::shelf::{ConversationPage, Shelf};
 use protocol::{Conversation, ConversationId, ConversationState, Timestamp};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
-use crate::column::{Columns, json, word};
+use crate::column::{Columns, word};
 use crate::commit::{commit, read};
 use crate::error::Failure;
 use crate::{Store, StoreError};
-
-/// How much of a conversation's last words stands in the list of ended ones, in characters.
-const EXCERPT: usize = 300;
 
 impl Store {
     /// Begins a conversation. `from_hub` is the day that a hub's messages gather in
@@ -45,9 +43,20 @@ impl Store {
         read!(self, "read the conversation", |db| one(db, id))
     }
 
-    /// The list, newest first, at most `limit` long.
-    pub async fn conversations(&self, limit: u32) -> Result<Vec<Conversation>, StoreError> {
-        read!(self, "list the conversations", |db| newest(db, limit))
+    /// A page of the list, newest first, at most `limit` long: what stands behind `before`, or the
+    /// beginning.
+    pub async fn conversations(
+        &self,
+        shelf: Shelf,
+        before: Option<&ConversationId>,
+        limit: u32,
+    ) -> Result<ConversationPage, StoreError> {
+        read!(self, "list the conversations", |db| page(db, shelf, before, limit))
+    }
+
+    /// All that wait for the user, wherever they lie, newest first.
+    pub async fn awaited_conversations(&self) -> Result<Vec<Conversation>, StoreError> {
+        read!(self, "list what waits", |db| awaited(db))
     }
 
     /// The conversation that gathers a day's hub messages.
@@ -55,7 +64,7 @@ impl Store {
         read!(self, "find the hub's conversation", |db| of_hub_day(db, day))
     }
 
-    /// Gives it another name.
+    /// Gives it the name that the user chose.
     pub async fn rename(&self, id: &ConversationId, title: &str) -> Result<(), StoreError> {
         commit!(self, "rename", "rename the conversation", |db| set_title(db, id, title))
     }
@@ -68,21 +77,6 @@ impl Store {
     ) -> Result<(), StoreError> {
         commit!(self, "set_state", "end or reopen the conversation", |db| store_state(
             db, id, state
-        ))
-    }
-
-    /// Ended conversations, newest first, each with its last words (else its first), at most 300
-    /// characters. With a query: those where each of its words stands in the name or in what was
-    /// said; upper and lower case are told apart outside ASCII.
-    pub async fn ended_conversations(
-        &self,
-        limit: u32,
-        query: Option<&str>,
-    ) -> Result<Vec<(Conversation, String)>, StoreError> {
-        read!(self, "search the ended conversations", |db| ended(
-            db,
-            limit,
-            query.unwrap_or_default()
         ))
     }
 }
@@ -110,28 +104,59 @@ async fn insert(db: &mut SqliteConnection, new: &NewConversation<'_>) -> Result<
     Ok(())
 }
 
+/// The columns that [`from_row`] reads.
+macro_rules! row {
+    () => {
+        "SELECT id, title, state, from_hub, archived, updated_at, waiting_question, waiting_notes,
+             interrupted, working
+         FROM listed"
+    };
+}
+
 async fn one(
     db: &mut SqliteConnection,
     id: &ConversationId,
 ) -> Result<Option<Conversation>, sqlx::Error> {
-    sqlx::query(
-        "SELECT id, title, state, from_hub, updated_at, waiting_question, waiting_notes,
-             interrupted, working
-         FROM listed WHERE id = ?",
-    )
-    .bind(id.as_str())
-    .try_map(|row| from_row(&row))
-    .fetch_optional(db)
-    .await
+    sqlx::query(concat!(row!(), " WHERE id = ?"))
+        .bind(id.as_str())
+        .try_map(|row| from_row(&row))
+        .fetch_optional(db)
+        .await
 }
 
-async fn newest(db: &mut SqliteConnection, limit: u32) -> Result<Vec<Conversation>, sqlx::Error> {
-    sqlx::query(
-        "SELECT id, title, state, from_hub, updated_at, waiting_question, waiting_notes,
-             interrupted, working
-         FROM listed ORDER BY updated_at DESC, id DESC LIMIT ?",
-    )
-    .bind(limit)
+async fn page(
+    db: &mut SqliteConnection,
+    shelf: Shelf,
+    before: Option<&ConversationId>,
+    limit: u32,
+) -> Result<ConversationPage, sqlx::Error> {
+    let since: Option<i64> = sqlx::query_scalar("SELECT updated_at FROM conversation WHERE id = ?")
+        .bind(before.map(ConversationId::as_str))
+        .fetch_optional(&mut *db)
+        .await?;
+    let mut conversations = sqlx::query(concat!(
+        row!(),
+        " WHERE archived = ?1 AND (updated_at, id) < (?2, ?3)
+         ORDER BY updated_at DESC, id DESC LIMIT ?4"
+    ))
+    .bind(shelf == Shelf::Archived)
+    .bind(since.unwrap_or(i64::MAX))
+    .bind(before.map_or("", ConversationId::as_str))
+    .bind(i64::from(limit) + 1)
+    .try_map(|row| from_row(&row))
+    .fetch_all(db)
+    .await?;
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let more = conversations.len() > limit;
+    conversations.truncate(limit);
+    Ok(ConversationPage { conversations, more })
+}
+
+async fn awaited(db: &mut SqliteConnection) -> Result<Vec<Conversation>, sqlx::Error> {
+    sqlx::query(concat!(
+        row!(),
+        " WHERE id IN (SELECT id FROM awaited) ORDER BY updated_at DESC, id DESC"
+    ))
     .try_map(|row| from_row(&row))
     .fetch_all(db)
     .await
@@ -141,7 +166,7 @@ async fn of_hub_day(
     db: &mut SqliteConnection,
     day: &str,
 ) -> Result<Option<ConversationId>, sqlx::Error> {
-    sqlx::query("SELECT id FROM conversation WHERE hub_day = ?")
+    sqlx::query("SELECT id FROM conversation WHERE hub_day = ? AND deleted_at IS NULL")
         .bind(day)
         .try_map(|row: SqliteRow| row.text("id"))
         .fetch_optional(db)
@@ -153,7 +178,7 @@ async fn set_title(
     id: &ConversationId,
     title: &str,
 ) -> Result<(), Failure> {
-    let renamed = sqlx::query("UPDATE conversation SET title = ?2 WHERE id = ?1")
+    let renamed = sqlx::query("UPDATE conversation SET title = ?2, named_by = 'user' WHERE id = ?1 AND deleted_at IS NULL")
         .bind(id.as_str())
         .bind(title)
         .execute(db)
@@ -174,81 +199,43 @@ pub(crate) async fn store_state(
     found(stored.rows_affected(), id)
 }
 
-/// Something happened in it. Its time never goes back, whatever the clock does.
+/// Somebody writes in it: it goes on, and lies in the list.
+pub(crate) async fn reopen(
+    db: &mut SqliteConnection,
+    id: &ConversationId,
+) -> Result<(), sqlx::Error> {
+    sqlx::query("UPDATE conversation SET state = 'active', archived = 0 WHERE id = ?")
+        .bind(id.as_str())
+        .execute(db)
+        .await?;
+    Ok(())
+}
+
+/// Something happened in it. Its time never goes back, whatever the clock does. Nothing happens in
+/// one that is deleted.
 pub(crate) async fn touch(
     db: &mut SqliteConnection,
     id: &ConversationId,
     at: Timestamp,
 ) -> Result<(), Failure> {
-    let touched =
-        sqlx::query("UPDATE conversation SET updated_at = max(updated_at, ?2) WHERE id = ?1")
-            .bind(id.as_str())
-            .bind(at.0)
-            .execute(db)
-            .await?;
+    let touched = sqlx::query(
+        "UPDATE conversation SET updated_at = max(updated_at, ?2)
+         WHERE id = ?1 AND deleted_at IS NULL",
+    )
+    .bind(id.as_str())
+    .bind(at.0)
+    .execute(db)
+    .await?;
     found(touched.rows_affected(), id)
 }
 
-async fn ended(
-    db: &mut SqliteConnection,
-    limit: u32,
-    query: &str,
-) -> Result<Vec<(Conversation, String)>, sqlx::Error> {
-    let words: Vec<String> = query.split_whitespace().map(like_anywhere).collect();
-    sqlx::query(
-        "WITH said AS (
-             SELECT m.conversation, m.role, t.number, m.position, p.key AS part,
-                 CASE p.value ->> '$.type'
-                     WHEN 'text' THEN p.value ->> '$.text'
-                     WHEN 'call' THEN CASE p.value ->> '$.tool'
-                         WHEN 'send_message' THEN p.value ->> '$.arguments.message'
-                     END
-                 END AS words
-             FROM message m JOIN turn t ON t.id = m.turn, json_each(m.parts) p
-         )
-         SELECT l.id, l.title, l.state, l.from_hub, l.updated_at, l.waiting_question,
-             l.waiting_notes, l.interrupted, l.working,
-             coalesce(
-                 (SELECT s.words FROM said s
-                  WHERE s.conversation = l.id AND s.role = 'assistant' AND s.words <> ''
-                  ORDER BY s.number DESC, s.position DESC, s.part DESC LIMIT 1),
-                 (SELECT s.words FROM said s
-                  WHERE s.conversation = l.id AND s.words <> ''
-                  ORDER BY s.number, s.position, s.part LIMIT 1),
-                 ''
-             ) AS words
-         FROM listed l
-         WHERE l.state = 'ended' AND NOT EXISTS (
-             SELECT 1 FROM json_each(?1) w
-             WHERE NOT l.title LIKE w.value ESCAPE '\\' AND NOT EXISTS (
-                 SELECT 1 FROM said s
-                 WHERE s.conversation = l.id AND s.words LIKE w.value ESCAPE '\\'
-             )
-         )
-         ORDER BY l.updated_at DESC, l.id DESC LIMIT ?2",
-    )
-    .bind(json(&words)?)
-    .bind(limit)
-    .try_map(|row: SqliteRow| {
-        let words: String = row.try_get("words")?;
-        Ok((from_row(&row)?, words.chars().take(EXCERPT).collect()))
-    })
-    .fetch_all(db)
-    .await
-}
-
-/// The pattern of `LIKE` that finds `word` as it is written.
-fn like_anywhere(word: &str) -> String {
-    let quoted = word.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
-    format!("%{quoted}%")
-}
-
-fn from_row(row: &SqliteRow) -> Result<Conversation, sqlx::Error> {
+pub(crate) fn from_row(row: &SqliteRow) -> Result<Conversation, sqlx::Error> {
     Ok(Conversation {
         id: row.text("id")?,
         title: row.text("title")?,
         state: row.word("state")?,
         from_hub: row.try_get("from_hub")?,
+        archived: row.try_get("archived")?,
         updated_at: row.at("updated_at")?,
         waiting_question: row.maybe_text("waiting_question")?,
         waiting_notes: row.try_get("waiting_notes")?,
@@ -257,6 +244,6 @@ fn from_row(row: &SqliteRow) -> Result<Conversation, sqlx::Error> {
     })
 }
 
-fn found(rows: u64, id: &ConversationId) -> Result<(), Failure> {
+pub(crate) fn found(rows: u64, id: &ConversationId) -> Result<(), Failure> {
     if rows == 0 { Err(Failure::not_found("conversation", id)) } else { Ok(()) }
 }

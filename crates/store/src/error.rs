@@ -45,6 +45,9 @@ pub enum StoreError {
     /// The question no longer waits, though nobody answered it.
     #[error("this question was withdrawn: send the words as a new message")]
     Withdrawn,
+    /// The conversation is being answered.
+    #[error("an answer is being written in this conversation: stop it, or wait for it, first")]
+    Working,
     /// The id names nothing, or nothing in the state that the operation needs.
     #[error("there is no {what} `{id}`")]
     NotFound {

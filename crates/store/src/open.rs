@@ -27,6 +27,7 @@ fn migrations() -> Vec<Migration> {
         (6, "taken_up", include_str!("../migrations/0006_taken_up.sql")),
         (7, "whole", include_str!("../migrations/0007_whole.sql")),
         (8, "cost", include_str!("../migrations/0008_cost.sql")),
+        (9, "conversations", include_str!("../migrations/0009_conversations.sql")),
     ]
     .into_iter()
     .map(|(version, name, sql)| {

@@ -96,7 +96,7 @@ impl Store {
 async fn submit(db: &mut SqliteConnection, new: &NewTurn) -> Result<(), Failure> {
     let NewTurn { message, turn, .. } = new;
     conversation::touch(db, &message.conversation, message.at).await?;
-    conversation::store_state(db, &message.conversation, ConversationState::Active).await?;
+    conversation::reopen(db, &message.conversation).await?;
     if let Some(asked) = &new.answers {
         branch::show_asked(db, &message.conversation, asked).await?;
     }

@@ -94,6 +94,8 @@ pub(crate) async fn begin(
              ORDER BY t.ran IS NULL, t.answers IS NULL, t.number LIMIT 1
          ) AND NOT EXISTS (
              SELECT 1 FROM turn r WHERE r.conversation = ?1 AND r.status = 'running'
+         ) AND EXISTS (
+             SELECT 1 FROM conversation c WHERE c.id = ?1 AND c.deleted_at IS NULL
          )
          RETURNING number",
     )

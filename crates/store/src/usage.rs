@@ -88,17 +88,29 @@ async fn between(
     from: Timestamp,
     until: Timestamp,
 ) -> Result<Spent, sqlx::Error> {
-    let rows = sqlx::query("SELECT * FROM usage WHERE at >= ? AND at < ?")
-        .bind(from.0)
-        .bind(until.0)
-        .try_map(|row| request(&row))
-        .fetch_all(db)
-        .await?;
+    let rows = sqlx::query(
+        "SELECT input, output, cache_read, cache_write, cost FROM usage
+         WHERE at >= ?1 AND at < ?2
+         UNION ALL
+         SELECT input, output, cache_read, cache_write, cost FROM usage_apart
+         WHERE at >= ?1 AND at < ?2",
+    )
+    .bind(from.0)
+    .bind(until.0)
+    .try_map(|row| request(&row))
+    .fetch_all(db)
+    .await?;
     Ok(sum(rows))
 }
 
 async fn first(db: &mut SqliteConnection) -> Result<Option<Timestamp>, sqlx::Error> {
-    let first: Option<i64> = sqlx::query_scalar("SELECT min(at) FROM usage").fetch_one(db).await?;
+    let first: Option<i64> = sqlx::query_scalar(
+        "SELECT min(at) FROM (
+             SELECT min(at) AS at FROM usage UNION ALL SELECT min(at) FROM usage_apart
+         )",
+    )
+    .fetch_one(db)
+    .await?;
     Ok(first.map(Timestamp))
 }
 

@@ -544,6 +544,10 @@ state: ConversationState,
  */
 fromHub: boolean, 
 /**
+ * Whether the user has put it away.
+ */
+archived: boolean, 
+/**
  * When something last happened in it.
  */
 updatedAt: Timestamp, 
@@ -1280,6 +1284,113 @@ question: Question | null,
 review: Review | null, };
 
 /**
+ * Where a conversation lies.
+ */
+export type Shelf = "open" | "archived";
+
+/**
+ * A page of the list to read.
+ */
+export type ListConversations = { 
+/**
+ * Of those that lie here.
+ */
+shelf: Shelf, 
+/**
+ * What stands behind this one; `None` begins with the newest.
+ */
+before: ConversationId | null, };
+
+/**
+ * A page of the list, newest first.
+ */
+export type ConversationPage = { 
+/**
+ * The rows.
+ */
+conversations: Array<Conversation>, 
+/**
+ * Whether others stand behind them.
+ */
+more: boolean, };
+
+/**
+ * Whose words were found.
+ */
+export type SaidBy = "name" | "user" | "assistant" | "change";
+
+/**
+ * The place of words in a conversation.
+ */
+export type SaidAt = { "type": "whole" } | { "type": "item", 
+/**
+ * The turn that it belongs to.
+ */
+turn: TurnId, 
+/**
+ * The item.
+ */
+id: MessageId, } | { "type": "call", 
+/**
+ * The turn that called.
+ */
+turn: TurnId, 
+/**
+ * The call.
+ */
+call: CallId, };
+
+/**
+ * Words that were found.
+ */
+export type FoundSaid = { 
+/**
+ * The conversation.
+ */
+conversation: ConversationId, 
+/**
+ * Its name.
+ */
+title: string, 
+/**
+ * Where it lies.
+ */
+shelf: Shelf, 
+/**
+ * Whose words.
+ */
+by: SaidBy, 
+/**
+ * Where in it.
+ */
+place: SaidAt, 
+/**
+ * When.
+ */
+at: Timestamp, 
+/**
+ * The words around what was looked for.
+ */
+text: string, 
+/**
+ * What was looked for in `text`, as UTF-16 offsets `[start, end)`, ascending.
+ */
+marks: Array<[number, number]>, };
+
+/**
+ * What was found in conversations, newest first.
+ */
+export type FoundConversations = { 
+/**
+ * The first of it.
+ */
+found: Array<FoundSaid>, 
+/**
+ * Whether there is more.
+ */
+more: boolean, };
+
+/**
  * All that the window shows before anything happens.
  */
 export type Snapshot = { 
@@ -1304,9 +1415,13 @@ provider: ProviderStatus,
  */
 hub: HubStatus, 
 /**
- * The list, newest first.
+ * The first page of the list, newest first, and all that wait for the user.
  */
 conversations: Array<Conversation>, 
+/**
+ * Whether the list has more pages.
+ */
+moreConversations: boolean, 
 /**
  * What went wrong at start, in words (a broken settings file, a vault that is gone).
  */
@@ -1319,7 +1434,11 @@ export type AppEvent = { "type": "conversation_changed",
 /**
  * The row.
  */
-conversation: Conversation, } | { "type": "item_changed", 
+conversation: Conversation, } | { "type": "conversation_gone", 
+/**
+ * Which.
+ */
+conversation: ConversationId, } | { "type": "item_changed", 
 /**
  * Where.
  */

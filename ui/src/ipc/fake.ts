@@ -454,6 +454,7 @@ function newView(id: ConversationId, title: string): ConversationView {
       title,
       state: 'active',
       fromHub: false,
+      archived: false,
       updatedAt: Date.now(),
       waitingQuestion: null,
       waitingNotes: 0,

@@ -40,8 +40,10 @@ export class AppState {
   settings = $state.raw<Settings>(unknownSettings);
   provider = $state.raw<ProviderStatus>(unknownProvider);
   hub = $state.raw<HubStatus>({ state: 'off', trouble: null });
-  /** Newest first. */
+  /** Newest first; those that were put away stand among them as far as they are known. */
   conversations = $state.raw<readonly Conversation[]>([]);
+  /** Whether the list goes on behind what is known of it. */
+  moreConversations = $state(false);
   problems = $state.raw<readonly Problem[]>([]);
   /** The conversation in front of the user; `null` is a new one. */
   chat = $state.raw<OpenConversation | null>(null);
@@ -71,6 +73,7 @@ export class AppState {
     this.provider = snapshot.provider;
     this.hub = snapshot.hub;
     this.conversations = snapshot.conversations;
+    this.moreConversations = snapshot.moreConversations;
     this.changes.clear();
     this.forgetting = null;
     this.problems = [];
@@ -91,6 +94,9 @@ export class AppState {
     switch (event.type) {
       case 'conversation_changed':
         this.#putRow(event.conversation);
+        return;
+      case 'conversation_gone':
+        this.#dropRow(event.conversation);
         return;
       case 'item_changed':
       case 'text_added':
@@ -194,6 +200,13 @@ export class AppState {
     const others = this.conversations.filter((other) => other.id !== row.id);
     const at = others.findIndex((other) => other.updatedAt <= row.updatedAt);
     this.conversations = others.toSpliced(at < 0 ? others.length : at, 0, row);
+  }
+
+  /** What was in front of the user gives way to a new conversation. */
+  #dropRow(id: ConversationId): void {
+    this.conversations = this.conversations.filter((row) => row.id !== id);
+    if (this.#missed?.conversation === id) this.#missed = null;
+    if (this.chat?.id === id) this.showNew();
   }
 
   #applyToChat(event: ChatEvent, seq: number): void {

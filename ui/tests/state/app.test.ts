@@ -36,6 +36,17 @@ function open(seq: number, items: Item[] = [], meanwhile: Numbered[] = []): void
   app.show({ ...view(conversation, items), seq });
 }
 
+describe('a conversation that is deleted', () => {
+  it('leaves the list, and gives way to a new one where it was open', () => {
+    open(10);
+    app.receive(numbered(11, { type: 'conversation_gone', conversation: 'c' }));
+    expect(app.conversations).not.toContainEqual(conversation);
+    expect(app.chat).toBeNull();
+    app.receive(numbered(12, { type: 'conversation_changed', conversation }));
+    expect(app.conversations).toContainEqual(conversation);
+  });
+});
+
 describe('the note beside the chat', () => {
   const changedTo = (text: string | null, path = 'Pantry.md'): AppEvent => ({
     type: 'note_changed',

@@ -10,6 +10,8 @@ mod hub;
 mod ledger;
 mod questions;
 mod queued;
+mod said;
+mod shelf;
 mod spending;
 mod story;
 mod taken_back;

@@ -17,7 +17,8 @@ export function needsUser(conversation: Conversation): boolean {
   return waitingQuestion !== null || waitingNotes > 0 || interrupted;
 }
 
-/** Groups that have something in them, in the order they are shown. */
+/** Groups that have something in them, in the order they are shown. What was put away is among them
+ * only while it needs the user. */
 export function groups(conversations: readonly Conversation[], now: Date): Group[] {
   return order
     .map((name) => ({
@@ -27,8 +28,9 @@ export function groups(conversations: readonly Conversation[], now: Date): Group
     .filter((group) => group.conversations.length > 0);
 }
 
-function groupOf(conversation: Conversation, now: Date): GroupName {
+function groupOf(conversation: Conversation, now: Date): GroupName | null {
   if (needsUser(conversation)) return 'needs';
+  if (conversation.archived) return null;
   const midnight = new Date(now).setHours(0, 0, 0, 0);
   if (conversation.updatedAt >= midnight) return 'today';
   if (conversation.updatedAt >= midnight - dayLength) return 'yesterday';

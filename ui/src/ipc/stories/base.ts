@@ -16,6 +16,7 @@ export function row(id: string, title: string, change: Partial<Conversation> = {
     title,
     state: 'active',
     fromHub: false,
+    archived: false,
     updatedAt: daysAgo(0),
     waitingQuestion: null,
     waitingNotes: 0,
@@ -94,6 +95,7 @@ export function healthy(first: readonly Conversation[]): Snapshot {
     },
     hub: { state: 'off', trouble: null },
     conversations: [...first, ...others],
+    moreConversations: false,
     problems: [],
   };
 }

@@ -1,0 +1,193 @@
+//! Conversations as the user keeps them: listed, looked for, named, put away, ended, deleted.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use protocol::conversation::ConversationView;
+use protocol::shelf::{ConversationPage, FoundConversations, ListConversations, Shelf};
+use protocol::{Conversation, ConversationId, ConversationState, Timestamp, TurnId, UserError};
+use store::{Store, StoreError};
+
+use crate::App;
+use crate::announce::News;
+use crate::clock::now;
+use crate::open_vault::OpenVault;
+use crate::trouble::user_error;
+
+/// Rows on a page of the list.
+const PAGE: u32 = 200;
+/// Passages that a search shows.
+const FOUND: u32 = 50;
+/// The longest name, in characters.
+const LONGEST_NAME: usize = 200;
+
+const MINUTE: i64 = 60 * 1000;
+/// A deleted conversation can be brought back for so long; then nothing is left of it.
+const UNDO_STANDS: i64 = 10 * MINUTE;
+/// A conversation of the hub ends when nothing has happened in it for so long.
+const IDLE: i64 = 30 * MINUTE;
+/// How often that is looked after.
+const ROUND: Duration = Duration::from_secs(60);
+
+impl App {
+    /// A page of the list.
+    pub async fn list_conversations(
+        &self,
+        request: &ListConversations,
+    ) -> Result<ConversationPage, UserError> {
+        let open = self.open().await?;
+        let page = open.store.conversations(request.shelf, request.before.as_ref(), PAGE);
+        page.await.map_err(user_error)
+    }
+
+    /// What was said and changed by some words, private notes or not: it is the user who looks.
+    pub async fn search_said(&self, query: &str) -> Result<FoundConversations, UserError> {
+        self.open().await?.store.search_said(query, FOUND).await.map_err(user_error)
+    }
+
+    /// Everything the chat shows of a conversation, in a variant of it in which a turn stands.
+    pub async fn conversation_at(
+        &self,
+        id: &ConversationId,
+        turn: &TurnId,
+    ) -> Result<ConversationView, UserError> {
+        let open = self.open().await?;
+        open.store.show_turn(id, turn).await.map_err(user_error)?;
+        open.view(id).await
+    }
+
+    /// Gives a conversation a name, which is never replaced by one that was made.
+    pub async fn rename_conversation(
+        &self,
+        id: &ConversationId,
+        name: &str,
+    ) -> Result<(), UserError> {
+        let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
+        if name.is_empty() {
+            return Err(UserError::other("A conversation needs a name: type one."));
+        }
+        let name: String = name.chars().take(LONGEST_NAME).collect();
+        let open = self.open().await?;
+        open.store.rename(id, &name).await.map_err(kept)?;
+        open.announce(News::Row(id.clone()));
+        Ok(())
+    }
+
+    /// Puts a conversation away, or takes it out again.
+    pub async fn put_conversation(
+        &self,
+        id: &ConversationId,
+        shelf: Shelf,
+    ) -> Result<(), UserError> {
+        let open = self.open().await?;
+        open.store.put_on(shelf, id).await.map_err(kept)?;
+        open.announce(News::Row(id.clone()));
+        Ok(())
+    }
+
+    /// Ends a conversation: it is then one of those that a model can look up. Writing in it
+    /// reopens it.
+    pub async fn end_conversation(&self, id: &ConversationId) -> Result<(), UserError> {
+        let open = self.open().await?;
+        if open.service.is_working(id) {
+            return Err(user_error(StoreError::Working));
+        }
+        open.store.set_state(id, ConversationState::Ended).await.map_err(kept)?;
+        open.announce(News::Row(id.clone()));
+        Ok(())
+    }
+
+    /// Deletes a conversation. For ten minutes it can be brought back as it was; then its words
+    /// are gone, and what it changed in notes can be taken back still.
+    pub async fn delete_conversation(&self, id: &ConversationId) -> Result<(), UserError> {
+        let open = self.open().await?;
+        // A verdict that is carried out belongs to a conversation.
+        let _alone = open.deciding.lock().await;
+        open.store.delete(id, now()).await.map_err(kept)?;
+        open.announce(News::Row(id.clone()));
+        Ok(())
+    }
+
+    /// Brings a deleted conversation back as it was; what was queued in it goes on.
+    pub async fn restore_conversation(&self, id: &ConversationId) -> Result<(), UserError> {
+        let open = self.open().await?;
+        open.store.restore(id).await.map_err(kept)?;
+        open.announce(News::Row(id.clone()));
+        open.service.wake(id);
+        Ok(())
+    }
+}
+
+impl OpenVault {
+    /// The first page of the list and all that wait for the user, and whether there are more pages.
+    pub(crate) async fn first_conversations(&self) -> Result<(Vec<Conversation>, bool), UserError> {
+        let page = self.store.conversations(Shelf::Open, None, PAGE).await.map_err(user_error)?;
+        let mut rows = page.conversations;
+        for row in self.store.awaited_conversations().await.map_err(user_error)? {
+            if !rows.iter().any(|listed| listed.id == row.id) {
+                rows.push(row);
+            }
+        }
+        rows.sort_by(|a, b| (b.updated_at, &b.id).cmp(&(a.updated_at, &a.id)));
+        Ok((rows, page.more))
+    }
+
+    /// Ends what is idle and removes what was deleted, now and once in a while, until the vault is
+    /// closed.
+    pub(crate) async fn tend_conversations(self: Arc<Self>) {
+        loop {
+            match tended(&self.store, now()).await {
+                Ok(changed) => changed.into_iter().for_each(|id| self.announce(News::Row(id))),
+                Err(error) => tracing::warn!(%error, "conversations could not be looked after"),
+            }
+            tokio::time::sleep(ROUND).await;
+        }
+    }
+}
+
+/// What is due at a time is done; the conversations that stand differently then.
+async fn tended(store: &Store, at: Timestamp) -> Result<Vec<ConversationId>, StoreError> {
+    for id in store.deleted_until(Timestamp(at.0.saturating_sub(UNDO_STANDS))).await? {
+        store.purge(&id).await?;
+    }
+    store.end_idle(Timestamp(at.0.saturating_sub(IDLE))).await
+}
+
+/// A refusal that names no conversation by its id.
+fn kept(error: StoreError) -> UserError {
+    match error {
+        StoreError::NotFound { .. } => UserError::other("This conversation is not there any more."),
+        other => user_error(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_deleted_can_be_brought_back_for_ten_minutes() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::open(&folder.path().join("vault.db")).await.expect("a store");
+        let id = ConversationId::from("c");
+        store.create_conversation(&id, "c", None, Timestamp(0)).await.expect("begun");
+        for (deleted_at, is_there) in [(0, true), (1, false)] {
+            store.delete(&id, Timestamp(1 - deleted_at)).await.expect("deleted");
+            let ended = tended(&store, Timestamp(UNDO_STANDS)).await.expect("tended");
+            assert_eq!(ended, []);
+            assert_eq!(store.restore(&id).await.is_ok(), is_there);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_conversation_of_the_hub_ends_after_half_an_hour_and_one_of_the_window_never() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::open(&folder.path().join("vault.db")).await.expect("a store");
+        let (hub, window) = (ConversationId::from("h"), ConversationId::from("w"));
+        store.create_conversation(&hub, "h", Some("day"), Timestamp(0)).await.expect("begun");
+        store.create_conversation(&window, "w", None, Timestamp(0)).await.expect("begun");
+        assert_eq!(tended(&store, Timestamp(IDLE - 1)).await.expect("tended"), []);
+        assert_eq!(tended(&store, Timestamp(IDLE)).await.expect("tended"), [hub]);
+        assert_eq!(tended(&store, Timestamp(i64::MAX)).await.expect("tended"), []);
+    }
+}

@@ -1,0 +1,102 @@
+//! The list of conversations: its pages, and what was said and changed in them by some words.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use crate::{CallId, Conversation, ConversationId, MessageId, Timestamp, TurnId};
+
+/// Where a conversation lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum Shelf {
+    /// In the list.
+    Open,
+    /// Put away by the user; writing in it takes it out again.
+    Archived,
+}
+
+/// A page of the list to read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ListConversations {
+    /// Of those that lie here.
+    pub shelf: Shelf,
+    /// What stands behind this one; `None` begins with the newest.
+    pub before: Option<ConversationId>,
+}
+
+/// A page of the list, newest first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct ConversationPage {
+    /// The rows.
+    pub conversations: Vec<Conversation>,
+    /// Whether others stand behind them.
+    pub more: bool,
+}
+
+/// Whose words were found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum SaidBy {
+    /// The conversation's name.
+    Name,
+    /// The user's.
+    User,
+    /// The assistant's.
+    Assistant,
+    /// What a change of notes was made of: their paths and what was written.
+    Change,
+}
+
+/// The place of words in a conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum SaidAt {
+    /// All of it: its name was found.
+    Whole,
+    /// What stands in the chat under this id.
+    Item {
+        /// The turn that it belongs to.
+        turn: TurnId,
+        /// The item.
+        id: MessageId,
+    },
+    /// The line of a tool call.
+    Call {
+        /// The turn that called.
+        turn: TurnId,
+        /// The call.
+        call: CallId,
+    },
+}
+
+/// Words that were found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct FoundSaid {
+    /// The conversation.
+    pub conversation: ConversationId,
+    /// Its name.
+    pub title: String,
+    /// Where it lies.
+    pub shelf: Shelf,
+    /// Whose words.
+    pub by: SaidBy,
+    /// Where in it.
+    pub place: SaidAt,
+    /// When.
+    pub at: Timestamp,
+    /// The words around what was looked for.
+    pub text: String,
+    /// What was looked for in `text`, as UTF-16 offsets `[start, end)`, ascending.
+    pub marks: Vec<(u32, u32)>,
+}
+
+/// What was found in conversations, newest first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct FoundConversations {
+    /// The first of it.
+    pub found: Vec<FoundSaid>,
+    /// Whether there is more.
+    pub more: bool,
+}

@@ -1,0 +1,222 @@
+//! The table `passage`: what was said and changed, in words, and where each word stands.
+//!
+//! Triggers keep it with the messages, calls and names that it is made of, in their commits.
+
+use std::collections::BTreeSet;
+
+use protocol::shelf::{FoundConversations, FoundSaid, SaidAt, SaidBy, Shelf};
+use protocol::{Conversation, ConversationId, MessageId, QuestionId};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection};
+
+use crate::column::{Columns, json};
+use crate::commit::read;
+use crate::{Store, StoreError, conversation, view};
+
+/// How much of a conversation's last words stands in the list of ended ones, in characters.
+const EXCERPT: usize = 300;
+/// Words of a query beyond these are not looked for.
+const WORDS: usize = 16;
+/// How many words of a passage stand around what was found.
+const AROUND: u32 = 24;
+/// Stand around a word that was found until its place is counted.
+const MARKS: [char; 2] = ['\u{2}', '\u{3}'];
+
+impl Store {
+    /// Passages in which all words of the query stand, the last one as the beginning of a word;
+    /// newest first, at most `limit`. Accents, and upper and lower case, are not told apart. A
+    /// conversation's name counts where nothing else in it was found.
+    pub async fn search_said(
+        &self,
+        query: &str,
+        limit: u32,
+    ) -> Result<FoundConversations, StoreError> {
+        let words = asked(query);
+        if words.is_empty() {
+            return Ok(FoundConversations { found: Vec::new(), more: false });
+        }
+        let asked = words.join(" ");
+        read!(self, "search the conversations", |db| matching(db, &asked, limit))
+    }
+
+    /// Ended conversations, newest first, each with what it was about in at most 300 characters.
+    /// With a query: those where each of its words stands in the name or in what was said or
+    /// changed. A query without a word finds nothing.
+    pub async fn ended_conversations(
+        &self,
+        limit: u32,
+        query: Option<&str>,
+    ) -> Result<Vec<(Conversation, String)>, StoreError> {
+        let words = query.map(asked);
+        read!(self, "search the ended conversations", |db| ended(db, limit, words.as_deref()))
+    }
+}
+
+/// The words of a query as SQLite's full-text index is asked for them.
+fn asked(query: &str) -> Vec<String> {
+    let finished = query.ends_with(char::is_whitespace);
+    let words = query.split_whitespace().filter(|word| word.contains(char::is_alphanumeric));
+    let words: Vec<String> =
+        words.take(WORDS).map(|word| format!("\"{}\"", word.replace('"', ""))).collect();
+    let last = words.len().saturating_sub(1);
+    let beginning = |(at, word): (usize, String)| {
+        // One letter begins too many words.
+        let is_open = at == last && !finished && word.chars().count() > 3;
+        if is_open { format!("{word}*") } else { word }
+    };
+    words.into_iter().enumerate().map(beginning).collect()
+}
+
+async fn matching(
+    db: &mut SqliteConnection,
+    asked: &str,
+    limit: u32,
+) -> Result<FoundConversations, sqlx::Error> {
+    let mut found = sqlx::query(
+        "SELECT p.conversation, c.title, c.archived, p.kind, p.message, p.turn, p.call, p.at,
+             q.id AS question, snippet(passage_words, 0, ?2, ?3, '…', ?4) AS words
+         FROM passage_words
+             CROSS JOIN passage p ON p.number = passage_words.rowid
+             JOIN conversation c ON c.id = p.conversation
+             LEFT JOIN question q ON q.turn = p.turn AND q.call = p.call
+         WHERE passage_words MATCH ?1 AND c.listed AND c.deleted_at IS NULL
+         ORDER BY passage_words.rowid DESC LIMIT ?5",
+    )
+    .bind(asked)
+    .bind(String::from(MARKS[0]))
+    .bind(String::from(MARKS[1]))
+    .bind(AROUND)
+    .bind(i64::from(limit) + 1)
+    .try_map(|row| said(&row))
+    .fetch_all(db)
+    .await?;
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let more = found.len() > limit;
+    found.truncate(limit);
+    let others: BTreeSet<ConversationId> = found
+        .iter()
+        .filter(|one| one.by != SaidBy::Name)
+        .map(|one| one.conversation.clone())
+        .collect();
+    found.retain(|one| one.by != SaidBy::Name || !others.contains(&one.conversation));
+    Ok(FoundConversations { found, more })
+}
+
+fn said(row: &SqliteRow) -> Result<FoundSaid, sqlx::Error> {
+    let (text, marks) = unmarked(row.try_get("words")?);
+    let archived: bool = row.try_get("archived")?;
+    Ok(FoundSaid {
+        conversation: row.text("conversation")?,
+        title: row.try_get("title")?,
+        shelf: if archived { Shelf::Archived } else { Shelf::Open },
+        by: row.word("kind")?,
+        place: place(row)?,
+        at: row.at("at")?,
+        text,
+        marks,
+    })
+}
+
+fn place(row: &SqliteRow) -> Result<SaidAt, sqlx::Error> {
+    let message: Option<MessageId> = row.maybe_text("message")?;
+    let question: Option<QuestionId> = row.maybe_text("question")?;
+    let Some(id) = message else { return Ok(SaidAt::Whole) };
+    let turn = row.text("turn")?;
+    let Some(call) = row.maybe_text("call")? else { return Ok(SaidAt::Item { turn, id }) };
+    Ok(match (row.word("kind")?, question) {
+        (SaidBy::Change, _) => SaidAt::Call { turn, call },
+        (_, Some(question)) => SaidAt::Item { turn, id: view::asked_id(&question) },
+        (_, None) => SaidAt::Item { id: view::said_id(&turn, &call), turn },
+    })
+}
+
+/// The words without their marks, and where these stood.
+fn unmarked(words: &str) -> (String, Vec<(u32, u32)>) {
+    let (mut text, mut marks) = (String::with_capacity(words.len()), Vec::new());
+    let (mut at, mut began) = (0_u32, None);
+    for character in words.chars() {
+        if character == MARKS[0] {
+            began = Some(at);
+        } else if character == MARKS[1] {
+            marks.extend(began.take().map(|began| (began, at)));
+        } else {
+            text.push(character);
+            at += u32::try_from(character.len_utf16()).unwrap_or(1);
+        }
+    }
+    (text, marks)
+}
+
+async fn ended(
+    db: &mut SqliteConnection,
+    limit: u32,
+    words: Option<&[String]>,
+) -> Result<Vec<(Conversation, String)>, sqlx::Error> {
+    let among = match words {
+        None => None,
+        Some(words) => Some(json(&holding_all(db, words).await?)?),
+    };
+    sqlx::query(
+        "SELECT l.*, coalesce(
+             (SELECT p.words FROM passage p WHERE p.conversation = l.id AND p.kind = 'assistant'
+              ORDER BY p.number DESC LIMIT 1),
+             (SELECT p.words FROM passage p WHERE p.conversation = l.id AND p.kind = 'user'
+              ORDER BY p.number LIMIT 1),
+             ''
+         ) AS words
+         FROM listed l
+         WHERE l.state = 'ended' AND (?1 IS NULL OR l.id IN (SELECT value FROM json_each(?1)))
+         ORDER BY l.updated_at DESC, l.id DESC LIMIT ?2",
+    )
+    .bind(among)
+    .bind(limit)
+    .try_map(|row: SqliteRow| {
+        let words: String = row.try_get("words")?;
+        Ok((conversation::from_row(&row)?, words.chars().take(EXCERPT).collect()))
+    })
+    .fetch_all(db)
+    .await
+}
+
+/// Conversations in which each of the words stands somewhere.
+async fn holding_all(
+    db: &mut SqliteConnection,
+    words: &[String],
+) -> Result<BTreeSet<String>, sqlx::Error> {
+    let mut all: Option<BTreeSet<String>> = None;
+    for word in words {
+        let holding: Vec<String> = sqlx::query_scalar(
+            "SELECT DISTINCT p.conversation
+             FROM passage_words CROSS JOIN passage p ON p.number = passage_words.rowid
+             WHERE passage_words MATCH ?",
+        )
+        .bind(word)
+        .fetch_all(&mut *db)
+        .await?;
+        all = Some(match all {
+            None => holding.into_iter().collect(),
+            Some(all) => holding.into_iter().filter(|id| all.contains(id)).collect(),
+        });
+    }
+    Ok(all.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_is_its_words_and_the_last_may_go_on() {
+        assert_eq!(asked("buy mil"), ["\"buy\"", "\"mil\"*"]);
+        assert_eq!(asked("buy mil "), ["\"buy\"", "\"mil\""]);
+        assert_eq!(asked("100% - \"a"), ["\"100%\"", "\"a\""]);
+        assert_eq!(asked("OR NEAR("), ["\"OR\"", "\"NEAR(\"*"]);
+        assert_eq!(asked(" % "), Vec::<String>::new());
+    }
+
+    #[test]
+    fn marks_are_counted_as_the_window_counts() {
+        let (text, marks) = unmarked("🐈 \u{2}milk\u{3} and \u{2}mint\u{3}\u{2}");
+        assert_eq!((text.as_str(), marks), ("🐈 milk and mint", vec![(3, 7), (12, 16)]));
+    }
+}

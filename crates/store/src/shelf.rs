@@ -1,0 +1,195 @@
+//! Where a conversation lies: in the list, put away, or deleted for as long as that can be undone.
+
+use protocol::shelf::Shelf;
+use protocol::{ConversationId, Timestamp, fault};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Connection, SqliteConnection};
+
+use crate::column::Columns;
+use crate::commit::{commit, read};
+use crate::conversation::found;
+use crate::error::{Doing, Failure};
+use crate::{Store, StoreError};
+
+impl Store {
+    /// Puts a conversation away, or takes it out again. Nothing else changes in it.
+    pub async fn put_on(&self, shelf: Shelf, id: &ConversationId) -> Result<(), StoreError> {
+        commit!(self, "put_on", "put the conversation away", |db| set_archived(
+            db,
+            id,
+            shelf == Shelf::Archived
+        ))
+    }
+
+    /// Takes a conversation out of every list and search; [`Store::restore`] brings it back as it
+    /// was. Refused with [`StoreError::Working`] while it is being answered, or waits to be.
+    pub async fn delete(&self, id: &ConversationId, at: Timestamp) -> Result<(), StoreError> {
+        commit!(self, "delete", "delete the conversation", |db| mark_deleted(db, id, at))
+    }
+
+    /// Brings a deleted conversation back; refused with [`StoreError::NotFound`] when it is gone.
+    pub async fn restore(&self, id: &ConversationId) -> Result<(), StoreError> {
+        commit!(self, "restore", "bring the conversation back", |db| unmark_deleted(db, id))
+    }
+
+    /// Conversations that were deleted until `at`.
+    pub async fn deleted_until(&self, at: Timestamp) -> Result<Vec<ConversationId>, StoreError> {
+        read!(self, "look for deleted conversations", |db| deleted(db, at))
+    }
+
+    /// Removes all that is stored of a deleted conversation in one durable commit, its words out of
+    /// the file as well. The ledger of what it changed and what it cost stay. One that is not
+    /// deleted is left as it is.
+    pub async fn purge(&self, id: &ConversationId) -> Result<(), StoreError> {
+        self.remove(id).await.doing(self, "remove the deleted conversation")
+    }
+
+    async fn remove(&self, id: &ConversationId) -> Result<(), Failure> {
+        let mut lent = self.writer.lend().await?;
+        let mut transaction = lent.forgetting().await?.begin_with("BEGIN IMMEDIATE").await?;
+        if is_deleted(&mut transaction, id).await? {
+            remove_rows(&mut transaction, id).await?;
+        }
+        fault::point("store.purge.before");
+        transaction.commit().await?;
+        fault::point("store.purge.after");
+        lent.give_back();
+        Ok(())
+    }
+
+    /// Ends the conversations of the hub in which nothing happened since `since`, but for those
+    /// that wait or are worked on, and says which.
+    pub async fn end_idle(&self, since: Timestamp) -> Result<Vec<ConversationId>, StoreError> {
+        commit!(self, "end_idle", "end idle conversations", |db| end_quiet(db, since))
+    }
+}
+
+async fn set_archived(
+    db: &mut SqliteConnection,
+    id: &ConversationId,
+    archived: bool,
+) -> Result<(), Failure> {
+    let put =
+        sqlx::query("UPDATE conversation SET archived = ?2 WHERE id = ?1 AND deleted_at IS NULL")
+            .bind(id.as_str())
+            .bind(archived)
+            .execute(db)
+            .await?;
+    found(put.rows_affected(), id)
+}
+
+async fn mark_deleted(
+    db: &mut SqliteConnection,
+    id: &ConversationId,
+    at: Timestamp,
+) -> Result<(), Failure> {
+    let working: bool = sqlx::query_scalar(
+        "SELECT EXISTS (
+             SELECT 1 FROM turn WHERE conversation = ?1
+                 AND (status = 'running' OR (status = 'queued' AND origin <> 'window'))
+         )",
+    )
+    .bind(id.as_str())
+    .fetch_one(&mut *db)
+    .await?;
+    if working {
+        return Err(Failure::Refused(StoreError::Working));
+    }
+    let deleted = sqlx::query(
+        "UPDATE conversation SET deleted_at = ?2, hub_day = hub_day || ' ' || id
+         WHERE id = ?1 AND listed AND deleted_at IS NULL",
+    )
+    .bind(id.as_str())
+    .bind(at.0)
+    .execute(db)
+    .await?;
+    found(deleted.rows_affected(), id)
+}
+
+/// The day of a hub may have begun another conversation meanwhile; then it stays with that.
+async fn unmark_deleted(db: &mut SqliteConnection, id: &ConversationId) -> Result<(), Failure> {
+    let restored = sqlx::query(
+        "UPDATE conversation SET deleted_at = NULL, hub_day = CASE
+             WHEN EXISTS (
+                 SELECT 1 FROM conversation o WHERE o.hub_day = replace(conversation.hub_day, ' ' || ?1, '')
+             ) THEN hub_day
+             ELSE replace(hub_day, ' ' || ?1, '')
+         END
+         WHERE id = ?1 AND deleted_at IS NOT NULL",
+    )
+    .bind(id.as_str())
+    .execute(db)
+    .await?;
+    found(restored.rows_affected(), id)
+}
+
+async fn deleted(
+    db: &mut SqliteConnection,
+    at: Timestamp,
+) -> Result<Vec<ConversationId>, sqlx::Error> {
+    sqlx::query("SELECT id FROM conversation WHERE deleted_at <= ? ORDER BY deleted_at")
+        .bind(at.0)
+        .try_map(|row: SqliteRow| row.text("id"))
+        .fetch_all(db)
+        .await
+}
+
+async fn is_deleted(db: &mut SqliteConnection, id: &ConversationId) -> Result<bool, sqlx::Error> {
+    sqlx::query_scalar(
+        "SELECT EXISTS (SELECT 1 FROM conversation WHERE id = ? AND deleted_at IS NOT NULL)",
+    )
+    .bind(id.as_str())
+    .fetch_one(db)
+    .await
+}
+
+/// What the keys promise is kept here by hand: this connection does not look after them. Hub
+/// messages keep their ids, so that none is taken for a new one.
+const REMOVING: [&str; 14] = [
+    "INSERT INTO usage_apart (model, input, output, cache_read, cache_write, at, cost)
+     SELECT model, input, output, cache_read, cache_write, at, cost FROM usage
+     WHERE turn IN (SELECT id FROM turn WHERE conversation = ?1)",
+    "DELETE FROM usage WHERE turn IN (SELECT id FROM turn WHERE conversation = ?1)",
+    "DELETE FROM outbox WHERE state <> 'waiting' AND message_id IN (
+         SELECT i.id FROM inbox i JOIN turn t ON t.id = i.turn WHERE t.conversation = ?1
+     )",
+    "UPDATE inbox SET text = '', error = NULL
+     WHERE turn IN (SELECT id FROM turn WHERE conversation = ?1)",
+    "DELETE FROM whole_result WHERE turn IN (SELECT id FROM turn WHERE conversation = ?1)",
+    "DELETE FROM tool_call WHERE turn IN (SELECT id FROM turn WHERE conversation = ?1)",
+    "DELETE FROM planned_change
+     WHERE change_set IN (SELECT id FROM change_set WHERE conversation = ?1)",
+    "DELETE FROM change_set WHERE conversation = ?1",
+    "DELETE FROM question WHERE conversation = ?1",
+    "DELETE FROM branch WHERE conversation = ?1",
+    "DELETE FROM message WHERE conversation = ?1",
+    "DELETE FROM passage WHERE conversation = ?1",
+    "DELETE FROM turn WHERE conversation = ?1",
+    "DELETE FROM conversation WHERE id = ?1",
+];
+
+async fn remove_rows(db: &mut SqliteConnection, id: &ConversationId) -> Result<(), sqlx::Error> {
+    for query in REMOVING {
+        sqlx::query(query).bind(id.as_str()).execute(&mut *db).await?;
+    }
+    Ok(())
+}
+
+async fn end_quiet(
+    db: &mut SqliteConnection,
+    since: Timestamp,
+) -> Result<Vec<ConversationId>, sqlx::Error> {
+    sqlx::query(
+        "UPDATE conversation SET state = 'ended'
+         WHERE hub_day IS NOT NULL AND state = 'active' AND deleted_at IS NULL
+             AND updated_at <= ? AND id NOT IN (SELECT id FROM awaited) AND NOT EXISTS (
+                 SELECT 1 FROM turn t
+                 WHERE t.conversation = conversation.id AND t.status IN ('queued', 'running')
+             )
+         RETURNING id",
+    )
+    .bind(since.0)
+    .try_map(|row: SqliteRow| row.text("id"))
+    .fetch_all(db)
+    .await
+}
