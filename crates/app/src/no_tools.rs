@@ -2,7 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "a file of the data folder, not a note")]
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use llm::NoTools;
@@ -26,7 +26,7 @@ pub(crate) fn no_tools(data: &DataDir) -> NoTools {
     NoTools::kept(known, move |address, model| keep(&file, &found, address, model))
 }
 
-fn keep(file: &PathBuf, found: &Mutex<Found>, address: &str, model: &str) {
+fn keep(file: &Path, found: &Mutex<Found>, address: &str, model: &str) {
     let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
     found.insert((address.to_owned(), model.to_owned()), now().0);
     if let Err(error) = write_private(file, written(&found).as_bytes()) {
