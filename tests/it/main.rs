@@ -22,6 +22,7 @@ mod faults;
 mod fresh;
 mod history;
 mod hub_profile;
+mod hunks;
 mod imperfect;
 mod inbox;
 mod injection;

@@ -89,9 +89,8 @@ async fn a_verdict_counts_once() {
     let running = home.open(asking(&model)).await;
     let conversation = running.say(None, "play review").await;
     let review = running.view(&conversation).await.review.expect("three notes wait");
-    let accepted = review.notes.iter().map(|note| note.path.clone()).collect();
-    let verdict =
-        protocol::request::DecideReview { review: review.id, accepted, rejected: Vec::new() };
+    let accepted: Vec<_> = review.notes.iter().map(|note| note.path.clone()).collect();
+    let verdict = review.verdict(&accepted, &[]);
     running.app.decide_review(&verdict).await.expect("applied");
     home.notes.write("Alpha.md", note("Alpha.md"));
 

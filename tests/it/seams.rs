@@ -4,7 +4,6 @@
 use std::path::Path;
 
 use protocol::conversation::Item;
-use protocol::request::DecideReview;
 use protocol::{AppEvent, ErrorCode, Resume, Settings, TurnStatus};
 use serde_json::json;
 use testkit::{Gate, Reply, ScriptedModel, TempVault, TestHub};
@@ -99,8 +98,8 @@ async fn of_two_verdicts_that_cross_one_counts_and_the_other_is_told_so() {
     let home = keyed(&NOTES);
     let running = home.open(asking(&model)).await;
     let conversation = running.say(None, "shout").await;
-    let review = running.view(&conversation).await.review.expect("it waits").id;
-    let verdict = DecideReview { review, accepted: paths(&["Alpha.md"]), rejected: Vec::new() };
+    let review = running.view(&conversation).await.review.expect("it waits");
+    let verdict = review.verdict(&paths(&["Alpha.md"]), &[]);
     let (one, other) =
         tokio::join!(running.app.decide_review(&verdict), running.app.decide_review(&verdict));
     let refused: Vec<_> = [one, other].into_iter().filter_map(Result::err).collect();

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use app::{App, DataDir};
 use protocol::conversation::{ConversationView, Item};
-use protocol::request::{DecideReview, SendMessage};
+use protocol::request::SendMessage;
 use protocol::settings::HubSettings;
 use protocol::{
     AppEvent, ConversationId, Mode, NotePath, ProviderKind, QuestionId, Settings, TurnStatus,
@@ -199,9 +199,9 @@ impl Running {
         accepted: &[&str],
         rejected: &[&str],
     ) -> Result<(), UserError> {
-        let review = self.view(conversation).await.review.expect("something waits").id;
-        let (accepted, rejected) = (paths(accepted), paths(rejected));
-        self.app.decide_review(&DecideReview { review, accepted, rejected }).await
+        let review = self.view(conversation).await.review.expect("something waits");
+        let verdict = review.verdict(&paths(accepted), &paths(rejected));
+        self.app.decide_review(&verdict).await
     }
 
     /// The paths that wait for a verdict.

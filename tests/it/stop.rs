@@ -4,7 +4,6 @@ use std::time::{Duration, Instant, SystemTime};
 
 use protocol::TurnStatus;
 use protocol::conversation::Item;
-use protocol::request::DecideReview;
 use serde_json::json;
 use testkit::story::NOTES;
 use testkit::{Gate, Reply, ScriptedModel};
@@ -51,8 +50,8 @@ async fn sixty_notes_that_are_being_changed_stop_after_the_one_under_way() {
     let review = running.view(&conversation).await.review.expect("one review");
     assert_eq!(review.notes.len(), 60, "sixty edits are one review");
 
-    let accepted = review.notes.iter().map(|note| note.path.clone()).collect();
-    let verdict = DecideReview { review: review.id.clone(), accepted, rejected: Vec::new() };
+    let accepted: Vec<_> = review.notes.iter().map(|note| note.path.clone()).collect();
+    let verdict = review.verdict(&accepted, &[]);
     let app = running.app.clone();
     let deciding = tokio::spawn(async move { app.decide_review(&verdict).await });
     // No pause: the other notes are changed within milliseconds.

@@ -29,6 +29,9 @@ const screens = [
   { name: 'review-card', story: 'review', sizes: { wide } },
   { name: 'review', story: 'review', prepare: openReview, sizes: { wide, narrow, small } },
   { name: 'review-decided', story: 'review', prepare: decide, sizes: { wide } },
+  { name: 'review-editing', story: 'review', prepare: editHunk, sizes: { wide, small } },
+  { name: 'sixty', story: 'sixty', prepare: openReview, sizes: { wide, narrow, small } },
+  { name: 'sixty-decided', story: 'sixty', prepare: decideSixty, sizes: { wide } },
   { name: 'moves-card', story: 'moves', sizes: { wide, small } },
   { name: 'moves', story: 'moves', prepare: openReview, sizes: { wide, narrow, small } },
   { name: 'moves-decided', story: 'moves', prepare: decideMoves, sizes: { wide, small } },
@@ -93,6 +96,21 @@ async function openReview(page) {
 }
 async function decide(page) {
   await openReview(page);
+  await page.keyboard.press('a');
+  await page.keyboard.press('j');
+  await page.keyboard.press('r');
+}
+async function editHunk(page) {
+  await openReview(page);
+  await page.keyboard.press('j');
+  await page.keyboard.press('e');
+  await page.getByRole('textbox', { name: 'The new lines' }).waitFor();
+}
+async function decideSixty(page) {
+  await openReview(page);
+  await page.keyboard.press('a');
+  await page.getByRole('button', { name: 'Leave out Diary/2026-01-02' }).click();
+  await page.keyboard.press('j');
   await page.keyboard.press('a');
   await page.keyboard.press('j');
   await page.keyboard.press('r');

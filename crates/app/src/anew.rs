@@ -1,7 +1,7 @@
 //! A message is answered anew: tried again, or put in other words. The old answer is kept as a branch.
 
 use protocol::applied::UndoScope;
-use protocol::request::{AskAnew, AskedAnew, DecideReview, OldChanges};
+use protocol::request::{AskAnew, AskedAnew, OldChanges};
 use protocol::{ConversationId, MessageId, NotePath, Origin, TurnId, UserError};
 use store::OpenChangeSet;
 
@@ -9,6 +9,7 @@ use crate::App;
 use crate::announce::News;
 use crate::applied::standing_notes;
 use crate::open_vault::OpenVault;
+use crate::review;
 use crate::submit::Words;
 use crate::trouble::user_error;
 
@@ -73,8 +74,7 @@ impl App {
         waiting: Option<(OpenChangeSet, Vec<NotePath>)>,
     ) -> Result<(), UserError> {
         if let Some((set, rejected)) = waiting {
-            let reject = DecideReview { review: set.id, accepted: Vec::new(), rejected };
-            self.decide_review(&reject).await?;
+            self.decide_review(&review::rejecting(&set, &rejected)).await?;
         }
         let open = self.open().await?;
         for turn in turns.iter().rev().filter(|_| changed > 0) {

@@ -30,7 +30,7 @@ use crate::ports::desk::OpenNote;
 use crate::provider::{Answering, Choice, Chosen, find_local, usual_local};
 use crate::purpose::Purpose;
 use crate::trouble::{not_opened, sentence, user_error};
-use crate::{config, link, no_tools, review, sample, secrets, spending};
+use crate::{config, link, no_tools, review, sample, secrets, spending, verdict};
 
 /// What to do when there is no folder to open: none was asked for, and none was open before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -256,7 +256,7 @@ impl App {
                 "These changes may still grow: wait until the answer is complete, or stop it.",
             ));
         }
-        let decided = review::decide(&open, &conversation, request).await?;
+        let decided = verdict::decide(&open, &conversation, request).await?;
         open.announce(News::Decided(conversation));
         open.announce(News::Applied(vec![request.review.clone()]));
         review::problem_of(&decided).map_or(Ok(()), Err)

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use llm::Pace;
 use protocol::applied::ListApplied;
 use protocol::conversation::Item;
-use protocol::request::DecideReview;
 use protocol::{
     ConversationId, Ending, Message, NewTurn, NotePath, Origin, Part, Role, TurnId, TurnStatus,
     Usage, UserError,
@@ -21,8 +20,10 @@ use crate::diff::unified;
 use crate::feed::Listener;
 use crate::open_vault::OpenVault;
 use crate::purpose::Purpose;
+use crate::review;
 use crate::submit::{Words, first_words};
 use crate::trouble::{of_note, user_error};
+use crate::verdict;
 
 /// What is asked.
 pub struct Question {
@@ -133,9 +134,8 @@ async fn discarded(
     let unwritten =
         |row: &PlannedRow| Unwritten { path: row.change.path.clone(), diff: unified(&row.change) };
     let planned: Vec<Unwritten> = set.planned.iter().map(unwritten).collect();
-    let rejected = planned.iter().map(|note| note.path.clone()).collect();
-    let discard = DecideReview { review: set.id, accepted: Vec::new(), rejected };
-    crate::review::decide(open, conversation, &discard).await?;
+    let rejected: Vec<NotePath> = planned.iter().map(|note| note.path.clone()).collect();
+    verdict::decide(open, conversation, &review::rejecting(&set, &rejected)).await?;
     Ok(planned)
 }
 

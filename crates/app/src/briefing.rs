@@ -8,6 +8,7 @@ use vault::{Vault, VaultError};
 
 use crate::aside::aside;
 use crate::context::{self, Asked, Briefing, Changed, Selection};
+use crate::diff::unified;
 use crate::open_vault::OpenVault;
 use crate::ports::desk::Lying;
 use crate::spending;
@@ -36,7 +37,7 @@ impl OpenVault {
             open_note: lying.as_ref().map(Lying::words),
             question: question.and_then(|question| asked(question, words)),
             left: spending::month_left(&self.store, &self.config.get()).await?,
-            verdicts: verdicts.iter().map(|v| context::verdict(&v.applied, &v.rejected)).collect(),
+            verdicts: self.verdicts_in_words(verdicts).await?,
             changed: self.changed_since(conversation, &waiting).await?,
             waiting,
         };
@@ -46,6 +47,21 @@ impl OpenVault {
             None => None,
         };
         Ok(std::iter::once(block).chain(selection).collect())
+    }
+
+    /// What the user decided; of notes that some model must not see only that.
+    async fn verdicts_in_words(&self, verdicts: &[VerdictRow]) -> Result<Vec<String>, UserError> {
+        let mut words = Vec::with_capacity(verdicts.len());
+        for verdict in verdicts {
+            let declined = self.store.declined(verdict).await.map_err(user_error)?;
+            let (vault, verdict) = (self.keeper.seen_by_any(), verdict.clone());
+            let in_words = move || {
+                let shown = declined.iter().filter(|change| !vault.hides(&change.path));
+                context::verdict(&verdict, &shown.map(unified).collect::<Vec<_>>())
+            };
+            words.push(aside(in_words).await?);
+        }
+        Ok(words)
     }
 
     /// The selection, unless some model must not see the note.

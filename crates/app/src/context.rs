@@ -1,6 +1,7 @@
 //! What a turn is told: the instructions, and the context block that goes with the user's words.
 
 use protocol::{Mode, NotePath, Origin};
+use store::VerdictRow;
 use unicode_normalization::UnicodeNormalization as _;
 
 /// The part of the instructions that never changes.
@@ -191,21 +192,46 @@ pub(crate) fn age(ago: std::time::Duration) -> String {
     }
 }
 
-/// A verdict in words for the model.
-pub(crate) fn verdict(applied: &[NotePath], rejected: &[NotePath]) -> String {
+/// So much of what was rejected is told again, in bytes.
+const LONGEST_REJECTED: usize = 4_000;
+
+/// A verdict in words for the model; `declined` is what was rejected of notes that were changed in
+/// part, as diffs.
+pub(crate) fn verdict(verdict: &VerdictRow, declined: &[String]) -> String {
+    let VerdictRow { applied, rejected, edited, .. } = verdict;
     let list =
-        |paths: &[NotePath]| paths.iter().map(NotePath::as_str).collect::<Vec<_>>().join(", ");
+        |paths: &[&NotePath]| paths.iter().map(|path| path.as_str()).collect::<Vec<_>>().join(", ");
+    let (part, whole): (Vec<&NotePath>, Vec<_>) =
+        applied.iter().partition(|path| rejected.contains(path));
+    let rejected: Vec<&NotePath> = rejected.iter().filter(|path| !applied.contains(path)).collect();
     let mut said = Vec::new();
-    if !applied.is_empty() {
-        said.push(format!("applied the changes to {}", list(applied)));
+    if !whole.is_empty() {
+        said.push(format!("applied the changes to {}", list(&whole)));
+    }
+    if !part.is_empty() {
+        said.push(format!("applied some of the changes to {} and rejected the rest", list(&part)));
     }
     if !rejected.is_empty() {
-        said.push(format!(
-            "rejected the changes to {}; those notes are as they were",
-            list(rejected)
+        let list = list(&rejected);
+        said.push(format!("rejected the changes to {list}; those notes are as they were"));
+    }
+    let mut told = format!("Since then the user {}.", said.join(" and "));
+    if !edited.is_empty() {
+        told.push_str(&format!(
+            " The user put some lines in other words in {}: read it again before you change it.",
+            list(&edited.iter().collect::<Vec<_>>())
         ));
     }
-    format!("Since then the user {}.", said.join(" and "))
+    let mut room = LONGEST_REJECTED;
+    for diff in declined {
+        let Some(left) = room.checked_sub(diff.len()) else {
+            told.push_str("\nMore was rejected: look at the notes.");
+            break;
+        };
+        room = left;
+        told.push_str(&format!("\n<rejected>\n{diff}</rejected>"));
+    }
+    told
 }
 
 /// Whether the user's words name the note: by a link to its title, or by its path as whole words
@@ -298,7 +324,7 @@ mod tests {
     #[test]
     fn the_block_says_what_changed_since() {
         let briefing = Briefing {
-            verdicts: vec![verdict(&[path("a.md")], &[path("b.md")])],
+            verdicts: vec![verdict(&row(&["a.md"], &["b.md"], &[]), &[])],
             changed: vec![
                 Changed::Otherwise(path("d.md")),
                 Changed::Gone(path("f.md")),
@@ -314,6 +340,35 @@ mod tests {
              read them again: d.md, e.md\nNo longer there under their name: f.md\nChanges still \
              waiting for the user's review: c.md\n</context>"
         );
+    }
+
+    fn row(applied: &[&str], rejected: &[&str], edited: &[&str]) -> VerdictRow {
+        let paths = |names: &[&str]| names.iter().map(|name| path(name)).collect();
+        VerdictRow {
+            id: "v".into(),
+            change_set: "s".into(),
+            applied: paths(applied),
+            rejected: paths(rejected),
+            edited: paths(edited),
+            at: protocol::Timestamp(1),
+        }
+    }
+
+    #[test]
+    fn a_verdict_on_hunks_tells_what_was_rejected_and_what_the_user_wrote() {
+        let some = row(&["a.md", "b.md"], &["b.md", "c.md"], &["a.md"]);
+        let diff = "--- a/b.md\n+++ b/b.md\n@@ -1 +1 @@\n-one\n+two\n".to_owned();
+        assert_eq!(
+            verdict(&some, std::slice::from_ref(&diff)),
+            format!(
+                "Since then the user applied the changes to a.md and applied some of the changes to \
+                 b.md and rejected the rest and rejected the changes to c.md; those notes are as \
+                 they were. The user put some lines in other words in a.md: read it again before \
+                 you change it.\n<rejected>\n{diff}</rejected>"
+            )
+        );
+        let long = verdict(&some, &[diff, "x".repeat(LONGEST_REJECTED)]);
+        assert!(long.ends_with("</rejected>\nMore was rejected: look at the notes."), "{long}");
     }
 
     #[test]

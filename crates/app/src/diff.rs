@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use index::markdown::{Heading, headings};
 use protocol::review::{DiffLine, Hunk, Sign, Words};
-use protocol::{Change, ChangeKind, NoteDiff};
+use protocol::{Change, ChangeKind};
 use similar::{ChangeTag, DiffOp, InlineChange, TextDiff};
 
 /// Lines of context around a changed region.
@@ -14,35 +14,45 @@ const AROUND: usize = 3;
 /// texts that share nothing would take minutes.
 const LONGEST: Duration = Duration::from_millis(200);
 
+/// What changes in a note.
+pub(crate) struct Diff {
+    /// Each change by itself, as [`vault::merge::hunks`] counts them.
+    pub(crate) hunks: Vec<Hunk>,
+    /// Lines added.
+    pub(crate) added: u32,
+    /// Lines removed.
+    pub(crate) removed: u32,
+}
+
 /// The diff of one change. Bytes that are not UTF-8 are shown with replacement marks; what is
 /// renamed or trashed whole has no lines to compare.
-pub(crate) fn note_diff(change: &Change, problem: Option<String>) -> NoteDiff {
+pub(crate) fn note_diff(change: &Change) -> Diff {
     let (before, after) = match change.kind() {
         ChangeKind::Trash => (&[][..], &[][..]),
         _ => (change.before().unwrap_or_default(), change.after().unwrap_or_default()),
     };
-    let (old, new) = (String::from_utf8_lossy(before), String::from_utf8_lossy(after));
-    let diff = compared(&old, &new);
-    let headings = headings(&new);
-    let groups = diff.grouped_ops(AROUND);
-    let hunks: Vec<Hunk> = groups.iter().map(|ops| hunk(&diff, ops, &headings)).collect();
+    let hunks = single_hunks(before, after);
     let (added, removed) = counts(&hunks);
-    let (path, to) = (change.path.clone(), change.target().cloned());
-    NoteDiff { path, kind: change.kind(), to, unit: None, added, removed, hunks, problem }
+    Diff { hunks, added, removed }
 }
 
 /// Each change from `before` to `after` by itself, as [`vault::merge::hunks`] counts them, with the
-/// lines around it.
+/// lines around it. A line between two of them stands with one of them.
 pub(crate) fn single_hunks(before: &[u8], after: &[u8]) -> Vec<Hunk> {
     let (old, new) = (String::from_utf8_lossy(before), String::from_utf8_lossy(after));
     let lines = |text| str::split_inclusive(text, '\n').collect::<Vec<_>>();
     let (old_lines, new_lines) = (lines(&old), lines(&new));
     let diff = TextDiff::configure().timeout(LONGEST).diff_slices(&old_lines, &new_lines);
-    let headings = headings(&new);
-    let one = |changed: vault::merge::Hunk| {
-        let (from, to) = (changed.before, changed.after);
-        let above = AROUND.min(from.start).min(to.start);
-        let below = AROUND.min(old_lines.len() - from.end).min(new_lines.len() - to.end);
+    let (headings, properties) = (headings(&new), property_lines(&new));
+    let changes = vault::merge::hunks(before, after);
+    let mut shown_to = 0;
+    let mut hunks = Vec::with_capacity(changes.len());
+    for (number, changed) in changes.iter().enumerate() {
+        let (from, to) = (&changed.before, &changed.after);
+        let next = changes.get(number + 1).map_or(old_lines.len(), |next| next.before.start);
+        let above = AROUND.min(from.start - shown_to);
+        let below = AROUND.min(next - from.end);
+        shown_to = from.end + below;
         let equal = |old_index, new_index, len| DiffOp::Equal { old_index, new_index, len };
         let ops = [
             equal(from.start - above, to.start - above, above),
@@ -54,14 +64,15 @@ pub(crate) fn single_hunks(before: &[u8], after: &[u8]) -> Vec<Hunk> {
             },
             equal(from.end, to.end, below),
         ];
-        hunk(&diff, &ops, &headings)
-    };
-    vault::merge::hunks(before, after).into_iter().map(one).collect()
+        let properties = to.start < properties;
+        hunks.push(Hunk { properties, ..hunk(&diff, &ops, &headings) });
+    }
+    hunks
 }
 
 /// Lines added and removed by a change.
 pub(crate) fn line_counts(change: &Change) -> (u32, u32) {
-    counts(&note_diff(change, None).hunks)
+    counts(&note_diff(change).hunks)
 }
 
 /// The change as a unified diff, for a terminal.
@@ -105,6 +116,7 @@ fn hunk(diff: &TextDiff<'_, '_, str>, ops: &[DiffOp], headings: &[Heading]) -> H
     let lines = lines.map(|line| line_of(&line));
     Hunk {
         heading: heading_above(headings, changed),
+        properties: false,
         old_start: one_based(old_start),
         new_start: one_based(new_start),
         lines: lines.collect(),
@@ -140,6 +152,15 @@ fn blanks_joined(words: impl Iterator<Item = Words>) -> Vec<Words> {
     joined
 }
 
+/// How many lines the properties at the top take, with the marks around them.
+fn property_lines(text: &str) -> usize {
+    let mut lines = text.lines();
+    if lines.next() != Some("---") {
+        return 0;
+    }
+    lines.position(|line| line == "---").map_or(0, |last| last + 2)
+}
+
 fn one_based(line: usize) -> u32 {
     u32::try_from(line).unwrap_or(u32::MAX).saturating_add(1)
 }
@@ -164,10 +185,8 @@ mod tests {
 
     #[test]
     fn a_changed_word_is_marked_in_both_lines_under_its_heading() {
-        let diff = note_diff(
-            &change(Some("# Plan\n\nOpens on 1 March.\n"), "# Plan\n\nOpens on 9 January.\n"),
-            None,
-        );
+        let (before, after) = ("# Plan\n\nOpens on 1 March.\n", "# Plan\n\nOpens on 9 January.\n");
+        let diff = note_diff(&change(Some(before), after));
         let hunk = diff.hunks.first().expect("one region");
         assert_eq!((diff.added, diff.removed, hunk.heading.as_deref()), (1, 1, Some("Plan")));
         let marked = |sign: Sign| -> String {
@@ -198,6 +217,29 @@ mod tests {
     fn far_apart_changes_are_separate_regions() {
         let lines: Vec<String> = (0..40).map(|n| format!("line {n}\n")).collect();
         let after = lines.concat().replace("line 2\n", "two\n").replace("line 35\n", "later\n");
-        assert_eq!(note_diff(&change(Some(&lines.concat()), &after), None).hunks.len(), 2);
+        assert_eq!(note_diff(&change(Some(&lines.concat()), &after)).hunks.len(), 2);
+    }
+
+    #[test]
+    fn what_changes_among_the_properties_is_told_as_such() {
+        let (before, after) =
+            ("---\na: 1\n---\nb\nc\n\n---\nd\n", "---\na: 2\n---\nb\nc\n\n---\nD\n");
+        let diff = note_diff(&change(Some(before), after));
+        let told: Vec<_> = diff.hunks.iter().map(|hunk| hunk.properties).collect();
+        assert_eq!(told, [true, false]);
+    }
+
+    #[test]
+    fn what_stands_between_two_changes_is_shown_once() {
+        let diff = note_diff(&change(Some("a\nb\nc\nd\n"), "A\nb\nc\nD\n"));
+        let shown = |hunk: &Hunk| -> String {
+            let lines = hunk.lines.iter().map(|line| match line.sign {
+                Sign::Same => ' ',
+                Sign::Added => '+',
+                Sign::Removed => '-',
+            });
+            lines.collect()
+        };
+        assert_eq!(diff.hunks.iter().map(shown).collect::<Vec<_>>(), ["-+  ", "-+"]);
     }
 }

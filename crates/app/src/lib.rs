@@ -28,6 +28,7 @@ mod no_tools;
 mod open_vault;
 mod outbox;
 mod overwritten;
+mod parts;
 mod passages;
 mod policy;
 mod ports;
@@ -49,6 +50,7 @@ mod spending;
 mod submit;
 mod trouble;
 mod undo;
+mod verdict;
 mod view;
 mod watching;
 

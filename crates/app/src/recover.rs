@@ -4,13 +4,14 @@ use protocol::{
     CallId, CallResult, Ending, IntentState, NotePath, OpenTurn, Origin, Resume, TurnStatus, Usage,
     UserError,
 };
-use store::{OpenChangeSet, Store};
+use store::{OpenChangeSet, Store, Verdict};
 use vault::Vault;
 
 use crate::clock::now;
 use crate::ports::ledger::StoreLedger;
 use crate::resume::{Fate, fate};
 use crate::trouble::{not_applied, user_error};
+use crate::verdict::applied_by;
 
 /// Finishes or parks every change that was under way, then gives each open call of a cut turn its
 /// one result, and the turn an end, unless it goes on. Safe to run again when it is cut itself.
@@ -74,27 +75,29 @@ async fn close_reviews(store: &Store) -> Result<(), UserError> {
     for conversation in all.into_iter().filter(|conversation| conversation.waiting_notes > 0) {
         let open = store.open_change_set(&conversation.id).await.map_err(user_error)?;
         let Some(set) = open else { continue };
-        let applied = already_applied(store, &set).await?;
-        if !applied.is_empty() {
-            store.decide(&set.id, &applied, &[], &[], now()).await.map_err(user_error)?;
+        let decided = already_decided(store, &set).await?;
+        if decided != Verdict::default() {
+            store.decide(&set.id, &decided, now()).await.map_err(user_error)?;
         }
     }
     Ok(())
 }
 
-/// Notes of a waiting set that hold its changes already, as the ledger knows.
-pub(crate) async fn already_applied(
+/// What was decided about notes of a waiting set that hold their changes already, as the ledger
+/// knows.
+pub(crate) async fn already_decided(
     store: &Store,
     set: &OpenChangeSet,
-) -> Result<Vec<NotePath>, UserError> {
-    let mut applied = Vec::new();
+) -> Result<Verdict, UserError> {
+    let mut decided = Verdict::default();
     for row in &set.planned {
-        let effects = store.effects_of_call(&row.turn, &row.call).await.map_err(user_error)?;
-        if effects.contains(&(row.change.path.clone(), IntentState::Done)) {
-            applied.push(row.change.path.clone());
+        let effects = store.effects_of_call_since(&row.turn, &row.call, row.since).await;
+        let done = (row.change.path.clone(), IntentState::Done);
+        if effects.map_err(user_error)?.contains(&done) {
+            applied_by(row, &mut decided);
         }
     }
-    Ok(applied)
+    Ok(decided)
 }
 
 async fn interrupt(store: &Store, turn: &OpenTurn) -> Result<(), UserError> {

@@ -54,16 +54,60 @@ pub enum AskedAnew {
     },
 }
 
-/// A verdict on waiting changes, by whole note. Notes in neither list keep waiting.
+/// A verdict on waiting changes. Notes that are not named keep waiting.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct DecideReview {
     /// The change set.
     pub review: ChangeSetId,
-    /// Notes to change.
-    pub accepted: Vec<NotePath>,
-    /// Notes to leave as they are.
-    pub rejected: Vec<NotePath>,
+    /// What becomes of which note.
+    pub notes: Vec<NoteVerdict>,
+}
+
+/// What becomes of the changes of one note.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct NoteVerdict {
+    /// The note.
+    pub path: NotePath,
+    /// What the verdict is about, as [`crate::NoteDiff::seen`] named it. Of changes that are other
+    /// ones by now nothing is decided.
+    pub seen: String,
+    /// The verdict.
+    pub verdict: Verdict,
+}
+
+/// A verdict on the changes of one note.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Verdict {
+    /// Make them.
+    Accept,
+    /// Leave the note as it is.
+    Reject,
+    /// As is said for each hunk, in their order. Only of notes that are written anew or changed,
+    /// and belong to no unit.
+    Hunks {
+        /// One for each.
+        hunks: Vec<HunkVerdict>,
+    },
+}
+
+/// A verdict on one hunk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum HunkVerdict {
+    /// Make it.
+    Accept,
+    /// Leave these lines as they are.
+    Reject,
+    /// It keeps waiting.
+    Wait,
+    /// Put these lines there instead.
+    Edit {
+        /// The lines, with `\n` between them; no line at all when empty.
+        text: String,
+    },
 }
 
 /// A note to show beside the chat.

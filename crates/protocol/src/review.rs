@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+use crate::request::{DecideReview, NoteVerdict, Verdict};
 use crate::{CallId, ChangeKind, ChangeSetId, ConversationId, NotePath};
 
 /// Changes that wait for a verdict.
@@ -17,6 +18,25 @@ pub struct Review {
     pub request: String,
     /// One diff a note, in the order they were planned.
     pub notes: Vec<NoteDiff>,
+}
+
+impl Review {
+    /// The verdict on whole notes; those in neither list keep waiting.
+    #[must_use]
+    pub fn verdict(&self, accepted: &[NotePath], rejected: &[NotePath]) -> DecideReview {
+        let verdict = |note: &NoteDiff| {
+            let verdict = if accepted.contains(&note.path) {
+                Verdict::Accept
+            } else if rejected.contains(&note.path) {
+                Verdict::Reject
+            } else {
+                return None;
+            };
+            Some(NoteVerdict { path: note.path.clone(), seen: note.seen.clone(), verdict })
+        };
+        let notes = self.notes.iter().filter_map(verdict).collect();
+        DecideReview { review: self.id.clone(), notes }
+    }
 }
 
 /// One note of a review.
@@ -35,8 +55,10 @@ pub struct NoteDiff {
     pub added: u32,
     /// Lines removed.
     pub removed: u32,
-    /// The changed regions with three lines around each.
+    /// What changes, each by itself, with up to three lines around it.
     pub hunks: Vec<Hunk>,
+    /// Names exactly these changes, for the verdict on them.
+    pub seen: String,
     /// Why it could not be applied when it was tried, in words.
     pub problem: Option<String>,
 }
@@ -47,6 +69,8 @@ pub struct NoteDiff {
 pub struct Hunk {
     /// The heading it stands under, if any.
     pub heading: Option<String>,
+    /// Whether it begins among the properties at the top of the note.
+    pub properties: bool,
     /// 1-based first line in the note as it was.
     pub old_start: u32,
     /// 1-based first line in the note as it shall be.

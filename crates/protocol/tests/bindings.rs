@@ -15,7 +15,8 @@ use protocol::looking::{
 };
 use protocol::model::{Effort, ModelInfo, ModelParameters, Price};
 use protocol::request::{
-    AskAnew, AskedAnew, DecideReview, KeyPlace, NoteText, OldChanges, ProviderTest, SendMessage,
+    AskAnew, AskedAnew, DecideReview, HunkVerdict, KeyPlace, NoteText, NoteVerdict, OldChanges,
+    ProviderTest, SendMessage, Verdict,
 };
 use protocol::review::{DiffLine, Hunk, Sign, Words};
 use protocol::settings::{
@@ -140,6 +141,9 @@ fn bindings() -> String {
         AskAnew,
         AskedAnew,
         DecideReview,
+        NoteVerdict,
+        Verdict,
+        HunkVerdict,
         NoteText,
         ProviderTest,
         KeyPlace,

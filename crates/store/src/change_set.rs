@@ -1,7 +1,7 @@
 //! The table `change_set`: the one set of a conversation that waits, and the verdicts on it.
 
 use protocol::{
-    CallId, ChangeSet, ChangeSetId, ConversationId, MessageId, NotePath, Timestamp, TurnId,
+    CallId, Change, ChangeSet, ChangeSetId, ConversationId, MessageId, NotePath, Timestamp, TurnId,
 };
 use sqlx::SqliteConnection;
 use sqlx::sqlite::SqliteRow;
@@ -32,8 +32,11 @@ pub struct VerdictRow {
     pub change_set: ChangeSetId,
     /// Notes that were changed, in the order they were planned.
     pub applied: Vec<NotePath>,
-    /// Notes whose changes were turned down, in the order they were planned.
+    /// Notes whose changes were turned down, in the order they were planned. Of a note in both
+    /// lists only some were.
     pub rejected: Vec<NotePath>,
+    /// Those of the changed ones in which the user wrote some of the lines.
+    pub edited: Vec<NotePath>,
     /// When.
     pub at: Timestamp,
 }
@@ -66,19 +69,31 @@ impl Store {
         commit!(self, "add_planned", "store planned changes", |db| extend(db, &set, changes))
     }
 
-    /// Stores a verdict on waiting changes; a path in no list, or that does not wait, is left as
-    /// it is. Changes with a problem keep waiting, with its text. Returns whether the set is now
-    /// closed because nothing waits in it any more.
+    /// Notes which verdicts on hunks (in whatever form the caller reads again) are about to be
+    /// carried out, so that they can be completed after a crash.
+    pub async fn choose(
+        &self,
+        set: &ChangeSetId,
+        choices: &[(NotePath, String)],
+    ) -> Result<(), StoreError> {
+        commit!(self, "choose", "store the verdict on hunks", |db| chosen(db, set, choices))
+    }
+
+    /// Stores a verdict on waiting changes; a path that does not wait is left as it is. Returns
+    /// whether the set is now closed because nothing waits in it any more.
     pub async fn decide(
         &self,
         set: &ChangeSetId,
-        applied: &[NotePath],
-        rejected: &[NotePath],
-        problems: &[(NotePath, String)],
+        verdict: &Verdict,
         at: Timestamp,
     ) -> Result<bool, StoreError> {
-        let verdict = Verdict { applied, rejected, problems, at };
-        commit!(self, "decide", "store the verdict", |db| settle(db, set, &verdict))
+        commit!(self, "decide", "store the verdict", |db| settle(db, set, verdict, at))
+    }
+
+    /// What a verdict rejected of notes of which it applied something else.
+    pub async fn declined(&self, verdict: &VerdictRow) -> Result<Vec<Change>, StoreError> {
+        let (set, at) = (&verdict.change_set, verdict.at);
+        read!(self, "read what was rejected", |db| planned_change::declined(db, set, at))
     }
 
     /// The conversation that a change set belongs to; `None` when there is no such set.
@@ -198,13 +213,22 @@ async fn told(
 async fn settle(
     db: &mut SqliteConnection,
     set: &ChangeSetId,
-    verdict: &Verdict<'_>,
+    verdict: &Verdict,
+    at: Timestamp,
 ) -> Result<bool, Failure> {
     let conversation =
         conversation_of(db, set).await?.ok_or_else(|| Failure::not_found("change set", set))?;
-    planned_change::decide(db, set, verdict).await?;
-    conversation::touch(db, &conversation, verdict.at).await?;
-    Ok(close_if_nothing_waits(db, set, verdict.at).await?)
+    planned_change::decide(db, set, verdict, at).await?;
+    conversation::touch(db, &conversation, at).await?;
+    Ok(close_if_nothing_waits(db, set, at).await?)
+}
+
+async fn chosen(
+    db: &mut SqliteConnection,
+    set: &ChangeSetId,
+    choices: &[(NotePath, String)],
+) -> Result<(), Failure> {
+    Ok(planned_change::choose(db, set, choices).await?)
 }
 
 /// Whether the set is closed when it returns.
@@ -256,12 +280,14 @@ fn gather(decided: Vec<Decided>) -> Vec<VerdictRow> {
                 change_set: row.change_set,
                 applied: Vec::new(),
                 rejected: Vec::new(),
+                edited: Vec::new(),
                 at: row.at,
             });
         }
         if let Some(verdict) = verdicts.last_mut() {
             let side = if row.applied { &mut verdict.applied } else { &mut verdict.rejected };
-            side.push(row.path);
+            side.push(row.path.clone());
+            verdict.edited.extend(row.edited.then_some(row.path));
         }
     }
     verdicts

@@ -40,7 +40,17 @@ impl Store {
         turn: &TurnId,
         call: &CallId,
     ) -> Result<Vec<(NotePath, IntentState)>, StoreError> {
-        read!(self, "read the call's changes", |db| of_call(db, turn, call))
+        self.effects_of_call_since(turn, call, 0).await
+    }
+
+    /// The same, of those with a number above this one.
+    pub async fn effects_of_call_since(
+        &self,
+        turn: &TurnId,
+        call: &CallId,
+        since: i64,
+    ) -> Result<Vec<(NotePath, IntentState)>, StoreError> {
+        read!(self, "read the call's changes", |db| of_call(db, turn, call, since))
     }
 
     /// The whole commit in one go: each step of its own is a detour over the thread of the
@@ -183,13 +193,17 @@ async fn of_call(
     db: &mut SqliteConnection,
     turn: &TurnId,
     call: &CallId,
+    since: i64,
 ) -> Result<Vec<(NotePath, IntentState)>, sqlx::Error> {
-    sqlx::query("SELECT path, state FROM effect WHERE turn = ? AND call = ? ORDER BY number")
-        .bind(turn.as_str())
-        .bind(call.as_str())
-        .try_map(|row| outcome(&row))
-        .fetch_all(db)
-        .await
+    sqlx::query(
+        "SELECT path, state FROM effect WHERE turn = ? AND call = ? AND number > ? ORDER BY number",
+    )
+    .bind(turn.as_str())
+    .bind(call.as_str())
+    .bind(since)
+    .try_map(|row| outcome(&row))
+    .fetch_all(db)
+    .await
 }
 
 fn outcome(row: &SqliteRow) -> Result<(NotePath, IntentState), sqlx::Error> {

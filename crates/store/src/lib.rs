@@ -53,7 +53,7 @@ pub use history::Kept;
 pub use inbox::InboxRow;
 pub use keep::Keep;
 pub use outbox::{OutboxPush, OutboxRow};
-pub use planned_change::PlannedRow;
+pub use planned_change::{PlannedParts, PlannedRow, Verdict};
 pub use undoing::{OwnSet, UndoingRow};
 
 /// The database of one vault. Clones share it; one process at a time may hold it.

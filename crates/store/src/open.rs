@@ -28,6 +28,7 @@ fn migrations() -> Vec<Migration> {
         (7, "whole", include_str!("../migrations/0007_whole.sql")),
         (8, "cost", include_str!("../migrations/0008_cost.sql")),
         (9, "conversations", include_str!("../migrations/0009_conversations.sql")),
+        (10, "hunks", include_str!("../migrations/0010_hunks.sql")),
     ]
     .into_iter()
     .map(|(version, name, sql)| {

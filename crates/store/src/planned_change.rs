@@ -24,14 +24,38 @@ pub struct PlannedRow {
     pub unit: Option<CallId>,
     /// Why it could not be applied when it was tried, in words.
     pub problem: Option<String>,
+    /// The verdict on its hunks that was being carried out, as [`Store::choose`] was given it.
+    ///
+    /// [`Store::choose`]: crate::Store::choose
+    pub choice: Option<String>,
+    /// Effects with a number up to this one are not its own, though call and path are.
+    pub since: i64,
 }
 
-/// What is decided about waiting changes, at one time.
-pub(crate) struct Verdict<'a> {
-    pub(crate) applied: &'a [NotePath],
-    pub(crate) rejected: &'a [NotePath],
-    pub(crate) problems: &'a [(NotePath, String)],
-    pub(crate) at: Timestamp,
+/// What is decided about waiting changes, at one time. A path in no list is left as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Verdict {
+    /// Notes that were changed as planned.
+    pub applied: Vec<NotePath>,
+    /// Notes that stay as they are.
+    pub rejected: Vec<NotePath>,
+    /// Notes whose hunks go different ways.
+    pub parts: Vec<(NotePath, PlannedParts)>,
+    /// Notes that could not be changed and keep waiting, with why.
+    pub problems: Vec<(NotePath, String)>,
+}
+
+/// A change of contents that was taken apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedParts {
+    /// What was done, if anything.
+    pub applied: Option<Change>,
+    /// What was rejected, on top of that.
+    pub declined: Option<Change>,
+    /// What keeps waiting, on top of what was done.
+    pub left: Option<Change>,
+    /// Whether some of the lines are the user's own.
+    pub edited: bool,
 }
 
 /// A change that does not wait any more.
@@ -39,6 +63,7 @@ pub(crate) struct Decided {
     pub(crate) change_set: ChangeSetId,
     pub(crate) path: NotePath,
     pub(crate) applied: bool,
+    pub(crate) edited: bool,
     pub(crate) told: bool,
     pub(crate) at: Timestamp,
 }
@@ -94,6 +119,8 @@ fn joined(
                     unit
                 },
                 problem: None,
+                choice: None,
+                since: 0,
             },
         });
     }
@@ -109,17 +136,18 @@ async fn insert(
     db: &mut SqliteConnection,
     set: &ChangeSetId,
     row: &PlannedRow,
-) -> Result<(), sqlx::Error> {
+) -> Result<i64, sqlx::Error> {
     let act = act::put(db, &row.change).await?;
-    sqlx::query(
+    sqlx::query_scalar(
         "INSERT INTO planned_change
              (change_set, position, kind, path, target, before, after, unit, turn, call, state,
-              problem, told)
+              problem, told, since)
          VALUES (
              ?1,
              (SELECT coalesce(max(position) + 1, 0) FROM planned_change WHERE change_set = ?1),
-             ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'waiting', ?10, 0
-         )",
+             ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'waiting', ?10, 0, ?11
+         )
+         RETURNING position",
     )
     .bind(set.as_str())
     .bind(&act.kind)
@@ -131,9 +159,9 @@ async fn insert(
     .bind(row.turn.as_str())
     .bind(row.call.as_str())
     .bind(&row.problem)
-    .execute(db)
-    .await?;
-    Ok(())
+    .bind(row.since)
+    .fetch_one(db)
+    .await
 }
 
 async fn delete_waiting(db: &mut SqliteConnection, set: &ChangeSetId) -> Result<(), sqlx::Error> {
@@ -144,22 +172,125 @@ async fn delete_waiting(db: &mut SqliteConnection, set: &ChangeSetId) -> Result<
     Ok(())
 }
 
+/// Notes the verdicts on hunks that are about to be carried out; every other waiting row has none.
+pub(crate) async fn choose(
+    db: &mut SqliteConnection,
+    set: &ChangeSetId,
+    choices: &[(NotePath, String)],
+) -> Result<(), sqlx::Error> {
+    for Waiting { position, path, .. } in rows_waiting(db, set).await? {
+        let choice = choices.iter().find(|(at, _)| *at == path).map(|(_, choice)| choice);
+        sqlx::query(
+            "UPDATE planned_change SET choice = ?3 WHERE change_set = ?1 AND position = ?2",
+        )
+        .bind(set.as_str())
+        .bind(position)
+        .bind(choice)
+        .execute(&mut *db)
+        .await?;
+    }
+    Ok(())
+}
+
 /// Moves the named rows out of the waiting ones, or notes why they still wait.
 pub(crate) async fn decide(
     db: &mut SqliteConnection,
     set: &ChangeSetId,
-    verdict: &Verdict<'_>,
+    verdict: &Verdict,
+    at: Timestamp,
 ) -> Result<(), sqlx::Error> {
-    for Waiting { position, path, .. } in rows_waiting(db, set).await? {
-        let problem = verdict.problems.iter().find(|(at, _)| *at == path);
+    for row in rows_waiting(db, set).await? {
+        let problem = verdict.problems.iter().find(|(at, _)| *at == row.path);
+        let parts = verdict.parts.iter().find(|(at, _)| *at == row.path);
         if let Some((_, why)) = problem {
-            store_problem(db, set, position, why).await?;
-        } else if verdict.applied.contains(&path) {
-            store_state(db, set, position, "applied", verdict.at).await?;
-        } else if verdict.rejected.contains(&path) {
-            store_state(db, set, position, "rejected", verdict.at).await?;
+            store_problem(db, set, row.position, why).await?;
+        } else if let Some((_, parts)) = parts {
+            take_apart(db, set, row, parts, at).await?;
+        } else if verdict.applied.contains(&row.path) {
+            store_state(db, set, row.position, "applied", at).await?;
+        } else if verdict.rejected.contains(&row.path) {
+            store_state(db, set, row.position, "rejected", at).await?;
         }
     }
+    Ok(())
+}
+
+/// What is left to wait stays where the whole was; what was decided gets rows of its own.
+async fn take_apart(
+    db: &mut SqliteConnection,
+    set: &ChangeSetId,
+    row: Waiting,
+    parts: &PlannedParts,
+    at: Timestamp,
+) -> Result<(), sqlx::Error> {
+    let PlannedParts { applied, declined, left, edited } = parts;
+    match left {
+        Some(left) => replace(db, set, row.position, left).await?,
+        None => delete(db, set, row.position).await?,
+    }
+    let decided = [(applied, "applied"), (declined, "rejected")];
+    for (change, state) in
+        decided.into_iter().filter_map(|(change, state)| Some((change.as_ref()?, state)))
+    {
+        let (turn, call, unit) = (row.turn.clone(), row.call.clone(), row.unit.clone());
+        let change = change.clone();
+        let row = PlannedRow { change, turn, call, unit, problem: None, choice: None, since: 0 };
+        let position = insert(db, set, &row).await?;
+        store_state(db, set, position, state, at).await?;
+        if *edited && state == "applied" {
+            mark_edited(db, set, position).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Another change waits in this row, on top of all effects so far.
+async fn replace(
+    db: &mut SqliteConnection,
+    set: &ChangeSetId,
+    position: i64,
+    change: &Change,
+) -> Result<(), sqlx::Error> {
+    let act = act::put(db, change).await?;
+    sqlx::query(
+        "UPDATE planned_change
+         SET kind = ?3, before = ?4, after = ?5, problem = NULL, choice = NULL,
+             since = (SELECT coalesce(max(number), 0) FROM effect)
+         WHERE change_set = ?1 AND position = ?2",
+    )
+    .bind(set.as_str())
+    .bind(position)
+    .bind(&act.kind)
+    .bind(act.before.as_ref().map(ContentHash::as_str))
+    .bind(act.after.as_ref().map(ContentHash::as_str))
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+async fn delete(
+    db: &mut SqliteConnection,
+    set: &ChangeSetId,
+    position: i64,
+) -> Result<(), sqlx::Error> {
+    sqlx::query("DELETE FROM planned_change WHERE change_set = ? AND position = ?")
+        .bind(set.as_str())
+        .bind(position)
+        .execute(db)
+        .await?;
+    Ok(())
+}
+
+async fn mark_edited(
+    db: &mut SqliteConnection,
+    set: &ChangeSetId,
+    position: i64,
+) -> Result<(), sqlx::Error> {
+    sqlx::query("UPDATE planned_change SET edited = 1 WHERE change_set = ? AND position = ?")
+        .bind(set.as_str())
+        .bind(position)
+        .execute(db)
+        .await?;
     Ok(())
 }
 
@@ -171,7 +302,7 @@ async fn store_state(
     at: Timestamp,
 ) -> Result<(), sqlx::Error> {
     sqlx::query(
-        "UPDATE planned_change SET state = ?3, problem = NULL, decided_at = ?4
+        "UPDATE planned_change SET state = ?3, problem = NULL, choice = NULL, decided_at = ?4
          WHERE change_set = ?1 AND position = ?2",
     )
     .bind(set.as_str())
@@ -211,6 +342,8 @@ pub(crate) async fn waiting(
             call: row.call,
             unit: row.unit,
             problem: row.problem,
+            choice: row.choice,
+            since: row.since,
         });
     }
     Ok(planned)
@@ -226,6 +359,8 @@ struct Waiting {
     call: CallId,
     unit: Option<CallId>,
     problem: Option<String>,
+    choice: Option<String>,
+    since: i64,
 }
 
 async fn rows_waiting(
@@ -233,7 +368,8 @@ async fn rows_waiting(
     set: &ChangeSetId,
 ) -> Result<Vec<Waiting>, sqlx::Error> {
     sqlx::query(
-        "SELECT position, kind, path, target, before, after, unit, turn, call, problem
+        "SELECT position, kind, path, target, before, after, unit, turn, call, problem, choice,
+                since
          FROM planned_change WHERE change_set = ? AND state = 'waiting' ORDER BY position",
     )
     .bind(set.as_str())
@@ -246,6 +382,8 @@ async fn rows_waiting(
             call: row.text("call")?,
             unit: row.maybe_text("unit")?,
             problem: row.maybe_text("problem")?,
+            choice: row.maybe_text("choice")?,
+            since: row.try_get("since")?,
         })
     })
     .fetch_all(db)
@@ -258,7 +396,7 @@ pub(crate) async fn decided(
     conversation: &ConversationId,
 ) -> Result<Vec<Decided>, sqlx::Error> {
     sqlx::query(
-        "SELECT p.change_set, p.path, p.state = 'applied' AS applied, p.told, p.decided_at
+        "SELECT p.change_set, p.path, p.state = 'applied' AS applied, p.edited, p.told, p.decided_at
          FROM change_set s JOIN planned_change p ON p.change_set = s.id
          WHERE s.conversation = ? AND p.state IN ('applied', 'rejected')
          ORDER BY p.decided_at, s.opened_at, p.change_set, p.position",
@@ -269,6 +407,7 @@ pub(crate) async fn decided(
             change_set: row.text("change_set")?,
             path: row.path("path")?,
             applied: row.try_get("applied")?,
+            edited: row.try_get("edited")?,
             told: row.try_get("told")?,
             at: row.at("decided_at")?,
         })
@@ -293,4 +432,31 @@ pub(crate) async fn mark_told(
     .execute(db)
     .await?;
     Ok(())
+}
+
+/// What was rejected of notes of which something else was applied, at one time.
+pub(crate) async fn declined(
+    db: &mut SqliteConnection,
+    set: &ChangeSetId,
+    decided_at: Timestamp,
+) -> Result<Vec<Change>, Failure> {
+    let rows: Vec<(NotePath, ActRow)> = sqlx::query(
+        "SELECT kind, path, target, before, after FROM planned_change AS declined
+         WHERE change_set = ?1 AND decided_at = ?2 AND state = 'rejected' AND EXISTS (
+             SELECT 1 FROM planned_change AS other
+             WHERE other.change_set = ?1 AND other.decided_at = ?2 AND other.state = 'applied'
+                 AND other.path = declined.path
+         )
+         ORDER BY position",
+    )
+    .bind(set.as_str())
+    .bind(decided_at.0)
+    .try_map(|row: SqliteRow| Ok((row.path("path")?, ActRow::of(&row)?)))
+    .fetch_all(&mut *db)
+    .await?;
+    let mut changes = Vec::new();
+    for (path, act) in rows {
+        changes.push(act.change(db, path).await?);
+    }
+    Ok(changes)
 }

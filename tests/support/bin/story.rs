@@ -20,7 +20,7 @@ use app::{App, DataDir};
 use protocol::applied::{ListApplied, UndoScope};
 use protocol::conversation::{Interruption, Item};
 use protocol::history::Age;
-use protocol::request::{DecideReview, SendMessage};
+use protocol::request::{DecideReview, HunkVerdict, NoteVerdict, SendMessage, Verdict};
 use protocol::{ConversationId, Mode, QuestionId, Resume, Settings, TurnStatus};
 use serde_json::{Value, json};
 use testkit::long_story::STORIES;
@@ -65,7 +65,11 @@ async fn play(data: PathBuf, vault: &Path, name: &str) {
             SendMessage { conversation: None, text: format!("play {name}"), answers: None };
         let conversation = app.send(request).await.expect("sent");
         app.idle(&conversation).await.expect("idle");
-        decide(&app, &conversation).await;
+        if name == "hunks" {
+            decide_by_hunk(&app, &conversation).await;
+        } else {
+            decide(&app, &conversation).await;
+        }
         answer(&app, &conversation).await;
     }
     app.shutdown().await;
@@ -192,12 +196,24 @@ async fn go_on(app: &App, last: Option<ConversationId>) {
     app.idle(&conversation).await.expect("idle");
 }
 
+/// Of the four hunks of a note one is accepted, one rejected, one put in other words, one left.
+async fn decide_by_hunk(app: &App, conversation: &ConversationId) {
+    let view = app.conversation(conversation).await.expect("a view");
+    let review = view.review.expect("a note waits");
+    let note = review.notes.first().expect("a note waits");
+    let edit = HunkVerdict::Edit { text: "mine\nand more".into() };
+    let hunks = vec![HunkVerdict::Accept, HunkVerdict::Reject, edit, HunkVerdict::Wait];
+    let (path, seen) = (note.path.clone(), note.seen.clone());
+    let notes = vec![NoteVerdict { path, seen, verdict: Verdict::Hunks { hunks } }];
+    app.decide_review(&DecideReview { review: review.id, notes }).await.expect("decided");
+}
+
 /// Accepts everything that waits.
 async fn decide(app: &App, conversation: &ConversationId) {
     let view = app.conversation(conversation).await.expect("a view");
     if let Some(review) = view.review {
-        let accepted = review.notes.into_iter().map(|note| note.path).collect();
-        let request = DecideReview { review: review.id, accepted, rejected: Vec::new() };
+        let accepted: Vec<_> = review.notes.iter().map(|note| note.path.clone()).collect();
+        let request = review.verdict(&accepted, &[]);
         app.decide_review(&request).await.expect("applied");
     }
 }

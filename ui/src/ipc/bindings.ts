@@ -895,6 +895,10 @@ export type Hunk = {
  */
 heading: string | null, 
 /**
+ * Whether it begins among the properties at the top of the note.
+ */
+properties: boolean, 
+/**
  * 1-based first line in the note as it was.
  */
 oldStart: number, 
@@ -936,9 +940,13 @@ added: number,
  */
 removed: number, 
 /**
- * The changed regions with three lines around each.
+ * What changes, each by itself, with up to three lines around it.
  */
 hunks: Array<Hunk>, 
+/**
+ * Names exactly these changes, for the verdict on them.
+ */
+seen: string, 
 /**
  * Why it could not be applied when it was tried, in words.
  */
@@ -1582,7 +1590,7 @@ changed: number,
 waiting: number, };
 
 /**
- * A verdict on waiting changes, by whole note. Notes in neither list keep waiting.
+ * A verdict on waiting changes. Notes that are not named keep waiting.
  */
 export type DecideReview = { 
 /**
@@ -1590,13 +1598,45 @@ export type DecideReview = {
  */
 review: ChangeSetId, 
 /**
- * Notes to change.
+ * What becomes of which note.
  */
-accepted: Array<NotePath>, 
+notes: Array<NoteVerdict>, };
+
 /**
- * Notes to leave as they are.
+ * What becomes of the changes of one note.
  */
-rejected: Array<NotePath>, };
+export type NoteVerdict = { 
+/**
+ * The note.
+ */
+path: NotePath, 
+/**
+ * What the verdict is about, as [`crate::NoteDiff::seen`] named it. Of changes that are other
+ * ones by now nothing is decided.
+ */
+seen: string, 
+/**
+ * The verdict.
+ */
+verdict: Verdict, };
+
+/**
+ * A verdict on the changes of one note.
+ */
+export type Verdict = { "type": "accept" } | { "type": "reject" } | { "type": "hunks", 
+/**
+ * One for each.
+ */
+hunks: Array<HunkVerdict>, };
+
+/**
+ * A verdict on one hunk.
+ */
+export type HunkVerdict = { "type": "accept" } | { "type": "reject" } | { "type": "wait" } | { "type": "edit", 
+/**
+ * The lines, with `\n` between them; no line at all when empty.
+ */
+text: string, };
 
 /**
  * A note to show beside the chat.

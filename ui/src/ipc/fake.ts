@@ -22,10 +22,12 @@ import type {
   ListApplied,
   MessageId,
   MonthSpent,
+  NoteDiff,
   NoteLinks,
   NoteList,
   NotePath,
   NoteText,
+  NoteVerdict,
   Numbered,
   ProviderTest,
   SearchText,
@@ -66,6 +68,7 @@ export class FakeHost implements Host {
   #onEvents: (events: Numbered[]) => void = () => undefined;
   #seq: number;
   #count = 0;
+  readonly #decided: DecideReview[] = [];
   readonly #branches = new Map<MessageId, { first: Item[]; second: Item[] }>();
   readonly #changes: FakeChanges;
   readonly #looking: FakeLooking;
@@ -203,15 +206,20 @@ export class FakeHost implements Host {
     return [...(this.#story.spent?.months ?? [])];
   }
 
+  /** Every verdict on a review. */
+  decided(): readonly DecideReview[] {
+    return this.#decided;
+  }
+
   async decideReview(request: DecideReview): Promise<void> {
     await this.#called('decideReview', request);
+    this.#decided.push(request);
     for (const view of this.#views.values()) {
       if (view.review?.id !== request.review) continue;
-      const decided = [...request.accepted, ...request.rejected];
-      const notes = view.review.notes.filter((note) => !decided.includes(note.path));
+      const notes = view.review.notes.flatMap((note) => leftOf(note, request.notes));
       const conversation = view.conversation.id;
       const review = notes.length > 0 ? { ...view.review, notes } : null;
-      const { accepted: applied, rejected } = request;
+      const { applied, rejected } = outcome(request.notes);
       const id = `verdict-${this.#seq}`;
       const item = { type: 'verdict', id, applied, rejected, at: Date.now() } as const;
       this.#views.set(conversation, { ...view, review, items: [...view.items, item] });
@@ -440,6 +448,28 @@ export class FakeHost implements Host {
     const waitingQuestion = view.question?.text ?? null;
     this.#rework(id, { working: true, waitingQuestion, updatedAt: Date.now() });
   }
+}
+
+/** What keeps waiting of a note after these verdicts. */
+function leftOf(note: NoteDiff, verdicts: readonly NoteVerdict[]): NoteDiff[] {
+  const verdict = verdicts.find(({ path }) => path === note.path)?.verdict;
+  if (!verdict) return [note];
+  if (verdict.type !== 'hunks') return [];
+  const hunks = note.hunks.filter((_, index) => verdict.hunks[index]?.type === 'wait');
+  return hunks.length > 0 ? [{ ...note, hunks, seen: `${note.seen}+` }] : [];
+}
+
+function outcome(verdicts: readonly NoteVerdict[]): { applied: NotePath[]; rejected: NotePath[] } {
+  const paths = (is: (type: string) => boolean): NotePath[] =>
+    verdicts
+      .filter(({ verdict }) =>
+        verdict.type === 'hunks' ? verdict.hunks.some(({ type }) => is(type)) : is(verdict.type),
+      )
+      .map(({ path }) => path);
+  return {
+    applied: paths((type) => type === 'accept' || type === 'edit'),
+    rejected: paths((type) => type === 'reject'),
+  };
 }
 
 function isWords(item: Item, message: MessageId): item is Extract<Item, { type: 'user' }> {

@@ -7,7 +7,7 @@ import { failed, interrupted, limited, retired } from './stories/ended';
 import { emptyVault, firstRun, lostVault } from './stories/first-run';
 import { moves } from './stories/moves';
 import { question } from './stories/question';
-import { review } from './stories/review';
+import { review, sixty } from './stories/review';
 import { indexing, search } from './stories/search';
 import { trouble } from './stories/trouble';
 import type { Story } from './fake';
@@ -32,5 +32,6 @@ export const stories: Readonly<Record<string, () => Story>> = {
   retired,
   review,
   search,
+  sixty,
   trouble,
 };

@@ -1,5 +1,9 @@
-/** Waiting changes as what the user decides about: one note, or a move with all that follows it. */
-import type { CallId, ChangeKind, NoteDiff, NotePath } from '../ipc/bindings';
+/**
+ * Waiting changes as what the user decides about: the same thing in many notes, one note, or a move
+ * with all that follows it.
+ */
+import type { CallId, ChangeKind, Hunk, NoteDiff, NotePath } from '../ipc/bindings';
+import { type Swap, swapOf } from './swap';
 
 /** Where it stands in the review. */
 export type DecisionGroup = 'edited' | 'new' | 'moved' | 'folders' | 'removed';
@@ -10,14 +14,82 @@ export interface Decision {
   readonly lead: NoteDiff;
   /** What is accepted and rejected with it. */
   readonly others: readonly NoteDiff[];
+  /** Places of the hunks that are its own; those that are the same elsewhere are decided there. */
+  readonly hunks: readonly number[];
 }
+
+/** One hunk of one note. */
+export interface Place {
+  readonly path: NotePath;
+  readonly index: number;
+  readonly hunk: Hunk;
+}
+
+/** The same swap in several notes. */
+export interface Same {
+  readonly id: string;
+  readonly swap: Swap;
+  readonly places: readonly Place[];
+  /** How many notes it is in. */
+  readonly notes: number;
+}
+
+/** All there is to decide. */
+export interface Decisions {
+  readonly same: readonly Same[];
+  readonly notes: readonly Decision[];
+}
+
+/** In so many notes the same swap is one decision. */
+const several = 2;
 
 const order: readonly DecisionGroup[] = ['edited', 'new', 'moved', 'folders', 'removed'];
 
-/** In the order they are shown: by group, then as they were planned. */
-export function decisions(notes: readonly NoteDiff[]): Decision[] {
-  const all = together(notes).map((one) => ({ ...one, group: groupOf(one.lead.kind) }));
-  return order.flatMap((group) => all.filter((one) => one.group === group));
+/** In the order they are shown: what is the same, then by group, then as they were planned. */
+export function decisions(notes: readonly NoteDiff[]): Decisions {
+  const same = sameSwaps(notes);
+  const elsewhere = new Set(same.flatMap(({ places }) => places.map(placeKey)));
+  const all = together(notes).map((one) => ({
+    ...one,
+    group: groupOf(one.lead.kind),
+    hunks: [...one.lead.hunks.keys()].filter(
+      (index) => !elsewhere.has(placeKey({ path: one.lead.path, index })),
+    ),
+  }));
+  const own = all.filter(({ lead, hunks }) => hunks.length > 0 || lead.hunks.length === 0);
+  return { same, notes: order.flatMap((group) => own.filter((one) => one.group === group)) };
+}
+
+/** Whether each hunk is decided by itself; else the note is, whole. */
+export function isByHunk({ kind, unit }: NoteDiff): boolean {
+  return unit === null && kind === 'replace';
+}
+
+function sameSwaps(notes: readonly NoteDiff[]): Same[] {
+  const found = new Map<string, { swap: Swap; places: Place[] }>();
+  for (const note of notes.filter(isByHunk)) {
+    for (const [index, hunk] of note.hunks.entries()) {
+      const swap = swapOf(hunk);
+      if (!swap) continue;
+      const key = JSON.stringify([swap.old, swap.new]);
+      const one = found.get(key) ?? { swap: { ...swap, times: 0 }, places: [] };
+      const times = one.swap.times + swap.times;
+      found.set(key, {
+        swap: { ...swap, times },
+        places: [...one.places, { path: note.path, index, hunk }],
+      });
+    }
+  }
+  return [...found]
+    .map(([id, { swap, places }]) => {
+      const paths = new Set(places.map(({ path }) => path));
+      return { id: `same:${id}`, swap, places, notes: paths.size };
+    })
+    .filter((one) => one.notes >= several);
+}
+
+function placeKey({ path, index }: Pick<Place, 'path' | 'index'>): string {
+  return `${index}:${path}`;
 }
 
 /** What may happen on its own, or only with the others of its unit. */
@@ -46,12 +118,18 @@ export function together<Change extends Belonging>(changes: readonly Change[]): 
 }
 
 /** Whether "accept all" leaves it out: what takes something away is accepted on its own. */
-export function isRemoval({ lead, others }: Decision): boolean {
+export function isRemoval({ lead, others }: Pick<Decision, 'lead' | 'others'>): boolean {
   return [lead, ...others].some((note) => groupOf(note.kind) === 'removed');
 }
 
-export function pathsOf({ lead, others }: Decision): NotePath[] {
+function pathsOf({ lead, others }: Together<NoteDiff>): NotePath[] {
   return [lead.path, ...others.map((note) => note.path)];
+}
+
+/** What is decided together with each note, itself included. */
+export function unitsOf(notes: readonly NoteDiff[]): ReadonlyMap<NotePath, readonly NotePath[]> {
+  const units = together(notes).map(pathsOf);
+  return new Map(units.flatMap((paths) => paths.map((path) => [path, paths] as const)));
 }
 
 function groupOf(kind: ChangeKind): DecisionGroup {

@@ -253,11 +253,7 @@ export class Session {
     const verdicts = this.app.chat?.verdicts;
     if (!review || !verdicts?.count) return;
     await this.#ask(async () => {
-      await this.#host.decideReview({
-        review: review.id,
-        accepted: verdicts.with('accept'),
-        rejected: verdicts.with('reject'),
-      });
+      await this.#host.decideReview({ review: review.id, notes: verdicts.told() });
       this.backToChat();
     });
   }

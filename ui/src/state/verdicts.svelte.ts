@@ -1,73 +1,144 @@
 /** What the user has decided about waiting changes, before it is applied. */
 import { SvelteMap } from 'svelte/reactivity';
 
-import type { NotePath, Review } from '../ipc/bindings';
-import { type Decision, decisions, isRemoval, pathsOf } from './decisions';
+import type {
+  HunkVerdict,
+  NoteDiff,
+  NotePath,
+  NoteVerdict,
+  Review,
+  Verdict as Told,
+} from '../ipc/bindings';
+import { decisions, isByHunk, isRemoval, type Place, unitsOf } from './decisions';
 
 export type Verdict = 'accept' | 'reject';
 
-/** A verdict holds for what the user saw, so it is tied to the diffs themselves. */
-interface Seen {
-  readonly decision: Decision;
-  readonly print: string;
-}
+/** What is decided about one hunk; words of the user's own are accepted with it. */
+export type HunkChoice = Verdict | { readonly edit: string };
+
+/** One for each hunk; of what is decided whole, one. */
+type Choices = readonly (HunkChoice | null)[];
 
 export class Verdicts {
-  readonly #byNote = new SvelteMap<NotePath, Verdict>();
-  #seen: ReadonlyMap<NotePath, Seen> = byPath(null);
+  readonly #byNote = new SvelteMap<NotePath, Choices>();
+  #notes: readonly NoteDiff[] = [];
+  #units = unitsOf([]);
 
-  /** `null` while undecided, which is how every note begins. */
-  of(path: NotePath): Verdict | null {
-    return this.#byNote.get(path) ?? null;
+  /** `null` while undecided, which is how every note begins; `part` when some hunks are not. */
+  of(path: NotePath): Verdict | 'part' | null {
+    const choices = this.#byNote.get(path) ?? [];
+    const given = choices.filter((choice) => choice !== null);
+    if (given.length === 0) return null;
+    if (given.length < choices.length) return 'part';
+    if (given.every((choice) => choice === 'reject')) return 'reject';
+    return given.every((choice) => choice !== 'reject') ? 'accept' : 'part';
   }
 
-  /** The notes with this verdict, in the order they were decided. */
+  /** What is decided about one hunk of a note. */
+  hunk(path: NotePath, index: number): HunkChoice | null {
+    return this.#byNote.get(path)?.[index] ?? null;
+  }
+
+  /** The verdict on all of these; `null` when they differ or are undecided. */
+  ofAll(places: readonly Place[]): Verdict | null {
+    const given = places.map(({ path, index }) => verdictOf(this.hunk(path, index)));
+    const [first = null] = given;
+    return given.every((one) => one === first) ? first : null;
+  }
+
+  /** The notes of which all has this verdict. */
   with(verdict: Verdict): NotePath[] {
-    return [...this.#byNote].filter(([, given]) => given === verdict).map(([path]) => path);
+    return [...this.#byNote.keys()].filter((path) => this.of(path) === verdict);
   }
 
-  /** How many notes have one. */
+  /** The notes in which something is accepted. */
+  get changing(): NotePath[] {
+    const changes = (choice: HunkChoice | null): boolean => verdictOf(choice) === 'accept';
+    return [...this.#byNote].filter(([, all]) => all.some(changes)).map(([path]) => path);
+  }
+
+  /** How many notes have one, or have one in part. */
   get count(): number {
     return this.#byNote.size;
   }
 
   /** Gives a verdict, to all that belong together; giving the same one again takes it back. */
   decide(path: NotePath, verdict: Verdict): void {
-    const takeBack = this.of(path) === verdict;
-    const seen = this.#seen.get(path);
-    for (const one of seen ? pathsOf(seen.decision) : [path]) {
-      if (takeBack) this.#byNote.delete(one);
-      else this.#byNote.set(one, verdict);
-    }
+    const choice = this.of(path) === verdict ? null : verdict;
+    for (const one of this.#units.get(path) ?? [path]) this.#give(one, () => choice);
+  }
+
+  /** The same for single hunks, wherever they are. */
+  decideHunks(places: readonly Pick<Place, 'path' | 'index'>[], verdict: Verdict): void {
+    const has = places.every(({ path, index }) => verdictOf(this.hunk(path, index)) === verdict);
+    for (const { path, index } of places) this.choose(path, index, has ? null : verdict);
+  }
+
+  /** Decides one hunk of a note. */
+  choose(path: NotePath, index: number, choice: HunkChoice | null): void {
+    this.#give(path, (before, at) => (at === index ? choice : before));
   }
 
   /** Accepts everything, except what takes something away: that is decided on its own. */
   acceptAll(): void {
-    for (const [path, { decision }] of this.#seen) {
-      if (!isRemoval(decision)) this.#byNote.set(path, 'accept');
+    const removed = decisions(this.#notes).notes.filter(isRemoval);
+    const kept = removed.flatMap(({ lead, others }) => [lead, ...others]);
+    for (const { path } of this.#notes.filter((note) => !kept.includes(note))) {
+      this.#give(path, (before) => (verdictOf(before) === 'accept' ? before : 'accept'));
     }
   }
 
   rejectAll(): void {
-    for (const path of this.#seen.keys()) this.#byNote.set(path, 'reject');
+    for (const { path } of this.#notes) this.#give(path, () => 'reject');
+  }
+
+  /** All of it, as it is told to the application. */
+  told(): NoteVerdict[] {
+    return [...this.#byNote].flatMap(([path, choices]) => {
+      const note = this.#notes.find((one) => one.path === path);
+      return note ? [{ path, seen: note.seen, verdict: toldOf(choices) }] : [];
+    });
   }
 
   /** Another review is before the user: a verdict stays only where nothing of it did change. */
   follow(review: Review | null): void {
-    const now = byPath(review);
+    const notes = review?.notes ?? [];
+    const units = unitsOf(notes);
     for (const path of [...this.#byNote.keys()]) {
-      if (now.get(path)?.print !== this.#seen.get(path)?.print) this.#byNote.delete(path);
+      const before = print(this.#notes, this.#units.get(path));
+      if (print(notes, units.get(path)) !== before) this.#byNote.delete(path);
     }
-    this.#seen = now;
+    [this.#notes, this.#units] = [notes, units];
+  }
+
+  #give(
+    path: NotePath,
+    choice: (before: HunkChoice | null, at: number) => HunkChoice | null,
+  ): void {
+    const note = this.#notes.find((one) => one.path === path);
+    const places = note && isByHunk(note) ? note.hunks.length : 1;
+    const before = this.#byNote.get(path);
+    const now = Array.from({ length: places }, (_, at) => choice(before?.[at] ?? null, at));
+    if (now.every((one) => one === null)) this.#byNote.delete(path);
+    else this.#byNote.set(path, now);
   }
 }
 
-function byPath(review: Review | null): ReadonlyMap<NotePath, Seen> {
-  const all = decisions(review?.notes ?? []);
-  return new Map(
-    all.flatMap((decision) => {
-      const seen = { decision, print: JSON.stringify(decision) };
-      return pathsOf(decision).map((path) => [path, seen] as const);
-    }),
-  );
+/** What these notes were when the user looked. */
+function print(notes: readonly NoteDiff[], paths: readonly NotePath[] = []): string {
+  return paths.map((path) => notes.find((note) => note.path === path)?.seen ?? '').join('\n');
+}
+
+function verdictOf(choice: HunkChoice | null): Verdict | null {
+  return choice === null || choice === 'reject' ? choice : 'accept';
+}
+
+function toldOf(choices: Choices): Told {
+  if (choices.every((choice) => choice === 'accept')) return { type: 'accept' };
+  if (choices.every((choice) => choice === 'reject')) return { type: 'reject' };
+  const hunks = choices.map((choice): HunkVerdict => {
+    if (choice === null) return { type: 'wait' };
+    return typeof choice === 'string' ? { type: choice } : { type: 'edit', text: choice.edit };
+  });
+  return { type: 'hunks', hunks };
 }

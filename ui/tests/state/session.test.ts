@@ -163,8 +163,14 @@ describe('a review', () => {
     expect(host.asked('decideReview')).toEqual([
       {
         review: 'review-1',
-        accepted: ['Projects/Harbour Library.md'],
-        rejected: ['Letters/Invitation.md'],
+        notes: [
+          {
+            path: 'Projects/Harbour Library.md',
+            seen: expect.any(String),
+            verdict: { type: 'accept' },
+          },
+          { path: 'Letters/Invitation.md', seen: expect.any(String), verdict: { type: 'reject' } },
+        ],
       },
     ]);
     expect(session.place).toEqual({ name: 'chat' });

@@ -58,7 +58,7 @@ describe('verdicts', () => {
 
   it('do not stand for a diff that the user has not seen', () => {
     verdicts.acceptAll();
-    verdicts.follow(changeFirst({ added: 99 }));
+    verdicts.follow(changeFirst({ seen: 'other' }));
     expect(verdicts.of(library)).toBeNull();
     expect(verdicts.of(plan)).toBe('accept');
   });
@@ -78,7 +78,7 @@ describe('what belongs together', () => {
   beforeEach(() => verdicts.follow(waits));
 
   it('is one decision, led by the move', () => {
-    const [found] = decisions(waits?.notes ?? []).filter(({ lead }) => lead.path === move);
+    const [found] = decisions(waits?.notes ?? []).notes.filter(({ lead }) => lead.path === move);
     expect(found?.group).toBe('moved');
     expect(found?.others.map(({ path }) => path)).toContain(follower);
     expect(found?.others).toHaveLength(4);
@@ -97,7 +97,7 @@ describe('what belongs together', () => {
   it('loses its verdict when one part of it is another', () => {
     verdicts.acceptAll();
     const notes = waits?.notes.map((note) =>
-      note.path === follower ? { ...note, added: 9 } : note,
+      note.path === follower ? { ...note, seen: 'other' } : note,
     );
     verdicts.follow(waits && { ...waits, notes: notes ?? [] });
     expect(verdicts.of(move)).toBeNull();
@@ -105,7 +105,9 @@ describe('what belongs together', () => {
   });
 
   it('stands in its group, with what goes away last', () => {
-    expect(decisions(waits?.notes ?? []).map(({ group, lead }) => [group, lead.path])).toEqual([
+    expect(
+      decisions(waits?.notes ?? []).notes.map(({ group, lead }) => [group, lead.path]),
+    ).toEqual([
       ['edited', 'Groceries.md'],
       ['moved', move],
       ['moved', 'Letters/Drafts'],

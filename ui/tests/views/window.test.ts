@@ -39,15 +39,38 @@ describe('by keyboard only', () => {
     await keys.keyboard('{Enter}');
     const apply = await screen.findByTestId('review-apply');
     expect(apply).toBeDisabled();
-    await keys.keyboard('ajr');
+    await keys.keyboard('ajrje');
+    const own = await screen.findByRole('textbox', { name: 'The new lines' });
+    await waitFor(() => expect(own).toHaveFocus());
+    await keys.clear(own);
+    await keys.keyboard('- Ask Marta{Control>}{Enter}{/Control}');
+    await screen.findByText('your words');
+    await keys.keyboard('jr');
     expect(apply).toHaveTextContent('Change 1 note, reject 1');
     await keys.keyboard('{Control>}{Enter}{/Control}');
     await waitFor(() => expect(screen.getByTestId('composer')).toHaveFocus());
     expect(host.asked('decideReview')).toEqual([
       {
         review: 'review-1',
-        accepted: ['Projects/Harbour Library.md'],
-        rejected: ['Projects/Reading room, opening plan.md'],
+        notes: [
+          {
+            path: 'Projects/Harbour Library.md',
+            seen: expect.any(String),
+            verdict: {
+              type: 'hunks',
+              hunks: [
+                { type: 'accept' },
+                { type: 'reject' },
+                { type: 'edit', text: '- Ask Marta' },
+              ],
+            },
+          },
+          {
+            path: 'Projects/Reading room, opening plan.md',
+            seen: expect.any(String),
+            verdict: { type: 'reject' },
+          },
+        ],
       },
     ]);
     expect(screen.getByTestId('review-open')).toHaveTextContent('Review 1 note');
@@ -103,16 +126,38 @@ describe('a review', () => {
   it('is decided note by note with buttons, and the last button says what it does', async () => {
     const { keys } = await open('review');
     await keys.click(await screen.findByTestId('review-open'));
-    const accepts = await screen.findAllByTestId('review-accept');
-    const rejects = screen.getAllByTestId('review-reject');
-    expect(accepts).toHaveLength(3);
+    const named = (name: string) => within(screen.getByRole('region', { name }));
+    const button = (name: string, which: string) =>
+      named(name).getAllByTestId(`review-${which}`)[0] ?? document.body;
+    await screen.findByRole('region', { name: 'Invitation' });
+    const names = ['Harbour Library', 'Reading room, opening plan', 'Invitation'];
     const apply = screen.getByTestId('review-apply');
-    for (const button of accepts.slice(0, 2)) await keys.click(button);
+    for (const name of names.slice(0, 2)) await keys.click(button(name, 'accept'));
     expect(apply).toHaveTextContent('Change 2 notes');
-    for (const button of rejects) await keys.click(button);
+    for (const name of names) await keys.click(button(name, 'reject'));
     expect(apply).toHaveTextContent('Reject 3 notes');
-    for (const button of rejects) await keys.click(button);
+    for (const name of names) await keys.click(button(name, 'reject'));
     expect(apply).toBeDisabled();
+  });
+
+  it('of sixty notes takes three decisions, and single places can be left out', async () => {
+    const { host, keys } = await open('sixty');
+    await keys.click(await screen.findByTestId('review-open'));
+    expect(await screen.findByRole('heading', { name: '60 notes, 3 decisions' })).toBeVisible();
+    const same = screen.getByRole('region', { name: 'Link target' });
+    expect(same).toHaveTextContent('in 58 notes, 58 places');
+    await keys.keyboard('a');
+    await keys.click(within(same).getByRole('button', { name: 'Leave out Diary/2026-01-02' }));
+    const apply = screen.getByTestId('review-apply');
+    expect(apply).toHaveTextContent('Change 57 notes, reject 1');
+    await keys.click(screen.getByRole('button', { name: /^Undecided: Harbour Library/ }));
+    await keys.keyboard('{Shift>}A{/Shift}jjjr');
+    expect(screen.getByText('3 of 3 decided')).toBeVisible();
+    await keys.keyboard('{Control>}{Enter}{/Control}');
+    await waitFor(() => expect(host.asked('decideReview')).toHaveLength(1));
+    const notes = host.decided()[0]?.notes ?? [];
+    const given = (type: string) => notes.filter(({ verdict }) => verdict.type === type).length;
+    expect([notes.length, given('accept'), given('reject')]).toEqual([60, 58, 2]);
   });
 
   it('that is withdrawn elsewhere leads back to the chat', async () => {

@@ -1,7 +1,7 @@
 //! Change sets: what waits for the user, and what the user decided.
 
 use protocol::{Change, ChangeSet, ChangeSetId, NotePath, Timestamp, TurnStatus};
-use store::{OpenChangeSet, StoreError};
+use store::{OpenChangeSet, PlannedParts, StoreError, Verdict};
 
 use crate::story::{Story, conversation, edit, ending, path};
 
@@ -33,7 +33,9 @@ async fn waiting(story: &Story) -> Vec<Change> {
 }
 
 async fn decide(story: &Story, applied: &[NotePath], rejected: &[NotePath], at: i64) -> bool {
-    story.store.decide(&"s".into(), applied, rejected, &[], Timestamp(at)).await.expect("decided")
+    let (applied, rejected) = (applied.to_vec(), rejected.to_vec());
+    let verdict = Verdict { applied, rejected, ..Verdict::default() };
+    story.store.decide(&"s".into(), &verdict, Timestamp(at)).await.expect("decided")
 }
 
 #[tokio::test]
@@ -94,9 +96,10 @@ async fn a_set_closes_when_nothing_waits_in_it() {
 async fn a_change_with_a_problem_keeps_waiting_until_it_is_planned_again() {
     let story = running().await;
     plan(&story, "s", "c1", &[edit("a.md", "1", "2"), edit("b.md", "1", "2")]).await;
-    let problems = [(path("a.md"), "It changed on disk.".to_owned())];
-    let applied = [path("a.md"), path("b.md")];
-    let closed = story.store.decide(&"s".into(), &applied, &[], &problems, Timestamp(20)).await;
+    let problems = vec![(path("a.md"), "It changed on disk.".to_owned())];
+    let applied = vec![path("a.md"), path("b.md")];
+    let verdict = Verdict { applied, problems, ..Verdict::default() };
+    let closed = story.store.decide(&"s".into(), &verdict, Timestamp(20)).await;
     assert!(!closed.expect("decided"));
     let problem = async || open(&story).await.expect("one waits").planned[0].problem.clone();
     assert_eq!(problem().await.as_deref(), Some("It changed on disk."));
@@ -148,9 +151,53 @@ async fn verdicts_at_two_times_are_two_and_a_path_may_come_again() {
 }
 
 #[tokio::test]
+async fn a_change_goes_in_parts_and_what_is_left_of_it_waits_in_its_place() {
+    let story = running().await;
+    plan(&story, "s", "c1", &[edit("a.md", "1", "4"), edit("b.md", "1", "2")]).await;
+    let (set, choice) = ("s".into(), "as the user said".to_owned());
+    story.store.choose(&set, &[(path("a.md"), choice.clone())]).await.expect("stored");
+    let story = story.restart().await;
+    let planned = open(&story).await.expect("both wait").planned;
+    assert_eq!(planned[0].choice.as_deref(), Some("as the user said"));
+    assert_eq!((planned[0].since, planned[1].choice.as_deref()), (0, None));
+
+    let parts = PlannedParts {
+        applied: Some(edit("a.md", "1", "2")),
+        declined: Some(edit("a.md", "2", "3")),
+        left: Some(edit("a.md", "2", "5")),
+        edited: true,
+    };
+    let verdict = Verdict { parts: vec![(path("a.md"), parts)], ..Verdict::default() };
+    assert!(!story.store.decide(&set, &verdict, Timestamp(20)).await.expect("decided"));
+    assert_eq!(waiting(&story).await, [edit("a.md", "2", "5"), edit("b.md", "1", "2")]);
+    assert_eq!(open(&story).await.expect("both wait").planned[0].choice, None);
+    let told = story.store.untold_verdicts(&conversation()).await.expect("read");
+    let [told] = &told[..] else { panic!("one verdict: {told:?}") };
+    let both = [path("a.md")];
+    assert_eq!(
+        (&told.applied[..], &told.rejected[..], &told.edited[..]),
+        (&both[..], &both[..], &both[..])
+    );
+    assert_eq!(story.store.declined(told).await.expect("read"), [edit("a.md", "2", "3")]);
+
+    let rest = PlannedParts { applied: None, declined: None, left: None, edited: false };
+    let verdict = Verdict {
+        parts: vec![(path("a.md"), rest)],
+        rejected: vec![path("b.md")],
+        ..Verdict::default()
+    };
+    assert!(story.store.decide(&set, &verdict, Timestamp(21)).await.expect("decided"));
+    let last = story.store.verdicts(&conversation()).await.expect("read").pop().expect("two");
+    assert!(
+        story.store.declined(&last).await.expect("read").is_empty(),
+        "nothing of b.md was applied"
+    );
+}
+
+#[tokio::test]
 async fn a_verdict_on_an_unknown_set_is_refused_and_one_on_a_decided_set_changes_nothing() {
     let story = running().await;
-    let lost = story.store.decide(&"no".into(), &[], &[], &[], Timestamp(1)).await;
+    let lost = story.store.decide(&"no".into(), &Verdict::default(), Timestamp(1)).await;
     assert!(matches!(lost, Err(StoreError::NotFound { what: "change set", .. })));
     plan(&story, "s", "c1", &[edit("a.md", "1", "2")]).await;
     decide(&story, &[path("a.md")], &[], 20).await;

@@ -5,7 +5,7 @@ use protocol::{
     Change, ChangeSet, ContentHash, EffectId, Ended, IntentState, LineCounts, Timestamp,
 };
 use sqlx::{ConnectOptions, SqliteConnection};
-use store::{Gone, Keep, OwnSet, Part, Store};
+use store::{Gone, Keep, OwnSet, Part, Store, Verdict};
 
 use crate::ledger::intent;
 use crate::story::{Story, conversation, edit, one_step, path};
@@ -128,8 +128,8 @@ async fn what_is_under_way_parked_waiting_or_asked_about_stays_at_any_age() {
     assert_eq!(waits.planned[0].change, edit("b.md", "plan", "planned"));
 
     // Once it is answered and decided, nothing holds it any more.
-    let (rejected, at) = ([path("b.md")], Timestamp(3));
-    store.decide(&set, &[], &rejected, &[], at).await.expect("decided");
+    let verdict = Verdict { rejected: vec![path("b.md")], ..Verdict::default() };
+    store.decide(&set, &verdict, Timestamp(3)).await.expect("decided");
     let answer = crate::story::answer("t2", "t1", "The first", 4);
     store.submit_turn(&answer).await.expect("answered");
     forget(store, before(i64::MAX)).await;

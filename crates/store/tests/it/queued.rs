@@ -2,6 +2,8 @@
 
 use protocol::{ChangeSet, Timestamp, TurnStatus};
 
+use store::Verdict;
+
 use crate::story::{Story, answer, conversation, edit, ending, path};
 
 #[tokio::test]
@@ -44,7 +46,8 @@ async fn a_removed_message_leaves_nothing_and_what_it_would_have_told_is_untold(
         .await
         .expect("planned");
     story.ends("t1", &ending(TurnStatus::Done, 3)).await;
-    store.decide(&set, &[], &[path("a.md")], &[], at(4)).await.expect("decided");
+    let verdict = Verdict { rejected: vec![path("a.md")], ..Verdict::default() };
+    store.decide(&set, &verdict, at(4)).await.expect("decided");
     let verdicts = store.untold_verdicts(&conversation()).await.expect("read");
     story.says("t2", "Two", 5).await;
     store.mark_told(&verdicts, &"t2".into()).await.expect("told");

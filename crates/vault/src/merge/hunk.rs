@@ -24,18 +24,39 @@ pub fn hunks(old: &[u8], new: &[u8]) -> Vec<Hunk> {
     between(&Lines::of(old), &Lines::of(new))
 }
 
+/// What stands in the place of a hunk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Side {
+    /// The lines of the old version.
+    Old,
+    /// Those of the new one.
+    New,
+    /// These bytes.
+    Other(Vec<u8>),
+}
+
 /// `new` with some of its changes against `old` taken back: those whose place in [`hunks`] is in
 /// `chosen`.
 #[must_use]
 pub fn without(old: &[u8], new: &[u8], chosen: &BTreeSet<usize>) -> Vec<u8> {
+    assembled(old, new, |number| if chosen.contains(&number) { Side::Old } else { Side::New })
+}
+
+/// The lines that both versions share, and in the place of each hunk what `side` says of its place
+/// in [`hunks`].
+#[must_use]
+pub fn assembled(old: &[u8], new: &[u8], side: impl Fn(usize) -> Side) -> Vec<u8> {
     let (old, new) = (Lines::of(old), Lines::of(new));
     let mut out = Vec::new();
     let mut from = 0;
     for (number, hunk) in between(&old, &new).into_iter().enumerate() {
         out.extend(new.bytes(from..hunk.after.start));
-        let taken_back = chosen.contains(&number);
-        out.extend(if taken_back { old.bytes(hunk.before) } else { new.bytes(hunk.after.clone()) });
         from = hunk.after.end;
+        match side(number) {
+            Side::Old => out.extend(old.bytes(hunk.before)),
+            Side::New => out.extend(new.bytes(hunk.after)),
+            Side::Other(bytes) => out.extend(bytes),
+        }
     }
     out.extend(new.bytes(from..new.len()));
     out

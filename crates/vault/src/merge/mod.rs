@@ -25,6 +25,6 @@ mod three_way;
 #[cfg(test)]
 mod tests;
 
-pub use hunk::{Hunk, hunks, without};
+pub use hunk::{Hunk, Side, assembled, hunks, without};
 pub use order::Order;
 pub use three_way::{Conflict, Merged, merge, merge_in_order};

@@ -6,7 +6,7 @@ use app::{App, DataDir};
 use hub::local::Seen;
 use protocol::applied::UndoScope;
 use protocol::conversation::Item;
-use protocol::request::{DecideReview, SendMessage};
+use protocol::request::SendMessage;
 use protocol::settings::{HubSettings, PrivateSettings};
 use protocol::{ConversationId, Mode, NotePath, ProviderKind, Settings, TurnStatus, UserError};
 use tokio::time::timeout;
@@ -108,9 +108,9 @@ pub(super) async fn play(
         waiting: waiting.clone(),
     };
     if let (Accepts::Yes, Some(review)) = (accepts, view.review) {
-        let verdict = DecideReview { review: review.id, accepted: waiting, rejected: Vec::new() };
+        let verdict = review.verdict(&waiting, &[]);
         seen.accepted =
-            app.decide_review(&verdict).await.map(|()| verdict.accepted.len()).map_err(said);
+            app.decide_review(&verdict).await.map(|()| verdict.notes.len()).map_err(said);
     }
     if seen.before != notes.snapshot() {
         let scope = UndoScope::Conversation { conversation };

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use app::{App, DataDir, StoreLedger};
 use protocol::applied::{AppliedBy, AppliedSet, ListApplied, Standing, Undone};
-use protocol::request::{DecideReview, SendMessage};
+use protocol::request::SendMessage;
 use protocol::{CallId, ChangeSetId, NotePath, ProviderKind, Settings, Timestamp, UserError};
 use serde::{Deserialize, Serialize};
 use store::{OwnSet, Store};
@@ -92,8 +92,8 @@ async fn prepare(folder: &Path, deed: &Deed) -> Vec<Moment> {
     app.idle(&conversation).await.expect("idle");
     let view = app.conversation(&conversation).await.expect("a view");
     if let Some(review) = view.review {
-        let accepted = review.notes.into_iter().map(|note| note.path).collect();
-        let request = DecideReview { review: review.id, accepted, rejected: Vec::new() };
+        let accepted: Vec<_> = review.notes.iter().map(|note| note.path.clone()).collect();
+        let request = review.verdict(&accepted, &[]);
         app.decide_review(&request).await.expect("applied");
     }
     app.shutdown().await;

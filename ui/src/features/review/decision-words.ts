@@ -56,7 +56,10 @@ function placeWords(path: string, to: string): string {
 }
 
 /** The two buttons, as they stand after this verdict. */
-export function verdictWords({ group }: Decision, verdict: Verdict | null): [string, string] {
+export function verdictWords(
+  { group }: Decision,
+  verdict: Verdict | 'part' | null,
+): [string, string] {
   if (group === 'removed') {
     return [
       verdict === 'accept' ? m.review_trashed() : m.review_trash_it(),
@@ -98,8 +101,9 @@ export function areNotes(diffs: readonly NoteDiff[]): boolean {
   return diffs.every(({ path, kind }) => isNote(path) && kind !== 'rename');
 }
 
-/** How much there is to decide. */
-export function sizeWords(notes: readonly NoteDiff[]): string {
+/** How much there is to decide, and in how many decisions where those are fewer. */
+export function sizeWords(notes: readonly NoteDiff[], decisions: number): string {
   const count = notes.length;
-  return areNotes(notes) ? m.review_title({ count }) : m.review_changes_title({ count });
+  const size = areNotes(notes) ? m.review_title({ count }) : m.review_changes_title({ count });
+  return decisions < count ? m.review_in_decisions({ size, count: decisions }) : size;
 }

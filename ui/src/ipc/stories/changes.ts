@@ -108,6 +108,7 @@ const hunks: Record<string, Hunk[]> = {
   'e-pears': [
     {
       heading: 'Sunday',
+      properties: false,
       oldStart: 7,
       newStart: 7,
       lines: [
@@ -121,6 +122,7 @@ const hunks: Record<string, Hunk[]> = {
   'e-letter': [
     {
       heading: 'Letter',
+      properties: false,
       oldStart: 3,
       newStart: 3,
       lines: [
@@ -130,6 +132,7 @@ const hunks: Record<string, Hunk[]> = {
     },
     {
       heading: 'Letter',
+      properties: false,
       oldStart: 14,
       newStart: 14,
       lines: [line('removed', 'With *best* regards'), line('added', 'With *warm* regards')],
@@ -138,6 +141,7 @@ const hunks: Record<string, Hunk[]> = {
   'e-link-0': [
     {
       heading: 'Evening',
+      properties: false,
       oldStart: 12,
       newStart: 12,
       lines: [

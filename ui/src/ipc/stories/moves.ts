@@ -14,7 +14,7 @@ function linking(path: string, heading: string | null, before: string, after: st
     unit: 'move-1',
     added: 1,
     removed: 1,
-    hunks: [{ heading, oldStart: 12, newStart: 12, lines }],
+    hunks: [{ heading, properties: false, oldStart: 12, newStart: 12, lines }],
   });
 }
 
@@ -53,6 +53,7 @@ const notes: readonly NoteDiff[] = [
     hunks: [
       {
         heading: 'Sunday',
+        properties: false,
         oldStart: 7,
         newStart: 7,
         lines: [line('same', '- sage'), line('added', '- 4 pears'), line('same', '')],

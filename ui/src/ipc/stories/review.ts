@@ -10,6 +10,7 @@ const library = noteDiff('Projects/Harbour Library.md', {
   hunks: [
     {
       heading: null,
+      properties: true,
       oldStart: 1,
       newStart: 1,
       lines: [
@@ -21,6 +22,7 @@ const library = noteDiff('Projects/Harbour Library.md', {
     },
     {
       heading: 'Opening',
+      properties: false,
       oldStart: 9,
       newStart: 9,
       lines: [
@@ -32,8 +34,14 @@ const library = noteDiff('Projects/Harbour Library.md', {
           'added',
           '*Harbour Library* opens on *9 January* with the shelves we have. The reading room follows *in spring, once the municipality has paid the second half*.',
         ),
-        line('same', ''),
-        line('same', '## Still to do'),
+      ],
+    },
+    {
+      heading: 'Still to do',
+      properties: false,
+      oldStart: 11,
+      newStart: 11,
+      lines: [
         line('same', '- Insurance for the building'),
         line('removed', '- Ask Paolo for the second set of keys'),
         line('added', '- Sign at the door with the new name'),
@@ -49,6 +57,7 @@ const plan = noteDiff('Projects/Reading room, opening plan.md', {
   hunks: [
     {
       heading: 'Opening on 9 January',
+      properties: false,
       oldStart: 4,
       newStart: 4,
       lines: [
@@ -68,6 +77,7 @@ const invitation = noteDiff('Letters/Invitation.md', {
   hunks: [
     {
       heading: null,
+      properties: false,
       oldStart: 0,
       newStart: 1,
       lines: [
@@ -116,6 +126,52 @@ export function review(): Story {
           ),
         ],
         { review: { id: 'review-1', conversation: 'harbour', request, notes } },
+      ),
+    ],
+  };
+}
+
+/** Sixty notes in three decisions: one name everywhere, one note in full, one to the trash. */
+export function sixty(): Story {
+  const request = 'Harbour is now called Harbour Library. Rename it everywhere and clean up.';
+  const said57 = [
+    ['Keys for', 'picked up, the second set stays with Paolo'],
+    ['Ms Zanin decides about', 'and the school library'],
+    ['Called the joiner about the shelves for', 'again'],
+  ] as const;
+  const renamed = Array.from({ length: 58 }, (_, at) => {
+    const [before, after] = said57[at % said57.length] ?? ['', ''];
+    const day = `${1 + (at % 28)}`.padStart(2, '0');
+    const month = `${1 + Math.floor(at / 28)}`.padStart(2, '0');
+    return noteDiff(`Diary/2026-${month}-${day}.md`, {
+      added: 1,
+      removed: 1,
+      hunks: [
+        {
+          heading: 'Afternoon',
+          properties: false,
+          oldStart: 12,
+          newStart: 12,
+          lines: [
+            line('same', 'Rain until four.'),
+            line('removed', `${before} *[[Harbour]]* ${after}.`),
+            line('added', `${before} *[[Harbour Library]]* ${after}.`),
+          ],
+        },
+      ],
+    });
+  });
+  const drafts = noteDiff('Archive/Harbour drafts.md', { kind: 'trash' });
+  const notes = [...renamed, library, drafts];
+  const conversation = row('harbour', 'Rename Harbour to Harbour Library', { waitingNotes: 60 });
+  return {
+    snapshot: healthy([conversation]),
+    notes: {},
+    views: [
+      view(
+        conversation,
+        [said('u1', request), answered('a1', 'Sixty notes are planned and wait for you.')],
+        { review: { id: 'review-60', conversation: 'harbour', request, notes } },
       ),
     ],
   };
