@@ -32,6 +32,7 @@ mod limit;
 mod long_results;
 mod looking;
 mod modes;
+mod network;
 mod prefix;
 mod private;
 mod question;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::{Output, Stdio};
 use std::time::Duration;
 
-use app::{App, DataDir};
+use app::{App, DataDir, Pace};
 use protocol::conversation::{ConversationView, Item};
 use protocol::request::SendMessage;
 use protocol::settings::HubSettings;
@@ -49,6 +49,15 @@ impl Home {
         running
     }
 
+    /// The same with other clocks.
+    pub(crate) async fn open_at(&self, settings: Settings, pace: Pace) -> Running {
+        let data = DataDir::at(self.data.root().to_owned()).expect("a data directory");
+        let running = listened_to(App::start_at(data, pace)).await;
+        running.app.save_settings(settings).await.expect("the settings are saved");
+        running.app.open_vault(self.notes.root()).await.expect("the vault opens");
+        running
+    }
+
     /// Starts the application without a vault.
     pub(crate) async fn start(&self, settings: Settings) -> Running {
         let running = self.start_as_it_is().await;
@@ -63,15 +72,7 @@ impl Home {
             assert!(!set, "{name} is set: a journey must not reach what it names, so unset it");
         }
         let data = DataDir::at(self.data.root().to_owned()).expect("a data directory");
-        let (app, heard) = (App::start(data), watch::Sender::new(Vec::new()));
-        let ears = heard.clone();
-        app.subscribe(Box::new(move |batch| {
-            ears.send_modify(|all| all.extend(batch.into_iter().map(|numbered| numbered.event)));
-            true
-        }))
-        .await
-        .expect("a snapshot");
-        Running { app, heard }
+        listened_to(App::start(data)).await
     }
 
     /// The database of the notes.
@@ -127,6 +128,18 @@ impl Home {
             .env("HOME", self.data.root())
             .kill_on_drop(true);
     }
+}
+
+async fn listened_to(app: App) -> Running {
+    let heard = watch::Sender::new(Vec::new());
+    let ears = heard.clone();
+    app.subscribe(Box::new(move |batch| {
+        ears.send_modify(|all| all.extend(batch.into_iter().map(|numbered| numbered.event)));
+        true
+    }))
+    .await
+    .expect("a snapshot");
+    Running { app, heard }
 }
 
 /// What a program printed, and how it ended.

@@ -37,6 +37,7 @@ async fn an_answer_that_streams_slowly_is_let_go_at_once_and_its_words_stay() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn sixty_notes_that_are_being_changed_stop_after_the_one_under_way() {
+    // N-network-10
     let names: Vec<String> = (0..60).map(|n| format!("Note {n:02}.md")).collect();
     let notes: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "old\n")).collect();
     let edit = |path: &String| {

@@ -211,7 +211,7 @@ impl Server {
             request = request.header(self.vendor.key.0.clone(), header.clone());
         }
         match timeout_at(deadline, request.send()).await {
-            Err(_) => Err(failures.network("took too long to answer")),
+            Err(_) => Err(failures.silent("took too long to answer")),
             Ok(Err(error)) => Err(failures.unreached(&error)),
             Ok(Ok(response)) if response.status().is_success() => Ok(response),
             Ok(Ok(mut response)) => {

@@ -160,9 +160,12 @@ pub enum ModelError {
         /// What the server asked for.
         retry_after: Option<Duration>,
     },
-    /// Not reached, cut off, or silent past the deadline.
+    /// Not reached, or cut off.
     #[error("{0}")]
     Network(String),
+    /// Reached, and silent past the deadline.
+    #[error("{0}")]
+    Silent(String),
     /// The request is not acceptable.
     #[error("{0}")]
     InvalidRequest(String),

@@ -7,6 +7,9 @@ use crate::model::ModelError;
 /// How often one request is sent at most.
 pub const ATTEMPTS: u32 = 3;
 
+/// And so often, when the user has waited for a whole deadline each time.
+const ATTEMPTS_IN_SILENCE: u32 = 2;
+
 /// A server is never waited for longer than this.
 pub const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
@@ -20,7 +23,8 @@ const FIRST_WAIT: Duration = Duration::from_secs(1);
 /// the server asked for, up to [`LONGEST_WAIT`]. Another key is tried at once.
 #[must_use]
 pub fn decide(error: &ModelError, attempts: u32, spread: u8) -> Option<Duration> {
-    if attempts >= ATTEMPTS {
+    let most = if matches!(error, ModelError::Silent(_)) { ATTEMPTS_IN_SILENCE } else { ATTEMPTS };
+    if attempts >= most {
         return None;
     }
     let asked_for = match error {
@@ -28,7 +32,9 @@ pub fn decide(error: &ModelError, attempts: u32, spread: u8) -> Option<Duration>
         ModelError::RateLimit { retry_after, .. } | ModelError::Overloaded { retry_after, .. } => {
             retry_after.unwrap_or_default()
         }
-        ModelError::Network(_) | ModelError::Unknown { retryable: true, .. } => Duration::ZERO,
+        ModelError::Network(_)
+        | ModelError::Silent(_)
+        | ModelError::Unknown { retryable: true, .. } => Duration::ZERO,
         ModelError::Auth(_)
         | ModelError::InvalidRequest(_)
         | ModelError::NoModel(_)
@@ -57,6 +63,13 @@ mod tests {
         let lost = ModelError::Network("lost".into());
         let waits: Vec<_> = (1..=3).map(|attempts| decide(&lost, attempts, 0)).collect();
         assert_eq!(waits, [Some(Duration::from_secs(1)), Some(Duration::from_secs(2)), None]);
+    }
+
+    #[test]
+    fn a_server_that_was_silent_for_a_whole_deadline_is_asked_once_more() {
+        let silent = ModelError::Silent("silent".into());
+        let waits: Vec<_> = (1..=2).map(|attempts| decide(&silent, attempts, 0)).collect();
+        assert_eq!(waits, [Some(Duration::from_secs(1)), None]);
     }
 
     #[test]

@@ -63,8 +63,8 @@ impl<D: Decoder> Answer<D> {
             match timeout_at(self.deadline, self.response.chunk()).await {
                 Ok(Ok(Some(bytes))) => self.take_in(&bytes),
                 Ok(Ok(None)) => self.end(None),
-                Ok(Err(_)) => self.end(Some("broke off its answer")),
-                Err(_) => self.end(Some("went silent")),
+                Ok(Err(_)) => self.end(Some(self.failures.network("broke off its answer"))),
+                Err(_) => self.end(Some(self.failures.silent("went silent"))),
             }
         }
     }
@@ -86,16 +86,16 @@ impl<D: Decoder> Answer<D> {
         }
         // Bytes that come without a pause never let the timer be asked.
         if self.ready.is_empty() && Instant::now() >= self.deadline {
-            self.end(Some("went silent"));
+            self.end(Some(self.failures.silent("went silent")));
         }
     }
 
     /// Nothing more comes. An answer that was whole already is whole whatever went wrong after.
-    fn end(&mut self, trouble: Option<&str>) {
+    fn end(&mut self, trouble: Option<ModelError>) {
         self.over = true;
         let rest = self.decoder.end();
         match trouble {
-            Some(trouble) if rest.is_empty() => self.fail(self.failures.network(trouble)),
+            Some(trouble) if rest.is_empty() => self.fail(trouble),
             _ => self.ready.extend(rest.into_iter().map(|event| Ok(named(event)))),
         }
     }

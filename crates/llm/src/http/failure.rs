@@ -45,9 +45,7 @@ impl Failures {
             // Some servers have no more to say to a request with tools.
             (400 | 404 | 501, _) if trouble.is_silent() => self.no_tools(),
             (404, _) => self.no_model(),
-            (407, _) => self.final_error(
-                "is behind a proxy that wants a login: check the system's proxy settings.",
-            ),
+            (407, _) => self.behind_a_proxy(),
             (408, _) => self.network("took too long to answer"),
             (413, _) | (400 | 422 | 500, Sort::TooLong) => self.too_long(),
             (429, _) => self.busy(&trouble, retry_after),
@@ -92,9 +90,18 @@ impl Failures {
         }
     }
 
-    /// `what` reads "took too long to answer".
+    /// `what` reads "broke off its answer".
     pub(super) fn network(&self, what: &str) -> ModelError {
-        ModelError::Network(format!("{} {what}: check the network, then try again.", self.host))
+        ModelError::Network(self.check_the_network(what))
+    }
+
+    /// A deadline passed; `what` reads "took too long to answer".
+    pub(super) fn silent(&self, what: &str) -> ModelError {
+        ModelError::Silent(self.check_the_network(what))
+    }
+
+    fn check_the_network(&self, what: &str) -> String {
+        format!("{} {what}: check the network, then try again.", self.host)
     }
 
     /// The request did not get through.
@@ -106,6 +113,9 @@ impl Failures {
                 self.host
             );
             return ModelError::Unknown { message, retryable: false };
+        }
+        if is_refused_by_a_proxy(error) {
+            return self.behind_a_proxy();
         }
         ModelError::Network(format!(
             "Cannot reach {}: check the network, then try again.",
@@ -204,6 +214,10 @@ impl Failures {
         ModelError::Unknown { message, retryable: true }
     }
 
+    fn behind_a_proxy(&self) -> ModelError {
+        self.final_error("is behind a proxy that wants a login: check the system's proxy settings.")
+    }
+
     /// `what` is a predicate of the host.
     fn final_error(&self, what: &str) -> ModelError {
         ModelError::Unknown { message: format!("{} {what}", self.host), retryable: false }
@@ -235,18 +249,21 @@ fn now() -> jiff::Timestamp {
 }
 
 fn is_bad_certificate(error: &reqwest::Error) -> bool {
-    let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error);
-    while let Some(cause) = source {
-        if let Some(io) = cause.downcast_ref::<std::io::Error>()
-            && let Some(inner) = io.get_ref()
-            && matches!(inner.downcast_ref(), Some(rustls::Error::InvalidCertificate(_)))
-        {
-            return true;
-        }
-        if matches!(cause.downcast_ref(), Some(rustls::Error::InvalidCertificate(_))) {
-            return true;
-        }
-        source = cause.source();
-    }
-    false
+    causes(error)
+        .any(|cause| matches!(cause.downcast_ref(), Some(rustls::Error::InvalidCertificate(_))))
+}
+
+/// The library has no public type for it; its words are held by a test with a real proxy.
+fn is_refused_by_a_proxy(error: &reqwest::Error) -> bool {
+    causes(error).any(|cause| cause.to_string() == "tunnel error: proxy authorization required")
+}
+
+/// The error, what caused it, and so on.
+fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn std::error::Error + 'static)> {
+    let first: &(dyn std::error::Error + 'static) = error;
+    std::iter::successors(Some(first), |cause| {
+        // An error of IO passes over the one that it holds.
+        let held = cause.downcast_ref().and_then(std::io::Error::get_ref);
+        held.map_or_else(|| cause.source(), |held| Some(held))
+    })
 }

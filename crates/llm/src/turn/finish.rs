@@ -101,6 +101,7 @@ impl From<ModelError> for UserError {
             ModelError::RateLimit { .. }
             | ModelError::Overloaded { .. }
             | ModelError::Network(_)
+            | ModelError::Silent(_)
             | ModelError::Unknown { retryable: true, .. } => ErrorCode::Network,
             ModelError::ContextExceeded(_) => ErrorCode::TooLarge,
             ModelError::InvalidRequest(_)

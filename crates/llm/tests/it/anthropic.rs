@@ -212,7 +212,7 @@ async fn silence_ends_at_a_deadline_wherever_it_begins() {
     for answer in [silent, no_event, after_words] {
         let server = Server::serving(vec![answer]).await;
         let read = read(&impatient(&server.url())).await;
-        assert!(matches!(read.last(), Some(Err(ModelError::Network(_)))), "{read:?}");
+        assert!(matches!(read.last(), Some(Err(ModelError::Silent(_)))), "{read:?}");
     }
 }
 
@@ -223,7 +223,7 @@ async fn comments_and_pings_without_end_do_not_count_as_life() {
         let server = Server::serving(vec![answer]).await;
         let read = read(&impatient(&server.url())).await;
         assert_eq!(read.len(), 2, "{read:?}");
-        assert!(matches!(&read[1], Err(ModelError::Network(_))), "{read:?}");
+        assert!(matches!(&read[1], Err(ModelError::Silent(_))), "{read:?}");
     }
 }
 

@@ -8,6 +8,7 @@
 )]
 
 mod anthropic;
+mod asleep;
 #[path = "../../../../tests/support/bodies.rs"]
 mod bodies;
 mod history;

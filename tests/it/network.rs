@@ -1,0 +1,289 @@
+//! The network at its worst, over real sockets and real TLS: what the user is told, what is tried
+//! again, and that nothing is done by halves. `N-network-…` are the scenarios by their ids.
+
+mod door;
+
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
+use app::Pace;
+use protocol::conversation::{ConversationView, Item};
+use protocol::{ProviderKind, Resume, Settings, TurnStatus};
+use testkit::scripted_model::{KEY, results};
+use testkit::story::{self, ADDED, NOTES};
+use testkit::{Reply, ScriptedModel};
+use tokio::process::Command;
+
+use crate::stage::{Home, Said, asking, failure, keyed, run, users_words};
+use door::{Answer, Door, certificate};
+
+const CANARY: &str = "sk-CANARY-7f3a9c";
+
+/// The beginning of an answer in which nothing was said yet.
+const BEGUN: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n\
+    data: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":5}}}\n\n";
+
+/// What says `words` after [`BEGUN`], up to but without the end.
+fn words(words: &str) -> String {
+    let (start, delta) = (r#"{"type":"text","text":""}"#, r#""type":"text_delta","text":"#);
+    format!(
+        "data: {{\"type\":\"content_block_start\",\"index\":0,\"content_block\":{start}}}\n\n\
+         data: {{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{{{delta}\"{words}\"}}}}\n\n"
+    )
+}
+
+/// The beginning of a call, cut in its arguments.
+fn half_a_call() -> String {
+    let start = r#"{"type":"tool_use","id":"toolu_1","name":"append_file","input":{}}"#;
+    let delta = r#"{"type":"input_json_delta","partial_json":"{\"path\":\"List.md\",\"con"}"#;
+    format!(
+        "data: {{\"type\":\"content_block_start\",\"index\":1,\"content_block\":{start}}}\n\n\
+         data: {{\"type\":\"content_block_delta\",\"index\":1,\"delta\":{delta}}}\n\n"
+    )
+}
+
+fn whole(said: &str) -> String {
+    let end = r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{}}"#;
+    let (words, stop) = (words(said), "data: {\"type\":\"content_block_stop\",\"index\":0}\n\n");
+    format!("{BEGUN}{words}{stop}data: {end}\n\ndata: {{\"type\":\"message_stop\"}}\n\n")
+}
+
+fn settings(base_url: String) -> Settings {
+    let provider = ProviderKind::Anthropic;
+    Settings { provider, base_url, resume: Resume::Never, ..Settings::default() }
+}
+
+/// What is told of one message to a model at this address, and how long that took. The clocks are
+/// divided by `pace`.
+async fn told(base_url: String, pace: u32) -> (String, Duration) {
+    let home = keyed(&NOTES);
+    let running = home.open_at(settings(base_url), Pace::divided_by(pace)).await;
+    let begun = Instant::now();
+    let chat = running.say(None, "Is it there?").await;
+    let took = begun.elapsed();
+    let error = failure(&running.view(&chat).await).expect("it fails");
+    running.quit().await;
+    (error.message, took)
+}
+
+/// Between three attempts it waits so long, with clocks that are divided by ten.
+const TWO_WAITS: Duration = Duration::from_millis(300);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_cannot_be_reached_is_tried_three_times_and_the_network_is_named() {
+    // N-network-01
+    let (message, took) = told("https://nowhere.invalid".to_owned(), 10).await;
+    assert_eq!(message, "Cannot reach nowhere.invalid: check the network, then try again.");
+    assert!(took >= TWO_WAITS, "{took:?}");
+    // N-network-02
+    let closed = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("a port");
+    let (message, took) = told(format!("http://{closed}"), 10).await;
+    assert_eq!(message, format!("Cannot reach {closed}: check the network, then try again."));
+    assert!(took >= TWO_WAITS, "{took:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_that_hangs_is_given_up_at_its_deadline() {
+    // N-network-03. Whoever listens and takes nobody in has room for one or two.
+    let listener = tokio::net::TcpSocket::new_v4().expect("a socket");
+    listener.bind("127.0.0.1:0".parse().expect("an address")).expect("a port");
+    let listener = listener.listen(0).expect("it listens");
+    let address = listener.local_addr().expect("its address");
+    let mut waiting = Vec::new();
+    while let Ok(Ok(taken)) =
+        tokio::time::timeout(Duration::from_millis(200), tokio::net::TcpStream::connect(address))
+            .await
+    {
+        waiting.push(taken);
+    }
+    let (message, took) = told(format!("http://{address}"), 100).await;
+    assert_eq!(message, format!("Cannot reach {address}: check the network, then try again."));
+    let three_deadlines = Duration::from_millis(3 * 100);
+    assert!(took >= three_deadlines && took < Duration::from_secs(10), "{took:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_certificate_that_nobody_vouches_for_ends_it_and_nothing_is_sent() {
+    // N-network-04
+    let door = Door::over_tls(vec![Answer::Whole(whole("Yes."))], &certificate()).await;
+    let (message, _) = told(door.url("https"), 1).await;
+    assert!(message.contains("shows a certificate that this computer does not trust"), "{message}");
+    let seen = door.seen();
+    assert_eq!((seen.connections, seen.heads.len()), (1, 0), "{seen:?}");
+}
+
+/// `ask` with the key CANARY and nothing of the tester's own network.
+fn ask(home: &Home, url: &str) -> Command {
+    let vault = home.notes.root().to_str().expect("a path in UTF-8");
+    let mut command = home.cli(&["ask", "--vault", vault, "Is it there?"]);
+    for name in ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"] {
+        command.env_remove(name);
+    }
+    command.env("ANTHROPIC_API_KEY", CANARY).env("ANTHROPIC_BASE_URL", url);
+    command
+}
+
+/// What holds the canary: files of the data folder, or the output.
+fn leaks(home: &Home, said: &Said) -> Vec<String> {
+    let holds = |bytes: &[u8]| bytes.windows(CANARY.len()).any(|part| part == CANARY.as_bytes());
+    let files = home.data.snapshot().into_iter();
+    let mut found: Vec<String> =
+        files.filter(|(_, bytes)| holds(bytes)).map(|(name, _)| name).collect();
+    found.extend(holds(said.out.as_bytes()).then(|| "the output".to_owned()));
+    found.extend(holds(said.err.as_bytes()).then(|| "the errors".to_owned()));
+    found
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_proxy_that_wants_a_login_is_named_and_the_one_it_has_is_told_nobody() {
+    // N-network-05, K-secrets-10
+    let refusal = "HTTP/1.1 407 Log In\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+    let proxy = Door::over_tcp(vec![Answer::Whole(refusal.to_owned())]).await;
+    let home = Home::new(&NOTES);
+    let address = format!("http://ann:{CANARY}@{}", proxy.address);
+    let mut command = ask(&home, "https://models.invalid");
+    let said = run(command.env("HTTPS_PROXY", address).env("VAULTMATE_LOG", "trace")).await;
+    assert!(said.err.contains("models.invalid is behind a proxy that wants a login"), "{said:?}");
+    let heads = proxy.seen().heads;
+    assert_eq!(heads.len(), 1, "it is not tried again: {heads:?}");
+    assert!(heads[0].starts_with("CONNECT models.invalid:443 "), "{heads:?}");
+    assert!(heads[0].to_lowercase().contains("\r\nproxy-authorization: basic "), "{heads:?}");
+    assert!(!heads[0].contains("x-api-key"), "the key is for the model's server: {heads:?}");
+    assert_eq!(leaks(&home, &said), Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_says_nothing_is_asked_once_more() {
+    // N-network-06
+    let door = Door::over_tcp(vec![Answer::AndThenSilence(String::new())]).await;
+    let (message, took) = told(door.url("http"), 100).await;
+    assert!(message.contains("took too long to answer: check the network"), "{message}");
+    assert_eq!(door.seen().heads.len(), 2);
+    assert!(took >= Duration::from_millis(2 * 1200), "{took:?}");
+}
+
+/// Says something at a server that answers so and goes silent, and stops as soon as `is_time`; then
+/// it is asked on. What was left is let go within a second.
+async fn stopped(begun: String, is_time: impl Fn(&ConversationView) -> bool) -> ConversationView {
+    let answers = vec![Answer::AndThenSilence(begun), Answer::Whole(whole("I am here."))];
+    let door = Door::over_tcp(answers).await;
+    let home = keyed(&NOTES);
+    let before = home.notes.snapshot();
+    let running = home.open(settings(door.url("http"))).await;
+    let chat = running.send(None, "Please add milk.", None).await.expect("taken");
+    door.until(|seen| seen.heads.len() == 1).await;
+    while !is_time(&running.view(&chat).await) {
+        tokio::task::yield_now().await;
+    }
+    let stopped = Instant::now();
+    running.app.stop(&chat).await.expect("stopped");
+    door.until(|seen| seen.left == 1).await;
+    assert!(stopped.elapsed() < Duration::from_secs(1), "{:?}", stopped.elapsed());
+    running.app.idle(&chat).await.expect("idle");
+    let view = running.view(&chat).await;
+    assert!(matches!(view.items.last(), Some(Item::Ended { status: TurnStatus::Cancelled, .. })));
+    running.say(Some(&chat), "And now?").await;
+    assert_eq!(failure(&running.view(&chat).await), None, "the conversation goes on");
+    assert_eq!(home.notes.snapshot(), before);
+    running.quit().await;
+    view
+}
+
+fn said(view: &ConversationView) -> Vec<(&str, bool)> {
+    let said = view.items.iter().filter_map(|item| match item {
+        Item::Assistant { text, cut, .. } => Some((text.as_str(), *cut)),
+        _ => None,
+    });
+    said.collect()
+}
+
+fn calls(view: &ConversationView) -> usize {
+    view.items.iter().filter(|item| matches!(item, Item::Tool { .. })).count()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stopping_lets_go_of_the_server_and_leaves_nothing_half_done() {
+    // N-network-07
+    let view = stopped(String::new(), |_| true).await;
+    assert_eq!((said(&view), calls(&view)), (Vec::new(), 0));
+    // N-network-08
+    let view =
+        stopped(format!("{BEGUN}{}", words("I begin to")), |view| !said(view).is_empty()).await;
+    assert_eq!((said(&view), calls(&view)), (vec![("I begin to", true)], 0));
+    // N-network-09. The words come before the call, so they tell that it is under way.
+    let begun = format!("{BEGUN}{}{}", words("I add it."), half_a_call());
+    let view = stopped(begun, |view| !said(view).is_empty()).await;
+    assert_eq!((said(&view), calls(&view)), (vec![("I add it.", true)], 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_turn_that_was_cut_by_the_end_of_the_application_is_shown_as_cut() {
+    // N-network-11
+    let begun = format!("{BEGUN}{}{}", words("I add it."), half_a_call());
+    let door = Door::over_tcp(vec![Answer::AndThenSilence(begun)]).await;
+    let home = keyed(&NOTES);
+    let running = home.open(settings(door.url("http"))).await;
+    let chat = running.send(None, "Please add milk.", None).await.expect("taken");
+    while said(&running.view(&chat).await).is_empty() {
+        tokio::task::yield_now().await;
+    }
+    running.quit().await;
+
+    // The model's rules tell a call without its result.
+    let model = ScriptedModel::start(vec![Reply::text("I am here.")]).await;
+    let running = home.open(Settings { resume: Resume::Never, ..asking(&model) }).await;
+    let view = running.view(&chat).await;
+    assert!(view.conversation.interrupted, "{:#?}", view.items);
+    assert_eq!((users_words(&view), calls(&view)), (vec!["Please add milk."], 0));
+    let cut = view.items.iter().find_map(|item| match item {
+        Item::Ended { turn, status: TurnStatus::Interrupted, .. } => Some(turn.clone()),
+        _ => None,
+    });
+    running.app.leave_turn(&cut.expect("the cut turn is shown")).await.expect("left");
+    running.say(Some(&chat), "And now?").await;
+    assert_eq!(said(&running.view(&chat).await).last(), Some(&("I am here.", false)));
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_over_tls_is_whole_without_a_farewell_and_no_http_2_is_spoken() {
+    // N-network-13, N-network-14: what is not spoken can neither say GOAWAY nor send empty frames.
+    let certificate = certificate();
+    let door = Door::over_tls(vec![Answer::Whole(whole("Yes, it is."))], &certificate).await;
+    let home = Home::new(&NOTES);
+    home.data.write("authority.pem", &certificate.authority);
+    let mut command = ask(&home, &door.url("https"));
+    let said = run(command.env("SSL_CERT_FILE", home.data.root().join("authority.pem"))).await;
+    assert_eq!((said.code, said.out.trim()), (Some(0), "Yes, it is."), "{said:?}");
+    let seen = door.seen();
+    assert!(seen.protocols.iter().all(|agreed| agreed != "h2"), "{seen:?}");
+    assert_eq!(seen.protocols.len(), 1, "{seen:?}");
+    assert_eq!(leaks(&home, &said), Vec::<String>::new());
+}
+
+/// A story that adds to a note is killed at this point and goes on by itself.
+async fn killed_at(point: &str) {
+    let (home, model) = (keyed(&NOTES), ScriptedModel::responder(story::model).await);
+    let env = [("ANTHROPIC_API_KEY", KEY.to_owned()), ("ANTHROPIC_BASE_URL", model.base_url())];
+    home.killed_on(point, "add", &env).await;
+    let running = home.open(Settings { resume: Resume::Always, ..asking(&model) }).await;
+    let chat = running.only_conversation().await;
+    running.app.idle(&chat).await.expect("idle");
+    let view = running.view(&chat).await;
+    assert_eq!(failure(&view), None, "{point}");
+    assert_eq!(said(&view).last(), Some(&("All of it is done.", false)), "{point}");
+    assert_eq!(home.notes.read("List.md"), ADDED[0].1, "{point}: once");
+    assert_eq!(model.requests().len(), 2, "{point}: it goes on once");
+    assert_eq!(results(&model.request(2).await).len(), 2, "{point}: each call has one result");
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_kill_between_an_effect_its_result_and_the_next_request_does_nothing_twice() {
+    // N-network-15
+    killed_at("llm.results.before").await;
+    // N-network-16
+    killed_at("llm.results.after").await;
+}
