@@ -24,6 +24,7 @@ pub fn run() -> ExitCode {
 }
 
 fn start() -> Result<(), String> {
+    app::keep_memory_to_itself();
     let arguments = Arguments::parse(std::env::args_os().skip(1))?;
     let displays = ["DISPLAY", "WAYLAND_DISPLAY"];
     if cfg!(target_os = "linux") && displays.iter().all(|name| std::env::var_os(name).is_none()) {

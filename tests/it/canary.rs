@@ -75,6 +75,7 @@ async fn ask(running: &Running, provider: ProviderKind) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_is_in_no_database_no_error_and_no_event_whatever_a_server_does_with_it() {
+    // K-secrets-03, K-secrets-08
     let home = Home::new(&[("Note.md", "A note.\n")]);
     for (provider, file) in [(ProviderKind::Anthropic, "key"), (ProviderKind::OpenAi, "key.openai")]
     {

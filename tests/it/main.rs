@@ -40,6 +40,7 @@ mod queue;
 mod resume;
 mod review;
 mod seams;
+mod secrets;
 mod small_model;
 mod spending;
 mod stage;

@@ -55,6 +55,13 @@ impl Config {
 
     /// Saves and puts in force. A file that could not be understood is kept beside the new one.
     pub(crate) fn save(&self, settings: Settings) -> Result<(), UserError> {
+        // What is saved is told to the window and stands in a file; a key has a place of its own.
+        if llm::http::holds_a_secret(&settings.base_url) {
+            return Err(UserError::other(
+                "The provider's address holds a login or a ?: leave the address alone there, and \
+                 paste the key where keys are asked for.",
+            ));
+        }
         let private = PrivateRules::parse(&settings.private)
             .map_err(|error| UserError::other(error.to_string()))?;
         hub_places::check(&settings.hub)?;

@@ -30,6 +30,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    app::keep_memory_to_itself();
     let cli = Cli::parse();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let outcome = match runtime {

@@ -20,7 +20,7 @@ mod answer;
 mod failure;
 mod trouble;
 
-pub use address::is_on_this_computer;
+pub use address::{holds_a_secret, is_on_this_computer};
 pub(crate) use failure::Failures;
 pub(crate) use trouble::Trouble;
 

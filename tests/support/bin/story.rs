@@ -5,7 +5,7 @@
 //! first one of that name (see `plug`). At the end it prints how many it passed. `listen` opens the
 //! vault and waits to be killed. `t1` to `t60` are the long stories, in which everything goes on by
 //! itself; `go-on t1` is the start after a crash of one, and both print what became of it. `forget` forgets the history of what was played before. `naive` is
-//! the control: it edits in place, without a ledger.
+//! the control: it edits in place, without a ledger. `panic` gives up, saying what `SAYS` holds.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -31,6 +31,9 @@ fn main() {
     let mut arguments = std::env::args().skip(1);
     let mut next = |what: &str| arguments.next().unwrap_or_else(|| panic!("{what} is missing"));
     let (data, vault, name) = (next("DATA"), next("VAULT"), next("NAME"));
+    if name == "panic" {
+        return panic_aloud(data);
+    }
     plug::hold();
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let (data, vault) = (PathBuf::from(data), Path::new(&vault));
@@ -43,6 +46,14 @@ fn main() {
         runtime.block_on(play(data, vault, &name));
         println!("{}", plug::passed());
     }
+}
+
+/// What a part of the program says as it gives up, with a key among it.
+fn panic_aloud(data: String) {
+    let _log = app::start_log(&DataDir::at(data.into()).expect("a data directory"));
+    let says = std::env::var("SAYS").expect("something to say");
+    let part = std::thread::spawn(move || panic!("refused {says}"));
+    assert!(part.join().is_err(), "it gave up");
 }
 
 async fn play(data: PathBuf, vault: &Path, name: &str) {

@@ -52,6 +52,19 @@ describe('Enter', () => {
   });
 });
 
+describe('a key in the draft', () => {
+  it.each([
+    ['My key is sk-CANARY-7f3a', true],
+    ['(AIzaSyA1234567890)', true],
+    ['task-12345678, sk-learn and sk-learn-without-digits', false],
+    ['Hello', false],
+  ])('%s', (draft, warns) => {
+    show({ draft });
+    const said = screen.getByTestId('key-warning').textContent;
+    expect(said.includes('paste it in Settings')).toBe(warns);
+  });
+});
+
 describe('what it says', () => {
   it.each([
     [{}, 'Ask about your notes, or say what to change'],

@@ -51,6 +51,16 @@ pub(super) fn name(vendor: &Vendor, base: &Url) -> String {
     }
 }
 
+/// Whether an address holds what is for nobody's eyes: a login, or values that may be a key.
+#[must_use]
+pub fn holds_a_secret(base_url: &str) -> bool {
+    let url = Url::parse(base_url.trim());
+    url.is_ok_and(|url| {
+        let has_login = !url.username().is_empty() || url.password().is_some();
+        has_login || url.query().is_some() || url.fragment().is_some()
+    })
+}
+
 /// Whether this address, as a provider would use it, is on this computer.
 #[must_use]
 pub fn is_on_this_computer(base_url: &str) -> bool {
