@@ -45,6 +45,7 @@ mod small_model;
 mod spending;
 mod stage;
 mod stop;
+mod syncs;
 mod turn_sweep;
 mod undo;
 mod undo_moves;

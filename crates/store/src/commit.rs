@@ -1,4 +1,4 @@
-//! The only two ways to the database: a snapshot to read from, and one commit to write in.
+//! The only ways to the database: a snapshot to read from, and one commit to write in.
 
 /// Reads from one snapshot: whatever is committed meanwhile is not seen.
 macro_rules! read {
@@ -18,12 +18,27 @@ macro_rules! read {
 /// Writes in one commit, durable when it returns; an error or a dropped future leaves nothing.
 /// Named points stand before and after the commit for the crash tests.
 macro_rules! commit {
-    ($store:expr, $operation:literal, $doing:literal, |$db:ident| $work:expr) => {{
+    ($store:expr, $operation:literal, $doing:literal, |$db:ident| $work:expr) => {
+        $crate::commit::commit_on!(durable, $store, $operation, $doing, |$db| $work)
+    };
+}
+
+/// Writes in one commit that does not wait for the disk: for what is found out again when the power
+/// fails, as it was before. A process that is killed loses none of it, and the next commit that
+/// waits makes it durable: the log keeps their order.
+macro_rules! note {
+    ($store:expr, $operation:literal, $doing:literal, |$db:ident| $work:expr) => {
+        $crate::commit::commit_on!(settling, $store, $operation, $doing, |$db| $work)
+    };
+}
+
+macro_rules! commit_on {
+    ($which:ident, $store:expr, $operation:literal, $doing:literal, |$db:ident| $work:expr) => {{
         let store: &$crate::Store = $store;
         let work = async {
             let mut lent = store.writer.lend().await?;
             let mut transaction =
-                sqlx::Connection::begin_with(lent.durable().await?, "BEGIN IMMEDIATE").await?;
+                sqlx::Connection::begin_with(lent.$which().await?, "BEGIN IMMEDIATE").await?;
             let $db: &mut sqlx::SqliteConnection = &mut transaction;
             let done = $work.await?;
             protocol::fault::point(concat!("store.", $operation, ".before"));
@@ -36,4 +51,4 @@ macro_rules! commit {
     }};
 }
 
-pub(crate) use {commit, read};
+pub(crate) use {commit, commit_on, note, read};

@@ -8,7 +8,7 @@ use protocol::{
 };
 use sqlx::SqliteConnection;
 
-use crate::commit::{commit, read};
+use crate::commit::{commit, note, read};
 use crate::error::Failure;
 use crate::message::MessageRow;
 use crate::outbox::OutboxPush;
@@ -44,7 +44,8 @@ impl Store {
         &self,
         conversation: &ConversationId,
     ) -> Result<Option<OpenTurn>, StoreError> {
-        commit!(self, "begin_turn", "begin a turn", |db| begin(db, conversation))
+        // After a power cut it is queued as it was.
+        note!(self, "begin_turn", "begin a turn", |db| begin(db, conversation))
     }
 
     /// What a model may hear in `turn`: all messages of the turns that ran before it and of
@@ -64,12 +65,14 @@ impl Store {
     }
 
     /// Stores results of stored calls. The first result of a call stands, a later one is ignored.
+    /// They are durable with the next step or the end of the turn; a power cut before that leaves
+    /// calls without a result, which the start after it gives them by what the ledger knows.
     pub async fn store_results(
         &self,
         turn: &TurnId,
         results: &[CallResult],
     ) -> Result<(), StoreError> {
-        commit!(self, "store_results", "store results", |db| tool_call::answer(db, turn, results))
+        note!(self, "store_results", "store results", |db| tool_call::answer(db, turn, results))
     }
 
     /// Ends an open turn: last words, results, question, status, conversation and usage in one

@@ -9,7 +9,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
 use crate::column::{Columns, json, word};
-use crate::commit::{commit, read};
+use crate::commit::{note, read};
 use crate::error::Failure;
 use crate::{Store, StoreError, branch};
 
@@ -39,9 +39,7 @@ impl Store {
         model: &str,
         price: Option<Price>,
     ) -> Result<(), StoreError> {
-        commit!(self, "set_model", "note the turn's model", |db| store_model(
-            db, turn, model, price
-        ))
+        note!(self, "set_model", "note the turn's model", |db| store_model(db, turn, model, price))
     }
 
     /// Notes that the turn has changed or plans to change, each once.

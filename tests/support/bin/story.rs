@@ -6,6 +6,7 @@
 //! vault and waits to be killed. `t1` to `t60` are the long stories, in which everything goes on by
 //! itself; `go-on t1` is the start after a crash of one, and both print what became of it. `forget` forgets the history of what was played before. `naive` is
 //! the control: it edits in place, without a ledger. `panic` gives up, saying what `SAYS` holds.
+//! `read 5` is five turns that say `play read`, of one conversation.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -71,6 +72,8 @@ async fn play(data: PathBuf, vault: &Path, name: &str) {
         app.forget_history(Age::Any).await.expect("forgotten");
     } else if name == "go-on" {
         go_on(&app, last).await;
+    } else if let Some((name, turns)) = name.split_once(' ') {
+        say_again(&app, name, turns.parse().expect("a number of turns")).await;
     } else {
         let request =
             SendMessage { conversation: None, text: format!("play {name}"), answers: None };
@@ -193,6 +196,18 @@ async fn told(
 async fn conversations(app: &App) -> Vec<ConversationId> {
     let snapshot = app.subscribe(Box::new(|_| true)).await.expect("a snapshot");
     snapshot.conversations.into_iter().map(|conversation| conversation.id).collect()
+}
+
+/// The same words so many times, in one conversation.
+async fn say_again(app: &App, name: &str, turns: usize) {
+    let mut conversation = None;
+    for _ in 0..turns {
+        let text = format!("play {name}");
+        let request = SendMessage { conversation: conversation.clone(), text, answers: None };
+        let sent = app.send(request).await.expect("sent");
+        app.idle(&sent).await.expect("idle");
+        conversation = Some(sent);
+    }
 }
 
 /// What a user does after a crash: decides what waits, answers what was asked, and asks on.
