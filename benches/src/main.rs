@@ -12,6 +12,7 @@ mod reading;
 mod search;
 mod syncs;
 mod text;
+mod turn;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -19,8 +20,8 @@ use std::process::ExitCode;
 
 use figure::FIGURES;
 
-const USAGE: &str =
-    "usage: bench vault [FIGURE] | bench search FIGURE VAULT… | bench ranking CANDIDATE VAULT…";
+const USAGE: &str = "usage: bench vault [FIGURE] | bench search FIGURE VAULT… | \
+                     bench ranking CANDIDATE VAULT… | bench turn [FIGURE] [TURNS]";
 
 fn main() -> ExitCode {
     match begin() {
@@ -53,6 +54,16 @@ fn begin() -> Result<ExitCode, Box<dyn Error>> {
         }
         ["look", kind, vault, place] => {
             search::work(kind, Path::new(vault), Path::new(place))?;
+            Ok(ExitCode::SUCCESS)
+        }
+        ["turn"] => Ok(runtime.block_on(turn::print("", None))),
+        ["turn", figure] => Ok(runtime.block_on(turn::print(figure, None))),
+        ["turn", figure, turns] => {
+            let turns = turns.parse().map_err(|_| USAGE)?;
+            Ok(runtime.block_on(turn::print(figure, Some(turns))))
+        }
+        ["turns", turns, place] => {
+            runtime.block_on(turn::work(turns.parse()?, Path::new(place)))?;
             Ok(ExitCode::SUCCESS)
         }
         ["work", phase, place] => runtime.block_on(work(phase, Path::new(place))),
