@@ -70,3 +70,9 @@ impl Provider for Anthropic {
         crate::openai::list::models(&list).ok_or_else(|| self.server.not_a_list())
     }
 }
+
+/// What reads its answers.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn decoder() -> impl crate::decoding::Decoder {
+    decode::MessagesDecoder::default()
+}

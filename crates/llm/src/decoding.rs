@@ -119,7 +119,7 @@ pub(crate) fn cut_call(id: String, tool: String) -> ModelEvent {
 }
 
 /// Everything that came of the bytes in these pieces, up to the first error or to the end.
-#[cfg(test)]
+#[cfg(any(test, feature = "fuzzing"))]
 pub(crate) fn read_all<'a, D: Decoder>(
     mut decoder: D,
     pieces: impl IntoIterator<Item = &'a [u8]>,
@@ -127,7 +127,10 @@ pub(crate) fn read_all<'a, D: Decoder>(
     let mut framing = D::Framing::default();
     let mut read = Vec::new();
     for piece in pieces {
-        for frame in framing.feed(piece).unwrap() {
+        let Ok(frames) = framing.feed(piece) else {
+            return (read, Some(DecodeError::TooLarge("a line is too long")));
+        };
+        for frame in frames {
             match decoder.decode(&frame) {
                 Ok(Decoded::Progress(events)) => read.extend(events),
                 Ok(Decoded::Ping) => {}

@@ -109,3 +109,21 @@ impl Provider for JsonCalls {
         self.wire.tool_set(model).await
     }
 }
+
+/// The call that stands in `text`, if there is one.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn call_in(
+    text: &str,
+    tools: Vec<crate::model::ToolSpec>,
+) -> Option<(String, serde_json::Value)> {
+    let mut scan = scan::Scan::new(tools);
+    let mut found = scan.feed(text);
+    found.extend(scan.end());
+    found.into_iter().find_map(|found| match found {
+        scan::Found::Call { tool, parameters } => Some((tool, parameters)),
+        scan::Found::Words(_) | scan::Found::NoCall { .. } => None,
+    })
+}
+
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use fits::fits as fits_schema;

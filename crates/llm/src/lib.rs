@@ -21,6 +21,8 @@ pub mod models;
 pub mod ollama;
 pub mod openai;
 pub mod parameters;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod properties;
 pub mod provider;
 mod purse;
 pub mod registry;

@@ -103,3 +103,9 @@ impl Provider for Ollama {
         }
     }
 }
+
+/// What reads its answers to an empty request.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn decoder() -> impl crate::decoding::Decoder {
+    decode::LineDecoder::new(window::sent(&ModelRequest::default()))
+}

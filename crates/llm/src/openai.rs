@@ -79,3 +79,9 @@ impl Provider for OpenAi {
         list::models(&list).ok_or_else(|| self.server.not_a_list())
     }
 }
+
+/// What reads its answers.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn decoder() -> impl crate::decoding::Decoder {
+    decode::ChatDecoder::default()
+}

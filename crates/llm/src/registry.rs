@@ -151,6 +151,17 @@ fn parse<I: DeserializeOwned>(spec: &ToolSpec, arguments: Value) -> Result<I, St
     })
 }
 
+/// What a tool with this input makes of arguments.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn parse_as<I: DeserializeOwned + JsonSchema>(
+    name: &str,
+    arguments: Value,
+) -> (ToolSpec, Result<I, String>) {
+    let spec = spec::<I>(name);
+    let parsed = parse(&spec, arguments);
+    (spec, parsed)
+}
+
 /// Name, description and schema, all from the input type. Small models follow references badly,
 /// so the schema is one tree.
 fn spec<I: JsonSchema>(name: &str) -> ToolSpec {

@@ -7,7 +7,7 @@ use serde_json::Value;
 const PATIENCE: u32 = 500;
 
 /// `Err` says what does not fit, in words for the model.
-pub(super) fn fits(value: &Value, schema: &Value) -> Result<(), String> {
+pub(crate) fn fits(value: &Value, schema: &Value) -> Result<(), String> {
     let mut check = Check { root: schema, left: PATIENCE };
     check.value("parameters", value, schema)
 }
