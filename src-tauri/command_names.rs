@@ -1,6 +1,6 @@
 /// Every command that the window may call. The build makes a permission of each; the capability
 /// file grants them to the window `main`; a test compares this list with the handler and the UI.
-pub(crate) const COMMANDS: [&str; 41] = [
+pub(crate) const COMMANDS: [&str; 42] = [
     "subscribe",
     "open_conversation",
     "send_message",
@@ -12,6 +12,7 @@ pub(crate) const COMMANDS: [&str; 41] = [
     "show_variant",
     "leave_turn",
     "spent_in",
+    "sum_up",
     "spent_by_month",
     "decide_review",
     "list_applied",

@@ -19,6 +19,7 @@ pub(crate) fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync 
         chat::show_variant,
         chat::leave_turn,
         chat::spent_in,
+        chat::sum_up,
         settings::spent_by_month,
         chat::decide_review,
         changes::list_applied,

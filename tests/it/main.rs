@@ -15,6 +15,7 @@ mod bare_hub;
 mod beside;
 mod briefing;
 mod canary;
+mod compaction;
 mod conformance;
 mod corpus;
 mod extra_roots;

@@ -6,10 +6,10 @@ use testkit::{Reply, ScriptedModel};
 
 use crate::stage::{Home, asking, in_mode, keyed};
 
-const MARK: &str = r#","cache_control":{"type":"ephemeral"}"#;
+pub(crate) const MARK: &str = r#","cache_control":{"type":"ephemeral"}"#;
 
 /// What a body shares with the next one: all of it but the closing brackets, without the marks.
-fn shared(body: &str) -> String {
+pub(crate) fn shared(body: &str) -> String {
     let bare = body.replace(MARK, "");
     bare.strip_suffix("]}]}").expect("it ends with a message").to_owned()
 }

@@ -99,6 +99,12 @@ impl Announcer {
                 Ok(())
             }
             TurnEvent::Called(_) => Ok(()),
+            // The line stands where the earlier messages end, not at the end.
+            TurnEvent::SummedUp => {
+                let conversation = turn.conversation;
+                self.feed.tell(AppEvent::ChatChanged { conversation });
+                Ok(())
+            }
             TurnEvent::Answered(results) => {
                 self.answered(&turn, &results);
                 Ok(())

@@ -50,6 +50,7 @@ mod shelf;
 mod shown;
 mod spending;
 mod submit;
+mod sum_up;
 mod trouble;
 mod undo;
 mod verdict;

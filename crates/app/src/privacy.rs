@@ -46,6 +46,12 @@ pub(crate) struct View {
     fingerprint: u64,
 }
 
+impl View {
+    fn hides_nothing(&self) -> bool {
+        self.needles.is_empty() && (self.most == Privacy::Never || self.rules.is_empty())
+    }
+}
+
 impl Keeper {
     /// Keeps the notes of `vault` by `rules`.
     pub(crate) fn new(vault: &Vault, rules: PrivateRules) -> Arc<Self> {
@@ -88,6 +94,20 @@ impl Keeper {
         Ok(())
     }
 
+    /// The messages of a turn that has ended are heard again, by somebody who may see at most `most`.
+    pub(crate) async fn begin_again(&self, turn: &TurnId, most: Privacy) -> Result<(), UserError> {
+        let view = self.view(most).await?;
+        let mut state = self.state();
+        state.running.insert(turn.clone(), view);
+        self.show(&state);
+        Ok(())
+    }
+
+    /// Whether the turn may hear everything.
+    pub(crate) async fn hears_all(&self, turn: &TurnId) -> Result<bool, UserError> {
+        Ok(self.view_of(turn).await?.hides_nothing())
+    }
+
     /// A turn has ended.
     pub(crate) fn end(&self, turn: &TurnId) {
         let mut state = self.state();
@@ -95,14 +115,17 @@ impl Keeper {
         self.show(&state);
     }
 
-    /// The messages as the turn may hear them.
+    /// The messages as the turn may hear them, and a mark of all that is hidden from it, which is
+    /// empty when nothing is.
     pub(crate) async fn heard_in(
         &self,
         turn: &TurnId,
         rows: Vec<Message>,
-    ) -> Result<Vec<Message>, UserError> {
+    ) -> Result<(Vec<Message>, String), UserError> {
         let view = self.view_of(turn).await?;
-        self.heard(&view, rows).await
+        let mark =
+            if view.hides_nothing() { String::new() } else { format!("{:016x}", view.fingerprint) };
+        Ok((self.heard(&view, rows).await?, mark))
     }
 
     /// The messages of another conversation as those may hear them who run now, and whether
@@ -125,7 +148,7 @@ impl Keeper {
     }
 
     async fn heard(&self, view: &Arc<View>, rows: Vec<Message>) -> Result<Vec<Message>, UserError> {
-        if view.needles.is_empty() && (view.most == Privacy::Never || view.rules.is_empty()) {
+        if view.hides_nothing() {
             return Ok(rows);
         }
         let clean = self.state().clean.clone();

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use protocol::{Message, Part, Role, TurnId};
+use protocol::{Compaction, Message, MessageId, Part, Role, TurnId};
 
-use crate::host::Capacity;
+use crate::exchange::{Exchange, exchanges, tokens_of};
+use crate::host::{Capacity, TurnSetup};
 use crate::model::{ModelError, ToolSpec};
 use crate::tokens::{self, Gauge};
+use crate::transcript::History;
 use crate::wording;
 
 #[cfg(test)]
@@ -33,6 +35,21 @@ pub(crate) struct Frame<'a> {
     /// Earlier turns that are heard in any case.
     pub(crate) kept: &'a BTreeSet<TurnId>,
     pub(crate) gauge: Gauge,
+}
+
+impl<'a> Frame<'a> {
+    /// The frame of a turn's request.
+    pub(crate) fn of(
+        setup: &'a TurnSetup,
+        tools: &'a [ToolSpec],
+        note: Option<&'a str>,
+        turn: &'a TurnId,
+        gauge: Gauge,
+    ) -> Self {
+        let TurnSetup { capacity, max_tokens, system, kept, .. } = setup;
+        let (capacity, max_tokens) = (*capacity, *max_tokens);
+        Self { capacity, max_tokens, system, tools, note, turn, kept, gauge }
+    }
 }
 
 /// The rows that are sent, and what the whole request is estimated at.
@@ -71,40 +88,80 @@ impl From<TooLarge> for ModelError {
     }
 }
 
+/// What the history may take, in tokens as they are estimated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Budget {
+    /// Of the whole request.
+    pub(crate) most: u32,
+    /// Of it, what is not history.
+    pub(crate) around: u32,
+}
+
+impl Budget {
+    /// The budget of a request; `None` where everything is heard whole.
+    pub(crate) fn of(frame: &Frame<'_>) -> Option<Self> {
+        let Capacity::Window(window) = frame.capacity else { return None };
+        let most = frame.gauge.estimate_within(room(window, frame));
+        Some(Self { most, around: Around::of(frame).tokens() })
+    }
+
+    /// How much of it a request takes that is estimated at so many tokens, in percent.
+    pub(crate) fn percent(self, estimated: u32) -> u32 {
+        let percent = u64::from(estimated) * 100 / u64::from(self.most.max(1));
+        u32::try_from(percent).unwrap_or(u32::MAX)
+    }
+
+    /// The whole request with this history.
+    pub(crate) fn with(self, history: &History) -> u32 {
+        let rows = history.rows.iter().map(tokens::of_message);
+        let told = history.compaction.as_ref().map(|told| tokens::of_text(&told.text));
+        rows.chain(told).fold(self.around, u32::saturating_add)
+    }
+}
+
+fn room(window: u32, frame: &Frame<'_>) -> u32 {
+    window.saturating_sub(frame.max_tokens.max(LEAST_ANSWER))
+}
+
 /// Leaves out the oldest exchanges until the rest fits. An exchange is heard whole or not at all;
-/// the asking turn and those in `kept` are always heard.
-pub(crate) fn fit(rows: Vec<Message>, frame: &Frame<'_>) -> Result<Fitting, TooLarge> {
-    let units = units(rows);
+/// the asking turn and those in `kept` are always heard. What stands in for earlier turns is the
+/// last to be left out.
+pub(crate) fn fit(history: History, frame: &Frame<'_>) -> Result<Fitting, TooLarge> {
     let around = Around::of(frame);
-    let total = units.iter().map(|unit| unit.tokens).fold(around.tokens(), u32::saturating_add);
+    let told = history.compaction.as_ref().map_or(0, |told| tokens::of_text(&told.text));
+    let units = exchanges(history.rows);
+    let total = tokens_of(&units).saturating_add(around.tokens()).saturating_add(told);
     let Capacity::Window(window) = frame.capacity else {
-        return Ok(joined(units, total, Whole::Yes));
+        return Ok(joined(history.compaction, units, total, Whole::Yes));
     };
-    let room = window.saturating_sub(frame.max_tokens.max(LEAST_ANSWER));
+    let room = room(window, frame);
     let most = frame.gauge.estimate_within(room);
     if total <= most {
-        return Ok(joined(units, total, Whole::Yes));
+        return Ok(joined(history.compaction, units, total, Whole::Yes));
     }
-    let must = |unit: &Unit| unit.turn == *frame.turn || frame.kept.contains(&unit.turn);
+    let must = |unit: &Exchange| unit.turn == *frame.turn || frame.kept.contains(&unit.turn);
     let marker = tokens::of_text(wording::LEFT_OUT);
     let needed = units.iter().filter(|unit| must(unit)).map(|unit| unit.tokens);
     let needed = needed.fold(around.tokens() + marker, u32::saturating_add);
     if needed > most {
         return Err(around.largest(frame, &units, room));
     }
-    let left = total.saturating_add(marker);
-    Ok(without_oldest(units, must, left, most, (room / STEPS).max(1)))
+    let fits = needed.saturating_add(told) <= most;
+    let (compaction, lost) = if fits { (history.compaction, 0) } else { (None, told) };
+    let left = total.saturating_add(marker).saturating_sub(lost);
+    let (kept, left) = without_oldest(units, must, left, most, (room / STEPS).max(1));
+    Ok(joined(compaction, kept, left, Whole::No))
 }
 
-/// Leaves out units from the oldest on until no more than `most` is left, and on as far as the next
-/// whole `step` of what was left out.
+/// Leaves out exchanges from the oldest on until no more than `most` is left, and on as far as the
+/// next whole `step` of what was left out. Says what is left then.
 fn without_oldest(
-    units: Vec<Unit>,
-    must: impl Fn(&Unit) -> bool,
+    units: Vec<Exchange>,
+    must: impl Fn(&Exchange) -> bool,
     mut left: u32,
     most: u32,
     step: u32,
-) -> Fitting {
+) -> (Vec<Exchange>, u32) {
     let (mut out, mut enough) = (0_u32, u32::MAX);
     let mut kept = Vec::new();
     for unit in units {
@@ -121,29 +178,7 @@ fn without_oldest(
             out = out.saturating_add(unit.tokens);
         }
     }
-    joined(kept, left, Whole::No)
-}
-
-/// What a turn has said and heard.
-struct Unit {
-    turn: TurnId,
-    rows: Vec<Message>,
-    tokens: u32,
-}
-
-fn units(rows: Vec<Message>) -> Vec<Unit> {
-    let mut units: Vec<Unit> = Vec::new();
-    for row in rows {
-        let tokens = tokens::of_message(&row);
-        match units.last_mut() {
-            Some(unit) if unit.turn == row.turn => {
-                unit.tokens = unit.tokens.saturating_add(tokens);
-                unit.rows.push(row);
-            }
-            _ => units.push(Unit { turn: row.turn.clone(), rows: vec![row], tokens }),
-        }
-    }
-    units
+    (kept, left)
 }
 
 /// Whether everything is there.
@@ -153,14 +188,36 @@ enum Whole {
     No,
 }
 
-fn joined(units: Vec<Unit>, estimated: u32, whole: Whole) -> Fitting {
+fn joined(
+    compaction: Option<Compaction>,
+    units: Vec<Exchange>,
+    estimated: u32,
+    whole: Whole,
+) -> Fitting {
     let mut rows: Vec<Message> = units.into_iter().flat_map(|unit| unit.rows).collect();
     if whole == Whole::No
         && let Some(first) = rows.first_mut().filter(|row| row.role == Role::User)
     {
         first.parts.insert(0, Part::Context { text: wording::LEFT_OUT.to_owned() });
     }
+    if let Some(compaction) = compaction
+        && let Some(first) = rows.first()
+    {
+        rows.insert(0, told(compaction, first));
+    }
     Fitting { rows, estimated }
+}
+
+/// What stands in for earlier turns, as a message before the first that is heard.
+fn told(compaction: Compaction, first: &Message) -> Message {
+    Message {
+        id: MessageId::from(format!("{}:compaction", compaction.until)),
+        conversation: first.conversation.clone(),
+        turn: compaction.until,
+        role: Role::User,
+        parts: vec![Part::Context { text: compaction.text }],
+        at: first.at,
+    }
 }
 
 /// What stands around the history.
@@ -181,8 +238,8 @@ impl Around {
         self.system.saturating_add(self.tools).saturating_add(self.note)
     }
 
-    fn largest(&self, frame: &Frame<'_>, units: &[Unit], room: u32) -> TooLarge {
-        let of = |wanted: &dyn Fn(&Unit) -> bool| {
+    fn largest(&self, frame: &Frame<'_>, units: &[Exchange], room: u32) -> TooLarge {
+        let of = |wanted: &dyn Fn(&Exchange) -> bool| {
             let rows = units.iter().filter(|unit| wanted(unit)).flat_map(|unit| &unit.rows);
             rows.map(tokens::of_message).collect::<Vec<u32>>()
         };

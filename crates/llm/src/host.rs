@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use protocol::model::Price;
 use protocol::{CallId, CallResult, Ending, Message, MessageId, OpenTurn, TurnId, UserError};
 
 use crate::provider::Provider;
@@ -48,6 +49,23 @@ pub struct TurnSetup {
     /// Earlier turns that are heard whatever has to be left out: those whose question waits or is
     /// answered by this turn.
     pub kept: BTreeSet<TurnId>,
+    /// Who puts earlier messages together; `None` where nobody does.
+    pub summing_up: Option<SummingUp>,
+}
+
+/// Who sums up earlier messages.
+#[derive(Clone)]
+pub struct SummingUp {
+    /// Who is asked.
+    pub provider: Arc<dyn Provider>,
+    /// The model's id or alias.
+    pub model: String,
+    /// What its tokens cost, where that is known.
+    pub price: Option<Price>,
+    /// How much it takes in, in tokens, the answer included.
+    pub window: u32,
+    /// What it is told beside our own words.
+    pub prompt: String,
 }
 
 /// How much one request may hold.
@@ -64,6 +82,13 @@ pub enum Capacity {
 pub trait Host: Send + Sync {
     /// Decides who answers. An error ends the turn as failed with that error.
     async fn setup(&self, turn: &OpenTurn) -> Result<TurnSetup, UserError>;
+
+    /// Decides who sums up a conversation whose last turn has ended, as it would decide about that
+    /// turn now. [`rested`](Self::rested) is called for it afterwards, whatever came of it.
+    async fn at_rest(&self, turn: &OpenTurn) -> Result<TurnSetup, UserError>;
+
+    /// Nobody hears that turn any more.
+    fn rested(&self, turn: &OpenTurn);
 
     /// Is told what happened, in order, after it was stored. Must not block.
     fn tell(&self, turn: &OpenTurn, event: TurnEvent);
@@ -89,6 +114,8 @@ pub enum TurnEvent {
     Called(CallId),
     /// Results were stored.
     Answered(Vec<CallResult>),
+    /// Something stands in for earlier turns now. Also told when no turn runs.
+    SummedUp,
     /// It ended.
     Ended(Ending),
 }

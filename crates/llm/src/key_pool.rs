@@ -12,8 +12,8 @@ use protocol::settings::KeyPolicy;
 use tokio::time::Instant;
 
 use crate::model::{Block, ModelError, ModelRequest};
+use crate::pace::Pace;
 use crate::provider::{ModelStream, Provider, ToolSet};
-use crate::service::Pace;
 
 mod keys;
 

@@ -9,7 +9,9 @@
 pub mod anthropic;
 mod budget;
 pub mod changes;
+mod compaction;
 mod decoding;
+mod exchange;
 pub mod history;
 pub mod host;
 pub mod http;
@@ -20,12 +22,14 @@ pub mod model;
 pub mod models;
 pub mod ollama;
 pub mod openai;
+mod pace;
 pub mod parameters;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod properties;
 pub mod provider;
 mod purse;
 pub mod registry;
+mod rest;
 pub mod retry;
 mod run;
 pub mod service;
@@ -42,7 +46,7 @@ mod wording;
 
 pub use anthropic::{Anthropic, AnthropicConfig};
 pub use changes::{Changes, Surroundings, Verdict};
-pub use host::{Capacity, Host, Limits, TurnEvent, TurnSetup};
+pub use host::{Capacity, Host, Limits, SummingUp, TurnEvent, TurnSetup};
 pub use http::Deadlines;
 pub use json_calls::{JsonCalls, NoTools};
 pub use key_pool::KeyPool;
@@ -51,12 +55,13 @@ pub use model::{
 };
 pub use ollama::{Ollama, OllamaConfig};
 pub use openai::{OpenAi, OpenAiConfig};
+pub use pace::Pace;
 pub use parameters::Parameters;
 pub use provider::{ModelStream, Provider, ToolSet};
 pub use purse::Purse;
 pub use registry::{DuplicateTool, ToolRegistry};
-pub use service::{LlmService, Pace, ServiceParts};
+pub use service::{LlmService, ServiceParts, SummedUp};
 pub use tool::{
     Called, ChangingTool, Control, Effect, Plan, Tool, ToolContext, ToolFailure, ToolOutcome,
 };
-pub use transcript::Transcript;
+pub use transcript::{History, Originals, Transcript};

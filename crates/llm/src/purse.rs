@@ -18,7 +18,12 @@ pub struct Purse {
 impl Purse {
     /// Pays for an answer.
     pub(crate) fn pay(&mut self, usage: &Usage) {
-        self.left = self.left.saturating_sub(self.price.of(usage));
+        self.take(self.price.of(usage));
+    }
+
+    /// Takes out so many billionths of a US dollar.
+    pub(crate) fn take(&mut self, cost: u64) {
+        self.left = self.left.saturating_sub(cost);
     }
 
     /// Why nothing more can be asked; `None` while something is left.

@@ -5,17 +5,14 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
 use futures_util::{FutureExt as _, StreamExt as _};
-use protocol::{MessageId, OpenTurn, Role, UserError};
+use protocol::{MessageId, OpenTurn, UserError};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::budget::{self, Frame};
-use crate::history;
-use crate::host::{Capacity, TurnEvent, TurnSetup};
-use crate::model::{Block, ModelError, ModelEvent, ModelMessage, ModelRequest};
+use crate::host::{TurnEvent, TurnSetup};
+use crate::model::{ModelError, ModelEvent};
 use crate::provider::ModelStream;
 use crate::service::ServiceParts;
-use crate::shown::shown;
 use crate::tokens::Gauges;
 use crate::turn::{Finish, How, Turn, TurnEffect, TurnInput};
 use crate::wording;
@@ -23,6 +20,7 @@ use crate::wording;
 mod calls;
 mod halt;
 mod place;
+mod request;
 
 use halt::{Halt, Halted};
 use place::{Place, Results};
@@ -41,6 +39,13 @@ pub(crate) enum Ran {
     Unstored,
 }
 
+/// Whether the history of a conversation may have to be made shorter once it rests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Weight {
+    Light,
+    Heavy,
+}
+
 /// What the rule book is told next, or how it ended.
 type Flow = ControlFlow<Ran, Vec<TurnInput>>;
 
@@ -50,24 +55,40 @@ pub(crate) async fn run(
     gauges: &Gauges,
     turn: &OpenTurn,
     stop: &CancellationToken,
-) -> Ran {
+) -> (Ran, Weight) {
     parts.host.tell(turn, TurnEvent::Began);
     let halt = Halt { shutdown: &parts.cancel, stop };
     let results = Results::Whole;
     let place = Place { parts, turn, question: Uuid::now_v7().into(), results };
     let setup = match halt.or(parts.host.setup(turn)).await {
         Ok(Ok(setup)) => setup,
-        Ok(Err(error)) => return place.end(&new_answer(), Finish::failed(error)).await,
-        Err(Halted::Stopped) => return place.end(&new_answer(), Finish::cancelled()).await,
-        Err(Halted::Shutdown) => return Ran::Left,
+        Ok(Err(error)) => return unasked(&place, Finish::failed(error)).await,
+        Err(Halted::Stopped) => return unasked(&place, Finish::cancelled()).await,
+        Err(Halted::Shutdown) => return (Ran::Left, Weight::Light),
     };
     let place = Place { results: Results::of(&setup), ..place };
     let rules = match place.rules(&setup).await {
         Ok(rules) => rules,
-        Err(error) => return place.end(&new_answer(), Finish::failed(error)).await,
+        Err(error) => return unasked(&place, Finish::failed(error)).await,
     };
-    let run = Run { place, halt, setup, gauges, answer: new_answer(), estimated: 0, stream: None };
-    run.drive(Turn::new(rules)).await
+    let mut run = Run {
+        place,
+        halt,
+        setup,
+        gauges,
+        answer: new_answer(),
+        estimated: 0,
+        put_off: false,
+        weight: Weight::Light,
+        stream: None,
+    };
+    let ran = run.drive(Turn::new(rules)).await;
+    (ran, run.weight)
+}
+
+/// Ends a turn that has asked nobody.
+async fn unasked(place: &Place<'_>, finish: Finish) -> (Ran, Weight) {
+    (place.end(&new_answer(), finish).await, Weight::Light)
 }
 
 /// A turn that runs.
@@ -80,12 +101,15 @@ struct Run<'a> {
     answer: Answer,
     /// Tokens of the request that it answers, as estimated.
     estimated: u32,
+    /// Whether a request was put off because it was too long.
+    put_off: bool,
+    weight: Weight,
     /// Where it comes from.
     stream: Option<ModelStream>,
 }
 
 impl Run<'_> {
-    async fn drive(mut self, mut turn: Turn) -> Ran {
+    async fn drive(&mut self, mut turn: Turn) -> Ran {
         let mut effects: VecDeque<TurnEffect> = turn.step(TurnInput::Begun).into();
         loop {
             let flow = match effects.pop_front() {
@@ -104,6 +128,7 @@ impl Run<'_> {
     async fn carry_out(&mut self, effect: TurnEffect) -> Flow {
         match effect {
             TurnEffect::Ask(how) => self.ask(how).await,
+            TurnEffect::Compact => self.compact().await,
             TurnEffect::Show(text) => {
                 self.place.tell(TurnEvent::Delta { message: self.answer.id.clone(), text });
                 ControlFlow::Continue(Vec::new())
@@ -141,44 +166,6 @@ impl Run<'_> {
             Ok(Err(error)) => one(TurnInput::Failed(error)),
             Err(halted) => halted.into(),
         }
-    }
-
-    // `&mut`, as in all that awaits here: a stream is not `Sync`, so a shared borrow is not `Send`.
-    async fn request(&mut self, how: How) -> Result<ModelRequest, TurnInput> {
-        let (Place { parts, turn, .. }, setup) = (&self.place, &self.setup);
-        let rows = parts.transcript.history(&turn.conversation, &turn.turn).await;
-        let tools = match how {
-            How::Plain | How::Nudged => parts.registry.specs(&setup.tools),
-            How::Closing => Vec::new(),
-        };
-        let frame = Frame {
-            capacity: setup.capacity,
-            max_tokens: setup.max_tokens,
-            system: &setup.system,
-            tools: &tools,
-            note: self.answer.told,
-            turn: &turn.turn,
-            kept: &setup.kept,
-            gauge: self.gauges.of(&setup.model),
-        };
-        let fitting = budget::fit(rows.map_err(TurnInput::Broke)?, &frame)
-            .map_err(|error| TurnInput::Failed(error.into()))?;
-        self.estimated = fitting.estimated;
-        let mut messages = history::request_messages(&fitting.rows);
-        if let Some(note) = self.answer.told {
-            add_note(&mut messages, note);
-        }
-        let request = ModelRequest {
-            model: setup.model.clone(),
-            system: setup.system.clone(),
-            tools,
-            messages,
-            max_tokens: setup.max_tokens,
-        };
-        Ok(match setup.capacity {
-            Capacity::Window(_) => shown(request),
-            Capacity::Unlimited => request,
-        })
     }
 
     /// Waits for the next event of the answer, and takes in what has come with it; words that come
@@ -243,14 +230,6 @@ fn note(how: How) -> Option<&'static str> {
         How::Plain => None,
         How::Nudged => Some(wording::SAY_SOMETHING),
         How::Closing => Some(wording::CLOSE_NOW),
-    }
-}
-
-fn add_note(messages: &mut Vec<ModelMessage>, note: &str) {
-    let note = Block::Text(note.to_owned());
-    match messages.last_mut() {
-        Some(last) if last.role == Role::User => last.blocks.push(note),
-        _ => messages.push(ModelMessage { role: Role::User, blocks: vec![note] }),
     }
 }
 

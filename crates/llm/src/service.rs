@@ -2,50 +2,24 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
-use protocol::{ConversationId, NewTurn, UserError};
+use protocol::{ConversationId, ErrorCode, NewTurn, OpenTurn, UserError};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::changes::Changes;
+use crate::compaction::{Made, When};
 use crate::host::Host;
+use crate::pace::Pace;
 use crate::registry::ToolRegistry;
+use crate::rest;
 use crate::session;
 use crate::tokens::Gauges;
 use crate::transcript::Transcript;
 
 /// How many conversations work at once; the turns of more wait.
 const AT_ONCE: usize = 4;
-
-/// How long a wait before a retry really takes. Tests shorten it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pace {
-    divisor: u32,
-}
-
-impl Pace {
-    /// A second is a second.
-    pub const REAL: Self = Self { divisor: 1 };
-
-    /// Waits are divided by `divisor`.
-    #[must_use]
-    pub fn divided_by(divisor: u32) -> Self {
-        Self { divisor: divisor.max(1) }
-    }
-
-    /// How long `wait` takes.
-    #[must_use]
-    pub fn of(self, wait: Duration) -> Duration {
-        wait / self.divisor
-    }
-
-    /// How long `real` counts as, where waits are divided.
-    pub(crate) fn told(self, real: Duration) -> Duration {
-        real * self.divisor
-    }
-}
 
 /// What the service works with. Its owner joins `tasks` after it cancelled `cancel`.
 pub struct ServiceParts {
@@ -65,6 +39,21 @@ pub struct ServiceParts {
     pub pace: Pace,
 }
 
+/// What came of summing up on request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SummedUp {
+    /// A model hears less from now on.
+    Done,
+    /// There are no messages but those that are always heard.
+    TooShort,
+    /// There is nobody to ask.
+    NoModel,
+    /// There was no summary, or none that is shorter.
+    NoSummary,
+    /// Something else came first.
+    Disturbed,
+}
+
 /// Handle to the service; clones are the same service.
 #[derive(Clone)]
 pub struct LlmService {
@@ -76,7 +65,24 @@ pub(crate) struct Inner {
     pub(crate) room: Semaphore,
     /// What the models reported about their prompts.
     pub(crate) gauges: Gauges,
-    sessions: Mutex<HashMap<ConversationId, Session>>,
+    sessions: Mutex<Sessions>,
+}
+
+#[derive(Default)]
+struct Sessions {
+    /// Conversations that have work.
+    working: HashMap<ConversationId, Session>,
+    /// Conversations that rest while something is done for them.
+    resting: HashMap<ConversationId, Rest>,
+}
+
+/// Something is done for a conversation that rests.
+#[derive(Debug, Clone)]
+pub(crate) struct Rest {
+    /// Is cancelled when the conversation has work.
+    pub(crate) disturbed: CancellationToken,
+    /// Is cancelled when nothing is done any more.
+    over: CancellationToken,
 }
 
 /// A conversation that has work.
@@ -120,22 +126,45 @@ impl LlmService {
             return;
         }
         let mut sessions = self.inner.sessions();
-        if let Some(session) = sessions.get_mut(conversation) {
+        if let Some(session) = sessions.working.get_mut(conversation) {
             session.woken = true;
             return;
         }
+        disturb(&mut sessions, conversation);
         let session =
             Session { stop: CancellationToken::new(), gone: CancellationToken::new(), woken: true };
-        sessions.insert(conversation.clone(), session);
+        sessions.working.insert(conversation.clone(), session);
         let task = session::work(self.inner.clone(), conversation.clone());
         self.inner.parts.tasks.spawn(task);
     }
 
     /// Stops the turn that runs in the conversation, or the one that is about to begin. An apply
-    /// under way is finished first; no other effect follows.
+    /// under way is finished first; no other effect follows. What is done for a conversation that
+    /// rests is stopped too.
     pub fn stop(&self, conversation: &ConversationId) {
-        if let Some(session) = self.inner.sessions().get(conversation) {
+        let mut sessions = self.inner.sessions();
+        if let Some(session) = sessions.working.get(conversation) {
             session.stop.cancel();
+        }
+        disturb(&mut sessions, conversation);
+    }
+
+    /// Puts the earlier messages of a conversation together, however long it is; `turn` is its last
+    /// one and has ended. A message that comes meanwhile, and [`stop`](Self::stop), end it. Refused
+    /// while a turn runs.
+    pub async fn sum_up(&self, turn: &OpenTurn) -> Result<SummedUp, UserError> {
+        let Some(rest) = self.inner.begin_rest(&turn.conversation) else {
+            let busy = "An answer is being written: sum up when it is there.";
+            return Err(UserError::new(ErrorCode::Busy, busy));
+        };
+        match rest::sum_up(&self.inner, turn, &rest, When::Asked).await {
+            Some(made) => made.map(|made| match made {
+                Made::Room => SummedUp::Done,
+                Made::NoModel => SummedUp::NoModel,
+                Made::Nothing => SummedUp::TooShort,
+                Made::NoSummary => SummedUp::NoSummary,
+            }),
+            None => Ok(SummedUp::Disturbed),
         }
     }
 
@@ -147,10 +176,18 @@ impl LlmService {
         }
     }
 
+    /// Resolves when nothing is done for the conversation while it rests.
+    pub async fn rested(&self, conversation: &ConversationId) {
+        let rest = self.inner.sessions().resting.get(conversation).cloned();
+        if let Some(rest) = rest {
+            rest.over.cancelled().await;
+        }
+    }
+
     /// Whether a turn of the conversation runs or is queued to run.
     #[must_use]
     pub fn is_working(&self, conversation: &ConversationId) -> bool {
-        self.inner.sessions().contains_key(conversation)
+        self.inner.sessions().working.contains_key(conversation)
     }
 }
 
@@ -158,14 +195,16 @@ impl Inner {
     /// The stop signal for the turn that begins next. Also takes note that the task now looks.
     pub(crate) fn next_turn(&self, conversation: &ConversationId) -> CancellationToken {
         let mut sessions = self.sessions();
-        let Some(session) = sessions.get_mut(conversation) else { return CancellationToken::new() };
+        let Some(session) = sessions.working.get_mut(conversation) else {
+            return CancellationToken::new();
+        };
         session.woken = false;
         session.stop.clone()
     }
 
     /// Makes the stop signal of a turn that ended worthless for those after it.
     pub(crate) fn turn_ended(&self, conversation: &ConversationId) {
-        if let Some(session) = self.sessions().get_mut(conversation) {
+        if let Some(session) = self.sessions().working.get_mut(conversation) {
             session.stop = CancellationToken::new();
         }
     }
@@ -173,11 +212,36 @@ impl Inner {
     /// Ends the session unless it was woken since the task last looked.
     pub(crate) fn leave_if_quiet(&self, conversation: &ConversationId) -> Quiet {
         let mut sessions = self.sessions();
-        if sessions.get(conversation).is_some_and(|session| session.woken) {
+        if sessions.working.get(conversation).is_some_and(|session| session.woken) {
             return Quiet::No;
         }
         forget(&mut sessions, conversation);
-        Quiet::Yes
+        Quiet::Yes(self.rest(&mut sessions, conversation))
+    }
+
+    /// What is done for a conversation begins; `None` while it works.
+    fn begin_rest(&self, conversation: &ConversationId) -> Option<Rest> {
+        let mut sessions = self.sessions();
+        let rests = !sessions.working.contains_key(conversation);
+        rests.then(|| self.rest(&mut sessions, conversation))
+    }
+
+    /// One thing at a time is done for a conversation that rests.
+    fn rest(&self, sessions: &mut Sessions, conversation: &ConversationId) -> Rest {
+        disturb(sessions, conversation);
+        let disturbed = self.parts.cancel.child_token();
+        let rest = Rest { disturbed, over: CancellationToken::new() };
+        sessions.resting.insert(conversation.clone(), rest.clone());
+        rest
+    }
+
+    /// Nothing is done for it any more. What was disturbed has been replaced or removed already.
+    pub(crate) fn rested(&self, conversation: &ConversationId, rest: &Rest) {
+        let mut sessions = self.sessions();
+        if !rest.disturbed.is_cancelled() {
+            sessions.resting.remove(conversation);
+        }
+        rest.over.cancel();
     }
 
     /// Ends the session whatever was announced.
@@ -186,24 +250,31 @@ impl Inner {
     }
 
     fn gone(&self, conversation: &ConversationId) -> Option<CancellationToken> {
-        self.sessions().get(conversation).map(|session| session.gone.clone())
+        self.sessions().working.get(conversation).map(|session| session.gone.clone())
     }
 
     /// The map is whole after each statement, so a panic elsewhere does not spoil it.
-    fn sessions(&self) -> MutexGuard<'_, HashMap<ConversationId, Session>> {
+    fn sessions(&self) -> MutexGuard<'_, Sessions> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Whether nothing was announced while the task looked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum Quiet {
-    Yes,
+    /// Nothing was: the conversation rests.
+    Yes(Rest),
     No,
 }
 
-fn forget(sessions: &mut HashMap<ConversationId, Session>, conversation: &ConversationId) {
-    if let Some(session) = sessions.remove(conversation) {
+fn forget(sessions: &mut Sessions, conversation: &ConversationId) {
+    if let Some(session) = sessions.working.remove(conversation) {
         session.gone.cancel();
+    }
+}
+
+fn disturb(sessions: &mut Sessions, conversation: &ConversationId) {
+    if let Some(rest) = sessions.resting.remove(conversation) {
+        rest.disturbed.cancel();
     }
 }

@@ -2,32 +2,53 @@
 
 use std::sync::Arc;
 
-use protocol::ConversationId;
+use protocol::{ConversationId, OpenTurn};
 use tokio::sync::SemaphorePermit;
 
-use crate::run::{self, Ran};
-use crate::service::{Inner, Quiet};
+use crate::compaction::When;
+use crate::run::{self, Ran, Weight};
+use crate::service::{Inner, Quiet, Rest};
 
 /// Waits for room, then runs turns until none is queued, the transcript fails or the service
-/// ends.
+/// ends. A conversation that has become long is put together when it rests.
 pub(crate) async fn work(service: Arc<Inner>, conversation: ConversationId) {
-    if let Some(_room) = room(&service).await {
-        loop {
-            match next(&service, &conversation).await {
-                Next::Again => {}
-                Next::Left => return,
-                Next::Leave => break,
-            }
+    match turns(&service, &conversation).await {
+        Some((Some(turn), rest)) => at_rest(&service, &turn, &rest).await,
+        Some((None, rest)) => service.rested(&conversation, &rest),
+        None => service.leave(&conversation),
+    }
+}
+
+/// Runs turns until none is queued. Then the session is over, and this is what to do about the last
+/// of them; `None` when it cannot go on.
+async fn turns(service: &Inner, conversation: &ConversationId) -> Option<(Option<OpenTurn>, Rest)> {
+    let _room = room(service).await?;
+    let mut heavy = None;
+    loop {
+        match next(service, conversation).await {
+            Next::Ran(turn, Weight::Heavy) => heavy = Some(turn),
+            Next::Ran(_, Weight::Light) => heavy = None,
+            Next::Again => {}
+            Next::Left(rest) => return Some((heavy, rest)),
+            Next::Leave => return None,
         }
     }
-    service.leave(&conversation);
+}
+
+/// What is done when nothing is queued; the next message ends it.
+async fn at_rest(service: &Inner, turn: &OpenTurn, rest: &Rest) {
+    if let Some(Err(error)) = crate::rest::sum_up(service, turn, rest, When::Needed).await {
+        tracing::warn!(conversation = %turn.conversation, %error, "not put together at rest");
+    }
 }
 
 enum Next {
-    /// A turn ended, or there may be another.
+    /// A turn ended.
+    Ran(OpenTurn, Weight),
+    /// There may be another.
     Again,
     /// Nothing was queued: the session is over already.
-    Left,
+    Left(Rest),
     /// It cannot go on.
     Leave,
 }
@@ -39,12 +60,14 @@ async fn next(service: &Inner, conversation: &ConversationId) -> Next {
     let stop = service.next_turn(conversation);
     match service.parts.transcript.begin(conversation).await {
         Ok(Some(turn)) => {
-            let ran = run::run(&service.parts, &service.gauges, &turn, &stop).await;
+            let (ran, weight) = run::run(&service.parts, &service.gauges, &turn, &stop).await;
             service.turn_ended(conversation);
-            if ran == Ran::Ended { Next::Again } else { Next::Leave }
+            if ran == Ran::Ended { Next::Ran(turn, weight) } else { Next::Leave }
         }
-        Ok(None) if service.leave_if_quiet(conversation) == Quiet::Yes => Next::Left,
-        Ok(None) => Next::Again,
+        Ok(None) => match service.leave_if_quiet(conversation) {
+            Quiet::Yes(rest) => Next::Left(rest),
+            Quiet::No => Next::Again,
+        },
         Err(error) => {
             tracing::error!(%conversation, %error, "cannot look for queued turns");
             Next::Leave

@@ -37,6 +37,13 @@ pub(crate) fn shortened(result: CallResult) -> CallResult {
     CallResult { output, whole: Some(whole), ..result }
 }
 
+/// The handles that a stored result names.
+pub(crate) fn handles(output: &str) -> impl Iterator<Item = &str> {
+    let ends = output.rfind("[Shortened: ").and_then(|at| output.get(at..)).unwrap_or_default();
+    let named = ends.split("handle `").skip(1);
+    named.filter_map(|rest| rest.split_once('`')).map(|(handle, _)| handle)
+}
+
 /// A text in parts that each fit a result: cut at lines, and inside a line only when it alone is
 /// too long. The parts one after the other are the text.
 #[must_use]
@@ -111,6 +118,12 @@ mod tests {
         assert!(short.output.contains(end), "{}", short.output);
         assert_eq!(short.whole.as_ref().map(|whole| whole.text.as_str()), Some(text.as_str()));
         assert_eq!(shortened(short.clone()), short, "once");
+        let handle = short.whole.as_ref().map(|whole| whole.handle.as_str());
+        assert_eq!(
+            handles(&short.output).collect::<Vec<_>>(),
+            handle.into_iter().collect::<Vec<_>>()
+        );
+        assert_eq!(handles("[a `b`").next(), None);
     }
 
     #[test]

@@ -1,12 +1,38 @@
 //! Where the turn keeps what must not be lost. Implemented over SQLite by the application and in
 //! memory by the tests.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use protocol::{
-    CallResult, ConversationId, Ending, Message, NewTurn, OpenTurn, Step, TurnId, UserError,
+    CallId, CallResult, Compaction, ConversationId, Ending, Message, NewTurn, OpenTurn, QuestionId,
+    Step, TurnId, UserError, Utility,
 };
 
-/// Each method is one commit and durable when it returns. An error leaves nothing of it behind.
+/// What is heard in a turn, oldest first.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct History {
+    /// What stands in for the turns before `rows`.
+    pub compaction: Option<Compaction>,
+    /// The messages, results as messages of the user.
+    pub rows: Vec<Message>,
+}
+
+/// All that was said up to a turn, as it may be heard, whether or not something stands in for it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Originals {
+    /// What stands in for the first of `rows`.
+    pub compaction: Option<Compaction>,
+    /// The messages, results as messages of the user.
+    pub rows: Vec<Message>,
+    /// Which calls asked the user, and the ids of their questions.
+    pub questions: BTreeMap<(TurnId, CallId), QuestionId>,
+    /// Says what was hidden: it goes with what is made of them.
+    pub mark: String,
+}
+
+/// Each method that stores is one commit and durable when it returns. An error leaves nothing of it
+/// behind.
 #[async_trait]
 pub trait Transcript: Send + Sync {
     /// Stores a user message and its queued turn. With `answers`, also marks the question as
@@ -16,13 +42,21 @@ pub trait Transcript: Send + Sync {
     /// Marks the conversation's oldest queued turn as running; `None` when none is queued.
     async fn begin(&self, conversation: &ConversationId) -> Result<Option<OpenTurn>, UserError>;
 
-    /// All messages of the conversation up to and with `turn`, oldest first, results as messages
-    /// of the user; messages of turns queued behind it are not among them.
+    /// What is heard in `turn`: itself, and what was said before it. Messages of turns queued behind
+    /// it are not among them. What stands in for earlier turns is of turns that ran before it in its
+    /// own branch.
     async fn history(
         &self,
         conversation: &ConversationId,
         turn: &TurnId,
-    ) -> Result<Vec<Message>, UserError>;
+    ) -> Result<History, UserError>;
+
+    /// The same, with the messages that something stands in for.
+    async fn originals(
+        &self,
+        conversation: &ConversationId,
+        turn: &TurnId,
+    ) -> Result<Originals, UserError>;
 
     /// Stores an answer that calls tools, before any of them runs.
     async fn step(&self, turn: &TurnId, step: &Step) -> Result<(), UserError>;
@@ -32,4 +66,17 @@ pub trait Transcript: Send + Sync {
 
     /// Ends the turn.
     async fn finish(&self, turn: &TurnId, ending: &Ending) -> Result<(), UserError>;
+
+    /// Stores what stands in for earlier turns from now on, made of what was heard in `turn` under
+    /// this mark, and counts for that turn what asking for it took.
+    async fn compact(
+        &self,
+        turn: &OpenTurn,
+        new: &Compaction,
+        mark: &str,
+        asked: Option<&Utility>,
+    ) -> Result<(), UserError>;
+
+    /// Counts a request that belongs to no answer for `turn`.
+    async fn charge(&self, turn: &TurnId, asked: &Utility) -> Result<(), UserError>;
 }

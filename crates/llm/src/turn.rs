@@ -79,6 +79,11 @@ pub enum TurnInput {
     Severed,
     /// The step or the results of the last effect are durable.
     Stored,
+    /// The request was not sent: the history has become too long for its budget.
+    Full,
+    /// Earlier messages were put together, or could not be; what trying cost, in billionths of a US
+    /// dollar.
+    Compacted(u64),
     /// A call ran.
     Outcome(CallId, ToolOutcome),
     /// A plan was judged.
@@ -94,8 +99,11 @@ pub enum TurnInput {
 /// What the driver does next, in order.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TurnEffect {
-    /// Ask the model with the stored history. Answer with events, `Failed` or `Severed`.
+    /// Ask the model with the stored history. Answer with events, `Failed` or `Severed`; once with
+    /// `Full` instead.
     Ask(How),
+    /// Put earlier messages together. Answer with `Compacted`.
+    Compact,
     /// Show more words of the answer.
     Show(String),
     /// Store an answer of the model. Answer with `Stored` or `Broke`.
@@ -146,11 +154,13 @@ pub struct Turn {
     nudged: bool,
     said: bool,
     stopped: bool,
+    compacted: bool,
 }
 
 #[derive(Debug)]
 enum State {
     New,
+    Compacting { how: How, attempt: u32 },
     Asking { how: How, attempt: u32, answer: Answer },
     Waiting { how: How, attempt: u32 },
     StoringStep { batch: Batch, text: Option<String>, then: Then },
@@ -190,6 +200,7 @@ impl Turn {
             nudged: false,
             said,
             stopped: false,
+            compacted: false,
         }
     }
 
@@ -208,6 +219,18 @@ impl Turn {
             (state, TurnInput::Broke(error)) => broke(state, error),
             (State::New, TurnInput::Begun) => self.go_on(),
             (State::Waiting { how, attempt }, TurnInput::Waited) => ask(how, attempt + 1),
+            (State::Asking { how, attempt, answer }, TurnInput::Full)
+                if !self.compacted && answer.is_empty() =>
+            {
+                self.compacted = true;
+                (State::Compacting { how, attempt }, vec![TurnEffect::Compact])
+            }
+            (State::Compacting { how, attempt }, TurnInput::Compacted(cost)) => {
+                if let Some(purse) = &mut self.purse {
+                    purse.take(cost);
+                }
+                self.ask_again(how, attempt)
+            }
             (State::Asking { how, attempt, answer }, input) => {
                 self.hear(how, attempt, answer, input)
             }
@@ -243,7 +266,9 @@ impl Turn {
 
     fn cancel(&mut self, state: State) -> Next {
         match state {
-            State::New | State::Waiting { .. } | State::Over => over(Finish::cancelled()),
+            State::New | State::Compacting { .. } | State::Waiting { .. } | State::Over => {
+                over(Finish::cancelled())
+            }
             State::Asking { answer, .. } => over(Finish::cancelled().saying_cut(answer.text())),
             State::Calling(batch) => {
                 let results = batch.close(|_| wording::CANCELLED);
@@ -271,8 +296,12 @@ impl Turn {
 
     /// Asks again, unless what the turn may cost is spent: then it ends as at a limit.
     fn ask_on(&mut self, how: How) -> Next {
+        self.ask_again(how, 1)
+    }
+
+    fn ask_again(&mut self, how: How, attempt: u32) -> Next {
         match self.purse.as_ref().and_then(Purse::empty) {
-            None => ask(how, 1),
+            None => ask(how, attempt),
             Some(reached) => {
                 let owed = std::mem::take(&mut self.owed);
                 over(Finish::failed(reached).at_limit().costing(owed))
@@ -284,7 +313,7 @@ impl Turn {
 fn broke(state: State, error: UserError) -> Next {
     let finish = Finish::failed(error);
     over(match state {
-        State::New | State::Waiting { .. } | State::Over => finish,
+        State::New | State::Compacting { .. } | State::Waiting { .. } | State::Over => finish,
         State::Asking { answer, .. } => finish.saying_cut(answer.text()),
         // The step is not stored, so its calls need no results; its words were shown.
         State::StoringStep { text, .. } => finish.saying_cut(text),

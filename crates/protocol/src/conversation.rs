@@ -142,6 +142,13 @@ pub enum Item {
         /// What it had done when it was cut, for as long as the user may say what becomes of it.
         offer: Option<Interruption>,
     },
+    /// Here earlier turns were put together: from now on a model is told this in their place.
+    SummedUp {
+        /// Stable id.
+        id: MessageId,
+        /// What it is told.
+        text: String,
+    },
     /// A verdict on changes: "Changed 3 notes", "Rejected 1 note".
     Verdict {
         /// Stable id.

@@ -5,6 +5,7 @@
 
 pub mod applied;
 pub mod change;
+pub mod compaction;
 pub mod conversation;
 pub mod effect;
 pub mod error;
@@ -26,6 +27,7 @@ pub mod request;
 pub mod review;
 pub mod settings;
 pub mod shelf;
+pub mod source;
 pub mod spent;
 pub mod time;
 pub mod turn;
@@ -34,6 +36,7 @@ pub use change::{
     Act, Change, ChangeKind, ChangeSet, Ended, Intent, IntentState, Renamed, Renames, Seen,
     Unplannable,
 };
+pub use compaction::{Compaction, Summary, Utility};
 pub use conversation::{Conversation, ConversationState};
 pub use effect::{Effect, LineCounts};
 pub use error::{ErrorCode, UserError};
@@ -49,5 +52,6 @@ pub use question::Question;
 pub use reaction::{Passage, Reaction};
 pub use review::{NoteDiff, Review};
 pub use settings::{Mode, ProviderKind, Resume, Settings};
+pub use source::Source;
 pub use time::Timestamp;
 pub use turn::{CallResult, Ending, NewTurn, OpenTurn, Step, TurnStatus, Usage, WholeResult};

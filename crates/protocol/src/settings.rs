@@ -133,6 +133,16 @@ impl Default for SpendingSettings {
     }
 }
 
+/// How earlier messages are put together when a conversation grows too long for its model.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase", default)]
+pub struct CompactionSettings {
+    /// The model that sums up, of the same provider; empty means the one that answers.
+    pub model: String,
+    /// What it is told beside our own words.
+    pub prompt: String,
+}
+
 /// A folder outside the vault that is seen as a top-level folder of it, and only read.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase", default)]
@@ -169,6 +179,8 @@ pub struct Settings {
     pub organisation: String,
     /// What models may cost.
     pub spending: SpendingSettings,
+    /// How earlier messages are put together.
+    pub compaction: CompactionSettings,
     /// The look.
     pub theme: Theme,
     /// The hub link.

@@ -20,7 +20,7 @@ use protocol::request::{
 };
 use protocol::review::{DiffLine, Hunk, Sign, Words};
 use protocol::settings::{
-    ExtraRoot, HubSettings, KeyPolicy, PrivateSettings, SpendingSettings, Theme,
+    CompactionSettings, ExtraRoot, HubSettings, KeyPolicy, PrivateSettings, SpendingSettings, Theme,
 };
 use protocol::shelf::{
     ConversationPage, FoundConversations, FoundSaid, ListConversations, SaidAt, SaidBy, Shelf,
@@ -82,6 +82,7 @@ fn bindings() -> String {
         Effort,
         ModelParameters,
         SpendingSettings,
+        CompactionSettings,
         Settings,
         HubState,
         HubStatus,

@@ -12,6 +12,7 @@ mod change_set;
 mod column;
 mod commit;
 mod compact;
+mod compaction;
 mod conversation;
 mod effect;
 mod error;
@@ -47,6 +48,7 @@ use writer::Writer;
 
 pub use branch::Opened;
 pub use change_set::{OpenChangeSet, VerdictRow};
+pub use compaction::CompactionRow;
 pub use error::StoreError;
 pub use forgotten::{Gone, Losing, Part};
 pub use history::Kept;

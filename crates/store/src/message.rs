@@ -37,12 +37,13 @@ pub(crate) async fn insert(db: &mut SqliteConnection, row: &MessageRow) -> Resul
     Ok(())
 }
 
-/// What a model may hear in `turn`: the turns that ran before it in its branch, in that order, and
-/// itself.
+/// What a model may hear in `turn` of what ran after number `after`: the turns that ran before it in
+/// its branch, in that order, and itself.
 pub(crate) async fn until(
     db: &mut SqliteConnection,
     conversation: &ConversationId,
     turn: &TurnId,
+    after: i64,
 ) -> Result<Vec<Message>, sqlx::Error> {
     let branch = branch::of_turn(db, turn).await?;
     sqlx::query(concat!(
@@ -50,13 +51,14 @@ pub(crate) async fn until(
         "SELECT m.id, m.conversation, m.turn, m.role, m.parts, m.cut, m.at
          FROM turn this, line, turn t JOIN message m ON m.turn = t.id
          WHERE this.id = ?3 AND t.conversation = ?1 AND t.branch = line.branch
-             AND (t.id = this.id
-                 OR t.ran < min(line.until, coalesce(this.ran, 9223372036854775807)))
+             AND (t.id = this.id OR (t.ran > ?4
+                 AND t.ran < min(line.until, coalesce(this.ran, 9223372036854775807))))
          ORDER BY t.ran IS NULL, t.ran, m.position"
     ))
     .bind(conversation.as_str())
     .bind(branch)
     .bind(turn.as_str())
+    .bind(after)
     .try_map(|row| from_row(&row).map(|row| row.message))
     .fetch_all(db)
     .await

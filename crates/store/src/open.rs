@@ -29,6 +29,7 @@ fn migrations() -> Vec<Migration> {
         (8, "cost", include_str!("../migrations/0008_cost.sql")),
         (9, "conversations", include_str!("../migrations/0009_conversations.sql")),
         (10, "hunks", include_str!("../migrations/0010_hunks.sql")),
+        (11, "compaction", include_str!("../migrations/0011_compaction.sql")),
     ]
     .into_iter()
     .map(|(version, name, sql)| {

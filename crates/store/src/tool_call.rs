@@ -134,6 +134,25 @@ pub(crate) async fn of_conversation(
     .await
 }
 
+/// The same of the turns that ran after number `after`, or have not begun.
+pub(crate) async fn since(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+    after: i64,
+) -> Result<Vec<CallRow>, sqlx::Error> {
+    sqlx::query(
+        "SELECT c.message, c.turn, c.call, c.tool, c.arguments, c.output, c.is_error, c.reactions
+         FROM turn t JOIN tool_call c ON c.turn = t.id
+         WHERE t.conversation = ?1 AND coalesce(t.ran > ?2, 1)
+         ORDER BY c.message, c.position",
+    )
+    .bind(conversation.as_str())
+    .bind(after)
+    .try_map(|row| from_row(&row))
+    .fetch_all(db)
+    .await
+}
+
 async fn without_result(
     db: &mut SqliteConnection,
     turn: &TurnId,

@@ -56,7 +56,7 @@ impl Store {
         conversation: &ConversationId,
         turn: &TurnId,
     ) -> Result<Vec<Message>, StoreError> {
-        read!(self, "read the history", |db| replay(db, conversation, turn))
+        read!(self, "read the history", |db| replay(db, conversation, turn, 0))
     }
 
     /// Stores an answer that calls tools, and the calls, before any of them runs.
@@ -136,19 +136,21 @@ async fn begin(
     Ok(begun)
 }
 
-async fn replay(
+/// The messages heard in `turn` of the turns that ran after number `after`.
+pub(crate) async fn replay(
     db: &mut SqliteConnection,
     conversation: &ConversationId,
     turn: &TurnId,
+    after: i64,
 ) -> Result<Vec<Message>, sqlx::Error> {
     let mut results: HashMap<MessageId, Vec<Part>> = HashMap::new();
-    for row in tool_call::of_conversation(db, conversation).await? {
+    for row in tool_call::since(db, conversation, after).await? {
         let Some(output) = row.output else { continue };
         let result = Part::Result { call: row.call, output, is_error: row.is_error };
         results.entry(row.message).or_default().push(result);
     }
     let mut history = Vec::new();
-    for message in message::until(db, conversation, turn).await? {
+    for message in message::until(db, conversation, turn, after).await? {
         let answers = results.remove(&message.id).map(|parts| results_of(&message, parts));
         history.push(message);
         history.extend(answers);

@@ -159,6 +159,14 @@ async fn status(
         .await
 }
 
+/// The place of a turn in the order in which turns ran; `None` before it began.
+pub(crate) async fn ran(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+) -> Result<Option<i64>, sqlx::Error> {
+    sqlx::query_scalar("SELECT ran FROM turn WHERE id = ?").bind(turn.as_str()).fetch_one(db).await
+}
+
 async fn store_model(
     db: &mut SqliteConnection,
     turn: &TurnId,

@@ -2,7 +2,7 @@
 
 use protocol::model::Price;
 use protocol::spent::{Spent, TurnSpent};
-use protocol::{ConversationId, MessageId, Timestamp, TurnId, Usage};
+use protocol::{ConversationId, MessageId, Timestamp, TurnId, Usage, Utility};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
@@ -57,12 +57,40 @@ pub(crate) async fn insert(
         .fetch_optional(&mut *db)
         .await?
         .flatten();
+    let model: Option<String> = sqlx::query_scalar("SELECT model FROM turn WHERE id = ?")
+        .bind(turn.as_str())
+        .fetch_one(&mut *db)
+        .await?;
+    insert_row(db, turn, model.as_deref(), price, usage, at).await
+}
+
+/// It counts for the model that was asked, at its own price.
+pub(crate) async fn insert_of(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+    asked: &Utility,
+) -> Result<(), sqlx::Error> {
+    if asked.usage == Usage::default() {
+        return Ok(());
+    }
+    insert_row(db, turn, Some(&asked.model), asked.price, asked.usage, asked.at).await
+}
+
+async fn insert_row(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+    model: Option<&str>,
+    price: Option<Price>,
+    usage: Usage,
+    at: Timestamp,
+) -> Result<(), sqlx::Error> {
     let cost = price.map(|price| i64::try_from(price.of(&usage)).unwrap_or(i64::MAX));
     sqlx::query(
         "INSERT INTO usage (turn, model, input, output, cache_read, cache_write, at, cost)
-         VALUES (?1, (SELECT model FROM turn WHERE id = ?1), ?2, ?3, ?4, ?5, ?6, ?7)",
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
     )
     .bind(turn.as_str())
+    .bind(model)
     .bind(usage.input)
     .bind(usage.output)
     .bind(usage.cache_read)

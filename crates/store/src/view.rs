@@ -8,14 +8,15 @@ use std::collections::{HashMap, VecDeque};
 
 use protocol::conversation::Item;
 use protocol::{
-    CallId, ConversationId, Message, MessageId, OpenTurn, Part, QuestionId, Role, TurnId,
-    TurnStatus,
+    CallId, Compaction, ConversationId, Message, MessageId, OpenTurn, Part, QuestionId, Role,
+    TurnId, TurnStatus,
 };
 use serde_json::Value;
 use sqlx::SqliteConnection;
 
 use crate::change_set::{self, VerdictRow};
 use crate::commit::read;
+use crate::compaction::{self, CompactionRow};
 use crate::message::{self, MessageRow};
 use crate::question::{self, QuestionRow};
 use crate::tool_call::{self, CallRow};
@@ -55,6 +56,7 @@ struct Rows {
     questions: Vec<QuestionRow>,
     /// Oldest first.
     verdicts: Vec<VerdictRow>,
+    compaction: Option<CompactionRow>,
 }
 
 async fn rows(
@@ -67,6 +69,7 @@ async fn rows(
         calls: tool_call::of_conversation(db, conversation).await?,
         questions: question::of_conversation(db, conversation).await?,
         verdicts: change_set::verdicts_in(db, conversation).await?,
+        compaction: compaction::shown(db, conversation).await?,
     })
 }
 
@@ -77,6 +80,7 @@ fn items(rows: Rows) -> Vec<Item> {
     let mut messages = grouped(rows.messages, |row| row.message.turn.clone());
     let mut calls = grouped(rows.calls, |row| row.message.clone());
     let mut verdicts = VecDeque::from(rows.verdicts);
+    let mut compaction = rows.compaction;
     let mut items = Vec::new();
     for row in rows.turns {
         while let Some(verdict) = verdicts.pop_front_if(|verdict| verdict.at < row.turn.at) {
@@ -87,7 +91,9 @@ fn items(rows: Rows) -> Vec<Item> {
             items.extend(from_message(&row.turn, message, cut));
             items.extend(calls.into_iter().filter_map(|call| from_call(call, &asked)));
         }
+        let turn = row.turn.turn.clone();
         items.extend(from_end(row));
+        items.extend(compaction.take_if(|row| row.compaction.until == turn).map(from_compaction));
     }
     items.extend(verdicts.into_iter().map(from_verdict));
     items
@@ -180,6 +186,12 @@ fn from_end(row: TurnRow) -> Option<Item> {
             Some(Item::Ended { turn: row.turn.turn, status, error: row.error, offer: row.offer })
         }
     }
+}
+
+/// One at a time is shown: the next one takes its place, with its id.
+fn from_compaction(row: CompactionRow) -> Item {
+    let Compaction { until, text, .. } = row.compaction;
+    Item::SummedUp { id: MessageId::from(format!("{until}:summed-up")), text }
 }
 
 fn from_verdict(row: VerdictRow) -> Item {

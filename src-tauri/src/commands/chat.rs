@@ -96,6 +96,14 @@ pub(crate) async fn spent_in(
 }
 
 #[tauri::command]
+pub(crate) async fn sum_up(
+    app: State<'_, App>,
+    conversation: ConversationId,
+) -> Result<(), UserError> {
+    app.sum_up(&conversation).await
+}
+
+#[tauri::command]
 pub(crate) async fn decide_review(
     app: State<'_, App>,
     request: DecideReview,

@@ -3,7 +3,7 @@
 //! `story DATA VAULT NAME` plays a story; `story DATA VAULT go-on` is the start after a crash.
 //! With `KILL_AT=n` the process kills itself at its n-th fault point, with `KILL_ON=name` at the
 //! first one of that name (see `plug`). At the end it prints how many it passed. `listen` opens the
-//! vault and waits to be killed. `t1` to `t60` are the long stories, in which everything goes on by
+//! vault and waits to be killed. `sum-up` talks until earlier messages can be summed up, and does so. `t1` to `t60` are the long stories, in which everything goes on by
 //! itself; `go-on t1` is the start after a crash of one, and both print what became of it. `forget` forgets the history of what was played before. `naive` is
 //! the control: it edits in place, without a ledger. `panic` gives up, saying what `SAYS` holds.
 //! `read 5` is five turns that say `play read`, of one conversation.
@@ -74,6 +74,8 @@ async fn play(data: PathBuf, vault: &Path, name: &str) {
         go_on(&app, last).await;
     } else if let Some((name, turns)) = name.split_once(' ') {
         say_again(&app, name, turns.parse().expect("a number of turns")).await;
+    } else if name == "sum-up" {
+        sum_up(&app).await;
     } else {
         let request =
             SendMessage { conversation: None, text: format!("play {name}"), answers: None };
@@ -208,6 +210,19 @@ async fn say_again(app: &App, name: &str, turns: usize) {
         app.idle(&sent).await.expect("idle");
         conversation = Some(sent);
     }
+}
+
+/// A conversation that is long enough to be summed up, and is.
+async fn sum_up(app: &App) {
+    let mut chat = None;
+    for n in 0..9 {
+        let text = format!("Number {n}. {}", "and so on ".repeat(50));
+        let request = SendMessage { conversation: chat, text, answers: None };
+        let conversation = app.send(request).await.expect("sent");
+        app.idle(&conversation).await.expect("idle");
+        chat = Some(conversation);
+    }
+    app.sum_up(&chat.expect("a conversation")).await.expect("summed up");
 }
 
 /// What a user does after a crash: decides what waits, answers what was asked, and asks on.

@@ -251,6 +251,19 @@ monthCents: number,
 paused: boolean, };
 
 /**
+ * How earlier messages are put together when a conversation grows too long for its model.
+ */
+export type CompactionSettings = { 
+/**
+ * The model that sums up, of the same provider; empty means the one that answers.
+ */
+model: string, 
+/**
+ * What it is told beside our own words.
+ */
+prompt: string, };
+
+/**
  * All settings, as in `config.toml`. Keys are never among them.
  */
 export type Settings = { 
@@ -298,6 +311,10 @@ organisation: string,
  * What models may cost.
  */
 spending: SpendingSettings, 
+/**
+ * How earlier messages are put together.
+ */
+compaction: CompactionSettings, 
 /**
  * The look.
  */
@@ -791,7 +808,15 @@ error: UserError | null,
 /**
  * What it had done when it was cut, for as long as the user may say what becomes of it.
  */
-offer: Interruption | null, } | { "type": "verdict", 
+offer: Interruption | null, } | { "type": "summed_up", 
+/**
+ * Stable id.
+ */
+id: MessageId, 
+/**
+ * What it is told.
+ */
+text: string, } | { "type": "verdict", 
 /**
  * Stable id.
  */

@@ -196,6 +196,22 @@ export class FakeHost implements Host {
     this.#withdrawOffers();
   }
 
+  async sumUp(conversation: ConversationId): Promise<void> {
+    await this.#called('sumUp', conversation);
+    const view = this.#views.get(conversation);
+    const beginnings = (view?.items ?? []).flatMap((item, at) =>
+      item.type === 'user' ? [at] : [],
+    );
+    const at = beginnings.at(-6);
+    if (!view || at === undefined || at === 0) {
+      throw { code: 'other', message: 'There is nothing to sum up.' };
+    }
+    const line: Item = { type: 'summed_up', id: 'summed-up', text: 'They talked.' };
+    const items = view.items.toSpliced(at, 0, line);
+    this.#views.set(conversation, { ...view, items });
+    this.tell({ type: 'chat_changed', conversation });
+  }
+
   async spentIn(conversation: ConversationId): Promise<TurnSpent[]> {
     await this.#called('spentIn', conversation);
     return [...(this.#story.spent?.turns ?? [])];

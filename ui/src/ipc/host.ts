@@ -29,6 +29,8 @@ export interface Host {
   showVariant(message: MessageId, number: number): Promise<void>;
   /** Leaves a turn that was cut as it is. */
   leaveTurn(turn: TurnId): Promise<void>;
+  /** Puts the earlier messages of a conversation together: the model hears less from now on. */
+  sumUp(conversation: ConversationId): Promise<void>;
   /** What each turn of a conversation cost; those that asked no model are left out. */
   spentIn(conversation: ConversationId): Promise<TurnSpent[]>;
   /** What the latest months cost, newest first. */

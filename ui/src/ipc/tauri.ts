@@ -40,6 +40,7 @@ export const tauriHost: Host = {
   askAnew: (request) => invoke<AskedAnew>('ask_anew', { request }),
   showVariant: (message, number) => invoke('show_variant', { message, number }),
   leaveTurn: (turn) => invoke('leave_turn', { turn }),
+  sumUp: (conversation) => invoke('sum_up', { conversation }),
   spentIn: (conversation) => invoke<TurnSpent[]>('spent_in', { conversation }),
   spentByMonth: () => invoke<MonthSpent[]>('spent_by_month'),
   decideReview: (request) => invoke('decide_review', { request }),

@@ -263,6 +263,7 @@ const unknownSettings: Settings = {
   parameters: [],
   organisation: '',
   spending: { turnCents: 50, monthCents: 2000, paused: false },
+  compaction: { model: '', prompt: '' },
   theme: 'system',
   hub: { enabled: false, address: '', name: '', description: '', notes: [] },
   private: { never: [], local: [], endpointIsLocal: false },

@@ -60,6 +60,11 @@ export class Turns {
     });
   }
 
+  /** Puts the earlier messages together, so that the model hears less. */
+  async sumUp(conversation: ConversationId): Promise<void> {
+    await this.#ask(() => this.#host.sumUp(conversation));
+  }
+
   /** Leaves a turn that was cut as it is. */
   async leave(turn: TurnId): Promise<void> {
     await this.#ask(() => this.#host.leaveTurn(turn));

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use llm::host::{Capacity, Host, TurnEvent, TurnSetup};
-use protocol::model::ModelInfo;
+use llm::Provider;
+use llm::host::{Capacity, Host, SummingUp, TurnEvent, TurnSetup};
+use protocol::model::{ModelInfo, Price};
 use protocol::{NotePath, OpenTurn, Privacy, Settings, UserError};
 use store::Store;
 use tokio::sync::mpsc;
@@ -45,46 +46,22 @@ pub(crate) struct AppHost {
 #[async_trait]
 impl Host for AppHost {
     async fn setup(&self, turn: &OpenTurn) -> Result<TurnSetup, UserError> {
-        let (settings, kind) = (self.config.get(), RunKind::of(turn.origin));
-        let chosen = self.answering.get().await;
-        let captures = turn.origin.is_hub() && self.must_capture(turn, &chosen).await?;
-        let has_model = chosen.status.has_model && !captures;
-        let provider = if captures {
-            Arc::new(Capture) as _
-        } else if has_model {
-            let (provider, config) = (chosen.provider.clone()?, self.config.clone());
-            Arc::new(Gate { provider, config }) as _
-        } else {
-            chosen.provider.clone()?
-        };
-        let most = if captures { Privacy::Never } else { chosen.shown };
-        self.keeper.begin(&turn.turn, most).await?;
-        let tool_set = provider.tool_set(&chosen.model).await;
-        let house_rules = self.house_rules().await?;
-        let known = has_model.then(|| known(&settings, &chosen)).flatten();
-        let price = known.as_ref().and_then(|model| model.price);
-        let purse = spending::purse(&self.store, &settings.spending, price, &turn.turn).await?;
-        self.store.set_model(&turn.turn, &chosen.model, price).await.map_err(user_error)?;
-        Ok(TurnSetup {
-            provider,
-            model: chosen.model.clone(),
-            max_tokens: longest_answer(&settings, &chosen.model, known.as_ref()),
-            capacity: if has_model {
-                Capacity::Window(window(known.as_ref(), &chosen))
-            } else {
-                Capacity::Unlimited
-            },
-            purse,
-            system: context::system(
-                turn.origin,
-                settings.mode,
-                house_rules.as_ref(),
-                &settings.organisation,
-            ),
-            tools: Layers { kind, mode: settings.mode, set: tool_set }.offered(&self.tools),
-            limits: kind.limits(),
-            kept: self.store.asked_before(&turn.turn).await.map_err(user_error)?,
-        })
+        let who = self.who(turn).await?;
+        self.keeper.begin(&turn.turn, who.shown).await?;
+        let setup = self.setup_for(turn, &who).await?;
+        let stored = self.store.set_model(&turn.turn, &setup.model, who.price());
+        stored.await.map_err(user_error)?;
+        Ok(setup)
+    }
+
+    async fn at_rest(&self, turn: &OpenTurn) -> Result<TurnSetup, UserError> {
+        let who = self.who(turn).await?;
+        self.keeper.begin_again(&turn.turn, who.shown).await?;
+        self.setup_for(turn, &who).await
+    }
+
+    fn rested(&self, turn: &OpenTurn) {
+        self.keeper.end(&turn.turn);
     }
 
     fn tell(&self, turn: &OpenTurn, event: TurnEvent) {
@@ -96,6 +73,89 @@ impl Host for AppHost {
     }
 }
 
+/// Who answers a turn.
+struct Who {
+    settings: Settings,
+    chosen: Arc<Chosen>,
+    provider: Arc<dyn Provider>,
+    /// A model, of which so much is known.
+    model: Option<ModelInfo>,
+    /// How private what it may see is at most.
+    shown: Privacy,
+}
+
+impl Who {
+    fn price(&self) -> Option<Price> {
+        self.model.as_ref().and_then(|model| model.price)
+    }
+
+    /// The same provider sums up, by the model that the user picked for it.
+    fn summing_up(&self) -> Option<SummingUp> {
+        self.model.as_ref()?;
+        let compaction = &self.settings.compaction;
+        let model = match compaction.model.trim() {
+            "" => self.chosen.model.clone(),
+            model => model.to_owned(),
+        };
+        let known = known(&self.settings, &self.chosen, &model);
+        Some(SummingUp {
+            provider: Arc::clone(&self.provider),
+            model,
+            price: known.price,
+            window: window(&known, &self.chosen),
+            prompt: compaction.prompt.clone(),
+        })
+    }
+}
+
+impl AppHost {
+    async fn who(&self, turn: &OpenTurn) -> Result<Who, UserError> {
+        let settings = self.config.get();
+        let chosen = self.answering.get().await;
+        let captures = turn.origin.is_hub() && self.must_capture(turn, &chosen).await?;
+        let has_model = chosen.status.has_model && !captures;
+        let provider = if captures {
+            Arc::new(Capture) as _
+        } else if has_model {
+            let (provider, config) = (chosen.provider.clone()?, self.config.clone());
+            Arc::new(Gate { provider, config }) as _
+        } else {
+            chosen.provider.clone()?
+        };
+        let shown = if captures { Privacy::Never } else { chosen.shown };
+        let model = has_model.then(|| known(&settings, &chosen, &chosen.model));
+        Ok(Who { settings, chosen, provider, model, shown })
+    }
+
+    /// The notes that it reads are those that the turn may see.
+    async fn setup_for(&self, turn: &OpenTurn, who: &Who) -> Result<TurnSetup, UserError> {
+        let Who { settings, chosen, provider, model, .. } = who;
+        let kind = RunKind::of(turn.origin);
+        let tool_set = provider.tool_set(&chosen.model).await;
+        let house_rules = self.house_rules().await?;
+        let spending = &settings.spending;
+        let purse = spending::purse(&self.store, spending, who.price(), &turn.turn).await?;
+        let window = |model| Capacity::Window(window(model, chosen));
+        Ok(TurnSetup {
+            provider: Arc::clone(provider),
+            model: chosen.model.clone(),
+            max_tokens: longest_answer(settings, &chosen.model, model.as_ref()),
+            capacity: model.as_ref().map_or(Capacity::Unlimited, window),
+            purse,
+            system: context::system(
+                turn.origin,
+                settings.mode,
+                house_rules.as_ref(),
+                &settings.organisation,
+            ),
+            tools: Layers { kind, mode: settings.mode, set: tool_set }.offered(&self.tools),
+            limits: kind.limits(),
+            kept: self.store.asked_before(&turn.turn).await.map_err(user_error)?,
+            summing_up: who.summing_up(),
+        })
+    }
+}
+
 /// How many tokens an answer may have: the user's word, else ours, within what the model writes.
 fn longest_answer(settings: &Settings, model: &str, known: Option<&ModelInfo>) -> u32 {
     let given = settings.parameters.iter().find(|given| given.model == model);
@@ -104,18 +164,19 @@ fn longest_answer(settings: &Settings, model: &str, known: Option<&ModelInfo>) -
     wanted.unwrap_or(MAX_TOKENS).min(most.unwrap_or(u32::MAX))
 }
 
-/// What is known of the model: the user's word, else what its provider or we know of it.
-fn known(settings: &Settings, chosen: &Chosen) -> Option<ModelInfo> {
-    llm::models::known(&chosen.model, &settings.models, &chosen.status.models)
+/// What is known of a model: the user's word, else what its provider or we know of it.
+fn known(settings: &Settings, chosen: &Chosen, model: &str) -> ModelInfo {
+    let known = llm::models::known(model, &settings.models, &chosen.status.models);
+    known.unwrap_or_default()
 }
 
 /// How much the model takes in; what is not known is taken for what most have.
-fn window(known: Option<&ModelInfo>, chosen: &Chosen) -> u32 {
+fn window(known: &ModelInfo, chosen: &Chosen) -> u32 {
     let usual = match chosen.vendor {
         Vendor::Ollama => LOCAL_WINDOW,
         Vendor::Anthropic | Vendor::OpenAi => WINDOW,
     };
-    known.and_then(|known| known.window).unwrap_or(usual)
+    known.window.unwrap_or(usual)
 }
 
 impl AppHost {

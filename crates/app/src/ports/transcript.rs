@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use llm::transcript::Transcript;
+use llm::transcript::{History, Originals, Transcript};
 use protocol::{
-    CallResult, ConversationId, Ending, Message, NewTurn, NotePath, OpenTurn, Step, TurnId,
-    UserError,
+    CallResult, Compaction, ConversationId, Ending, Message, NewTurn, NotePath, OpenTurn, Step,
+    TurnId, UserError, Utility,
 };
 use store::Store;
 use tokio::sync::Notify;
 
+use crate::clock::now;
 use crate::privacy::Keeper;
 use crate::trouble::user_error;
 use crate::{outbox, recover};
@@ -41,9 +42,27 @@ impl Transcript for StoreTranscript {
         &self,
         conversation: &ConversationId,
         turn: &TurnId,
-    ) -> Result<Vec<Message>, UserError> {
-        let rows = self.store.history(conversation, turn).await.map_err(user_error)?;
-        self.keeper.heard_in(turn, rows).await
+    ) -> Result<History, UserError> {
+        if self.keeper.hears_all(turn).await? {
+            let recent = self.store.recent_history(conversation, turn).await;
+            let (told, rows) = recent.map_err(user_error)?;
+            return Ok(History { compaction: told.map(|row| row.compaction), rows });
+        }
+        // Whether a summary may be heard is known by what it stands in for.
+        let Heard { compaction, covered, mut rows, .. } = self.heard(conversation, turn).await?;
+        let rows = rows.split_off(covered.min(rows.len()));
+        Ok(History { compaction, rows })
+    }
+
+    async fn originals(
+        &self,
+        conversation: &ConversationId,
+        turn: &TurnId,
+    ) -> Result<Originals, UserError> {
+        let Heard { compaction, rows, mark, .. } = self.heard(conversation, turn).await?;
+        let asking = self.store.asking_calls(conversation).await.map_err(user_error)?;
+        let questions = asking.into_iter().map(|(turn, call, id)| ((turn, call), id)).collect();
+        Ok(Originals { compaction, rows, questions, mark })
     }
 
     async fn step(&self, turn: &TurnId, step: &Step) -> Result<(), UserError> {
@@ -71,9 +90,56 @@ impl Transcript for StoreTranscript {
         self.bell.notify_one();
         Ok(())
     }
+
+    async fn compact(
+        &self,
+        turn: &OpenTurn,
+        new: &Compaction,
+        mark: &str,
+        asked: Option<&Utility>,
+    ) -> Result<(), UserError> {
+        let stored = self.store.store_compaction(&turn.turn, new, mark, asked, now()).await;
+        stored.map_err(user_error)
+    }
+
+    async fn charge(&self, turn: &TurnId, asked: &Utility) -> Result<(), UserError> {
+        self.store.charge(turn, asked).await.map_err(user_error)
+    }
+}
+
+/// All that may be heard in a turn.
+struct Heard {
+    /// What stands in for the first `covered` rows.
+    compaction: Option<Compaction>,
+    covered: usize,
+    rows: Vec<Message>,
+    /// What is hidden.
+    mark: String,
 }
 
 impl StoreTranscript {
+    /// A summary is heard by those from whom the same is hidden as from whoever made it, and by those
+    /// who may hear all that it stands in for. For others it is as if there were none.
+    async fn heard(
+        &self,
+        conversation: &ConversationId,
+        turn: &TurnId,
+    ) -> Result<Heard, UserError> {
+        let told = self.store.compaction(conversation, turn).await.map_err(user_error)?;
+        let all = self.store.history(conversation, turn).await.map_err(user_error)?;
+        let (rows, mark) = self.keeper.heard_in(turn, all.clone()).await?;
+        let Some(told) = told else {
+            return Ok(Heard { compaction: None, covered: 0, rows, mark });
+        };
+        let until = &told.compaction.until;
+        let covered = all.iter().rposition(|row| row.turn == *until).map_or(0, |last| last + 1);
+        let may_hear = mark == told.heard || rows.get(..covered) == all.get(..covered);
+        Ok(match may_hear && covered > 0 {
+            true => Heard { compaction: Some(told.compaction), covered, rows, mark },
+            false => Heard { compaction: None, covered: 0, rows, mark },
+        })
+    }
+
     /// Notes for which changes of this turn wait.
     async fn waiting(
         &self,

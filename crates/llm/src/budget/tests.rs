@@ -37,12 +37,13 @@ struct Asked {
     kept: BTreeSet<TurnId>,
     window: u32,
     system: String,
+    told: Option<Compaction>,
 }
 
 impl Asked {
     fn by(turn: usize, window: u32) -> Self {
         let (kept, system) = (BTreeSet::new(), "Be good.".to_owned());
-        Self { turn: format!("t{turn}").into(), kept, window, system }
+        Self { turn: format!("t{turn}").into(), kept, window, system, told: None }
     }
 
     fn fit(&self, rows: &[Message]) -> Result<Fitting, TooLarge> {
@@ -56,7 +57,7 @@ impl Asked {
             kept: &self.kept,
             gauge: Gauge::default(),
         };
-        fit(rows.to_vec(), &frame)
+        fit(History { compaction: self.told.clone(), rows: rows.to_vec() }, &frame)
     }
 }
 
@@ -83,6 +84,21 @@ fn a_turn_whose_question_waits_is_heard_however_old_it_is() {
     let mut asked = Asked::by(3, 1_000 + 900);
     asked.kept.insert("t0".into());
     assert_eq!(turns(&asked.fit(&rows).unwrap().rows), ["t0", "t3"]);
+}
+
+#[test]
+fn what_stands_in_for_earlier_turns_comes_first_and_is_left_out_last() {
+    let rows: Vec<Message> = (2..6).flat_map(|turn| exchange(turn, 350, &[350], 350)).collect();
+    let told =
+        |bytes| Some(Compaction { until: "t1".into(), text: "s".repeat(bytes), summary: None });
+    let fitting = Asked { told: told(700), ..Asked::by(5, 1_000 + 1_200) }.fit(&rows).unwrap();
+    assert_eq!(turns(&fitting.rows), ["t1", "t4", "t5"]);
+    let first = request_messages(&fitting.rows).remove(0);
+    let texts: Vec<String> = first.blocks.iter().map(|block| format!("{block:?}")).collect();
+    assert!(texts[0].contains("sss") && texts[1].contains("left out"), "{texts:?}");
+    let fitting = Asked { told: told(3_500), ..Asked::by(5, 1_000 + 1_200) }.fit(&rows).unwrap();
+    assert!(!turns(&fitting.rows).contains(&"t1"));
+    assert!(fitting.estimated <= 1_200);
 }
 
 #[test]

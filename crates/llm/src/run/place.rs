@@ -60,7 +60,7 @@ impl Place<'_> {
             _ => {
                 let OpenTurn { conversation, turn, .. } = self.turn;
                 let history = self.parts.transcript.history(conversation, turn).await?;
-                SoFar::of(turn, &history, &kinds)
+                SoFar::of(turn, &history.rows, &kinds)
             }
         };
         Ok(Rules {

@@ -54,6 +54,11 @@ impl Answer {
         }
     }
 
+    /// Whether nothing of it has come yet.
+    pub(super) fn is_empty(&self) -> bool {
+        self.said.is_empty()
+    }
+
     /// Whether words were shown: then the request is never sent again.
     pub(super) fn is_shown(&self) -> bool {
         self.said.iter().any(|said| matches!(said, Said::Text(_)))

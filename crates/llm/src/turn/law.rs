@@ -37,6 +37,8 @@ enum Beat {
         how: Settled,
     },
     Waited,
+    Full,
+    Compacted,
     Cancel,
     /// Whatever the turn waits for goes well.
     Onward,
@@ -62,6 +64,8 @@ struct World {
     trips: u32,
     asked: u32,
     waiting: bool,
+    compacting: bool,
+    compactions: u32,
     /// Why the last answer stopped, and the one whose step was stored last.
     told: Option<StopReason>,
     reason: Option<StopReason>,
@@ -87,6 +91,8 @@ impl World {
             trips: 0,
             asked: 0,
             waiting: false,
+            compacting: false,
+            compactions: 0,
             told: None,
             reason: None,
             finishes: 0,
@@ -120,6 +126,11 @@ impl World {
             }
             Beat::Settle { which, how } => self.settle(which, how),
             Beat::Waited => TurnInput::Waited,
+            Beat::Full => TurnInput::Full,
+            Beat::Compacted => {
+                self.compacting = false;
+                TurnInput::Compacted(1)
+            }
             Beat::Cancel => TurnInput::Cancel,
         };
         let effects = self.turn.step(input);
@@ -142,6 +153,8 @@ impl World {
             self.settle(0, Settled::Well)
         } else if std::mem::take(&mut self.waiting) {
             TurnInput::Waited
+        } else if std::mem::take(&mut self.compacting) {
+            TurnInput::Compacted(0)
         } else if self.asked == 0 {
             TurnInput::Begun
         } else {
@@ -173,6 +186,11 @@ impl World {
             TurnEffect::Ask(_) => {
                 self.asked += 1;
                 prop_assert_eq!(&self.results, &self.calls, "asked with calls open");
+            }
+            TurnEffect::Compact => {
+                self.compacting = true;
+                self.compactions += 1;
+                prop_assert_eq!(&self.results, &self.calls, "compacts with calls open");
             }
             TurnEffect::Show(text) => prop_assert!(!text.is_empty()),
             TurnEffect::StoreStep { parts, .. } => {
@@ -226,7 +244,9 @@ impl World {
         prop_assert!(self.trips <= ROUND_TRIPS + 1, "one more may be cut inside its calls");
         prop_assert!(self.ran.len() <= CALLS as usize);
         let requests = ROUND_TRIPS + PAUSES + 2;
-        prop_assert!(self.asked <= requests * retry::ATTEMPTS, "asked {} times", self.asked);
+        prop_assert!(self.compactions <= 1, "compacted {} times", self.compactions);
+        // The one that was put off is asked again.
+        prop_assert!(self.asked <= requests * retry::ATTEMPTS + 1, "asked {} times", self.asked);
         Ok(())
     }
 }
@@ -271,6 +291,8 @@ fn beat() -> impl Strategy<Value = Beat> {
         1 => Just(Beat::NotStored),
         10 => (any::<u8>(), how).prop_map(|(which, how)| Beat::Settle { which, how }),
         2 => Just(Beat::Waited),
+        3 => Just(Beat::Full),
+        2 => Just(Beat::Compacted),
         1 => Just(Beat::Cancel),
         1 => Just(Beat::Begun),
     ]

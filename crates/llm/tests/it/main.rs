@@ -11,6 +11,7 @@ mod anthropic;
 mod asleep;
 #[path = "../../../../tests/support/bodies.rs"]
 mod bodies;
+mod compaction;
 mod history;
 mod json_calls;
 mod key_pool;

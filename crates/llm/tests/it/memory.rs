@@ -3,10 +3,10 @@
 use std::sync::{Mutex, MutexGuard};
 
 use async_trait::async_trait;
-use llm::Transcript;
+use llm::{History, Originals, Transcript};
 use protocol::{
-    CallId, CallResult, ConversationId, Ending, Message, NewTurn, OpenTurn, Part, Role, Step,
-    Timestamp, TurnId, TurnStatus, UserError,
+    CallId, CallResult, Compaction, ConversationId, Ending, Message, NewTurn, OpenTurn, Part, Role,
+    Step, Timestamp, TurnId, TurnStatus, UserError, Utility,
 };
 
 /// A write that can be made to fail.
@@ -15,6 +15,7 @@ pub(crate) enum Write {
     Step,
     Results,
     Finish,
+    Compaction,
 }
 
 #[derive(Default)]
@@ -27,6 +28,8 @@ struct Rows {
     turns: Vec<OpenTurn>,
     messages: Vec<Message>,
     endings: Vec<Ending>,
+    compactions: Vec<Compaction>,
+    charged: Vec<Utility>,
     broken: Option<Write>,
 }
 
@@ -45,6 +48,20 @@ impl Memory {
 
     pub(crate) fn endings(&self) -> Vec<Ending> {
         self.rows().endings.clone()
+    }
+
+    pub(crate) fn compactions(&self) -> Vec<Compaction> {
+        self.rows().compactions.clone()
+    }
+
+    /// What was asked beside the answers.
+    pub(crate) fn charged(&self) -> Vec<Utility> {
+        self.rows().charged.clone()
+    }
+
+    /// The turn that began last.
+    pub(crate) fn last_turn(&self) -> OpenTurn {
+        self.rows().turns.last().unwrap().clone()
     }
 
     pub(crate) fn has_message(&self, message: &Message) -> bool {
@@ -127,15 +144,30 @@ impl Transcript for Memory {
     async fn history(
         &self,
         conversation: &ConversationId,
+        turn: &TurnId,
+    ) -> Result<History, UserError> {
+        let Originals { compaction, rows, .. } = self.originals(conversation, turn).await?;
+        let covered = compaction.as_ref().and_then(|told| {
+            rows.iter().rposition(|row| row.turn == told.until).map(|last| last + 1)
+        });
+        let rows = rows.get(covered.unwrap_or_default()..).unwrap_or_default().to_vec();
+        Ok(History { compaction, rows })
+    }
+
+    async fn originals(
+        &self,
+        conversation: &ConversationId,
         _: &TurnId,
-    ) -> Result<Vec<Message>, UserError> {
+    ) -> Result<Originals, UserError> {
         let rows = self.rows();
         let queued = |message: &Message| {
             let mut turns = rows.turns.iter();
             turns.any(|turn| turn.turn == message.turn && turn.status == TurnStatus::Queued)
         };
         let own = rows.messages.iter().filter(|message| message.conversation == *conversation);
-        Ok(own.filter(|message| !queued(message)).cloned().collect())
+        let told = own.filter(|message| !queued(message)).cloned().collect();
+        let compaction = rows.compactions.last().cloned();
+        Ok(Originals { compaction, rows: told, ..Originals::default() })
     }
 
     async fn step(&self, _: &TurnId, step: &Step) -> Result<(), UserError> {
@@ -160,6 +192,25 @@ impl Transcript for Memory {
         rows.add_results(turn, &ending.results);
         rows.messages.extend(ending.message.clone());
         rows.endings.push(ending.clone());
+        Ok(())
+    }
+
+    async fn compact(
+        &self,
+        _: &OpenTurn,
+        new: &Compaction,
+        _: &str,
+        asked: Option<&Utility>,
+    ) -> Result<(), UserError> {
+        let mut rows = self.rows();
+        rows.check(Write::Compaction)?;
+        rows.compactions.push(new.clone());
+        rows.charged.extend(asked.cloned());
+        Ok(())
+    }
+
+    async fn charge(&self, _: &TurnId, asked: &Utility) -> Result<(), UserError> {
+        self.rows().charged.push(asked.clone());
         Ok(())
     }
 }

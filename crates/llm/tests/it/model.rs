@@ -11,6 +11,7 @@ use llm::{
 };
 use protocol::{CallId, Role, Usage};
 use serde_json::Value;
+use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// One answer.
@@ -27,7 +28,7 @@ pub(crate) enum Script {
 #[derive(Default)]
 pub(crate) struct ScriptedModel {
     scripts: Mutex<VecDeque<Script>>,
-    requests: Mutex<Vec<ModelRequest>>,
+    requests: watch::Sender<Vec<ModelRequest>>,
 }
 
 impl ScriptedModel {
@@ -37,14 +38,20 @@ impl ScriptedModel {
     }
 
     pub(crate) fn requests(&self) -> Vec<ModelRequest> {
-        self.requests.lock().unwrap().clone()
+        self.requests.borrow().clone()
+    }
+
+    /// Resolves when it was asked so often.
+    pub(crate) async fn asked(&self, times: usize) {
+        let mut requests = self.requests.subscribe();
+        requests.wait_for(|requests| requests.len() >= times).await.unwrap();
     }
 }
 
 #[async_trait]
 impl Provider for ScriptedModel {
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
-        self.requests.lock().unwrap().push(request);
+        self.requests.send_modify(|requests| requests.push(request));
         match self.scripts.lock().unwrap().pop_front() {
             Some(Script::Says(events)) => Ok(stream::iter(events).boxed()),
             Some(Script::SaysAndHolds(events, dropped)) => Ok(hold(events, dropped.drop_guard())),

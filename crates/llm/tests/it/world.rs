@@ -1,14 +1,16 @@
 //! A service with everything around it, in memory.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use llm::{
     Capacity, Changes, Effect, Host, Limits, LlmService, Pace, Plan, Provider, Purse, ServiceParts,
-    Surroundings, TurnEvent, TurnSetup, Verdict,
+    SummingUp, Surroundings, TurnEvent, TurnSetup, Verdict,
 };
+use protocol::model::Price;
 use protocol::{
     CallId, ChangeSet, ConversationId, Ending, Message, NewTurn, OpenTurn, Origin, Part, Role,
     Timestamp, TurnId, UserError,
@@ -53,6 +55,8 @@ impl World {
             capacity: Mutex::new(Capacity::Window(200_000)),
             kept: Mutex::default(),
             purse: Mutex::default(),
+            summing_up: Mutex::default(),
+            at_rest: AtomicUsize::default(),
             too_early: Mutex::default(),
         });
         let changes = Arc::new(Desk::default());
@@ -82,6 +86,23 @@ impl World {
     /// Each turn may cost so much, at this price.
     pub(crate) fn give(&self, purse: Purse) {
         *self.host.purse.lock().unwrap() = Some(purse);
+    }
+
+    /// From now on earlier messages are put together, by this model at this price.
+    pub(crate) fn sum_up_by(&self, summarizer: Arc<ScriptedModel>, price: Option<Price>) {
+        let by = SummingUp {
+            provider: summarizer,
+            model: "summarizer".into(),
+            price,
+            window: 100_000,
+            prompt: "Mind the dates.".into(),
+        };
+        *self.host.summing_up.lock().unwrap() = Some(by);
+    }
+
+    /// How many turns are heard after their end.
+    pub(crate) fn at_rest(&self) -> usize {
+        self.host.at_rest.load(Ordering::SeqCst)
     }
 
     pub(crate) fn refuse_setup(&self, error: UserError) {
@@ -117,6 +138,12 @@ impl World {
         self.model.requests().iter().for_each(check_request);
     }
 
+    /// Waits until nothing is done for a conversation that rests.
+    pub(crate) async fn rest(&self) {
+        self.quiet().await;
+        within(self.service.rested(&"c".into())).await;
+    }
+
     /// Waits for the next event that `wanted` accepts.
     pub(crate) async fn hear(&mut self, wanted: impl Fn(&TurnEvent) -> bool) -> TurnEvent {
         loop {
@@ -145,6 +172,9 @@ struct Listener {
     setup: Mutex<Result<Limits, UserError>>,
     capacity: Mutex<Capacity>,
     purse: Mutex<Option<Purse>>,
+    summing_up: Mutex<Option<SummingUp>>,
+    /// Turns that are heard after their end.
+    at_rest: AtomicUsize,
     kept: Mutex<BTreeSet<TurnId>>,
     too_early: Mutex<Vec<TurnEvent>>,
 }
@@ -163,7 +193,17 @@ impl Host for Listener {
             purse: self.purse.lock().unwrap().clone(),
             capacity: *self.capacity.lock().unwrap(),
             kept: self.kept.lock().unwrap().clone(),
+            summing_up: self.summing_up.lock().unwrap().clone(),
         })
+    }
+
+    async fn at_rest(&self, turn: &OpenTurn) -> Result<TurnSetup, UserError> {
+        self.at_rest.fetch_add(1, Ordering::SeqCst);
+        self.setup(turn).await
+    }
+
+    fn rested(&self, _: &OpenTurn) {
+        self.at_rest.fetch_sub(1, Ordering::SeqCst);
     }
 
     fn tell(&self, _: &OpenTurn, event: TurnEvent) {

@@ -310,6 +310,7 @@ fn name(item: &Item) -> String {
         | Item::Verdict { id, .. } => id.to_string(),
         Item::Tool { turn, call, .. } => format!("line {turn} {call}"),
         Item::Ended { turn, .. } => format!("end {turn}"),
+        Item::SummedUp { text, .. } => format!("summed up: {text}"),
     }
 }
 

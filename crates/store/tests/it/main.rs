@@ -4,6 +4,7 @@
 
 mod branches;
 mod changes;
+mod compaction;
 mod conversations;
 mod forgotten;
 mod hub;

@@ -118,7 +118,10 @@ fn told(items: impl Iterator<Item = Item>, before: &Files, after: &Files) -> Tol
                 told.calls.push(Ran { tool, arguments, output, is_error });
             }
             Item::Ended { status, error, .. } => told.ended = Some((status, error)),
-            Item::User { .. } | Item::Asked { .. } | Item::Verdict { .. } => {}
+            Item::User { .. }
+            | Item::Asked { .. }
+            | Item::SummedUp { .. }
+            | Item::Verdict { .. } => {}
         }
     }
     told

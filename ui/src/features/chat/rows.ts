@@ -88,6 +88,7 @@ function isShown(item: Exclude<Item, ToolItem>): boolean {
   switch (item.type) {
     case 'user':
     case 'verdict':
+    case 'summed_up':
       return true;
     case 'assistant':
       return item.text !== '' || item.streaming;

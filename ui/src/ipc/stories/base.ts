@@ -71,6 +71,7 @@ export function healthy(first: readonly Conversation[]): Snapshot {
       parameters: [],
       organisation: '',
       spending: { turnCents: 50, monthCents: 2000, paused: false },
+      compaction: { model: '', prompt: '' },
       theme: 'system',
       hub: {
         enabled: false,

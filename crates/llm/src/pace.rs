@@ -1,0 +1,31 @@
+//! How fast clocks go: tests scale them.
+
+use std::time::Duration;
+
+/// How long a wait before a retry really takes. Tests shorten it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pace {
+    divisor: u32,
+}
+
+impl Pace {
+    /// A second is a second.
+    pub const REAL: Self = Self { divisor: 1 };
+
+    /// Waits are divided by `divisor`.
+    #[must_use]
+    pub fn divided_by(divisor: u32) -> Self {
+        Self { divisor: divisor.max(1) }
+    }
+
+    /// How long `wait` takes.
+    #[must_use]
+    pub fn of(self, wait: Duration) -> Duration {
+        wait / self.divisor
+    }
+
+    /// How long `real` counts as, where waits are divided.
+    pub(crate) fn told(self, real: Duration) -> Duration {
+        real * self.divisor
+    }
+}

@@ -1,0 +1,256 @@
+//! Long conversations: earlier messages are put together, at rest or before a request.
+
+use std::sync::Arc;
+
+use llm::service::SummedUp;
+use llm::{ModelError, ModelEvent, ModelRequest, Purse, StopReason};
+use protocol::model::Price;
+use protocol::{ErrorCode, TurnStatus, Usage};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::memory::Write;
+use crate::model::{Script, ScriptedModel, answers, call, calls, text};
+use crate::world::{World, within};
+
+const PRICE: Price = Price { input: 10, output: 100, cache_read: 0, cache_write: 0 };
+const USAGE: Usage = Usage { input: 1_000, output: 50, cache_read: 0, cache_write: 0 };
+
+/// An exchange takes about 250 tokens; one line for it as many.
+fn words(n: usize) -> String {
+    format!("{n} {}", "words ".repeat(65))
+}
+
+/// A world with a model that sums up, in which `exchanges` were had.
+async fn world(window: u32, exchanges: usize) -> (World, Arc<ScriptedModel>) {
+    let mut world = World::new();
+    let summarizer = Arc::new(ScriptedModel::default());
+    world.sum_up_by(summarizer.clone(), Some(PRICE));
+    world.shrink(window, &[]);
+    for n in 0..exchanges {
+        talk(&mut world, n).await;
+    }
+    (world, summarizer)
+}
+
+async fn talk(world: &mut World, n: usize) {
+    world.model.will(answers(&words(n)));
+    world.say(&words(n)).await;
+    world.rest().await;
+}
+
+fn summary(words: &str) -> Script {
+    let stop = ModelEvent::Stopped { reason: StopReason::EndTurn, usage: USAGE };
+    Script::Says(vec![Ok(text(words)), Ok(stop)])
+}
+
+fn heard(request: &ModelRequest) -> String {
+    format!("{:?}", request.messages)
+}
+
+#[tokio::test]
+async fn at_rest_a_model_sums_up_from_seven_tenths_of_the_budget_on() {
+    let (mut world, summarizer) = world(5_500, 11).await;
+    assert_eq!(summarizer.requests(), [], "below");
+    summarizer.will(summary("They counted."));
+    talk(&mut world, 11).await;
+    let [asked] = <[_; 1]>::try_from(summarizer.requests()).expect("one request");
+    assert!(asked.tools.is_empty() && asked.system.ends_with("Mind the dates."), "{asked:?}");
+    assert!(heard(&asked).contains("> User: 5 words") && !heard(&asked).contains("> User: 6 "));
+    let [told] = <[_; 1]>::try_from(world.memory.compactions()).expect("one");
+    assert_eq!(told.until, "turn 5".into());
+    talk(&mut world, 12).await;
+    let last = heard(&world.model.requests().pop().expect("a request"));
+    assert!(last.contains("They counted.") && last.contains("6 words"), "{last}");
+    assert!(!last.contains("5 words"), "{last}");
+    assert_eq!(world.memory.charged()[0].usage, USAGE);
+    assert_eq!(world.at_rest(), 0);
+}
+
+#[tokio::test]
+async fn where_one_line_for_each_exchange_is_enough_no_model_is_asked() {
+    let (mut world, summarizer) = world(11_000, 0).await;
+    let look = || call("c", "look", json!({ "path": "Sky.md", "what": "sky" }));
+    for _ in 0..6 {
+        world.model.will(calls(vec![look()])).will(answers("It is blue."));
+        world.say(&"Look. ".repeat(500)).await;
+    }
+    for n in 0..6 {
+        world.model.will(answers("Yes."));
+        world.say(&format!("Short {n}")).await;
+    }
+    world.rest().await;
+    assert_eq!(world.memory.compactions(), []);
+    world.model.will(answers("Yes."));
+    world.say(&"Long. ".repeat(900)).await;
+    world.rest().await;
+    assert_eq!(summarizer.requests(), []);
+    let told = world.memory.compactions().pop().expect("put together");
+    assert!(told.summary.is_none());
+    assert!(told.text.contains("…” · look (path: Sky.md, what: sky)"), "{}", told.text);
+    assert_eq!(told.text.matches("\n- the user: “").count(), 7);
+}
+
+#[tokio::test]
+async fn no_summary_an_empty_a_cut_and_a_longer_one_change_nothing_and_are_paid_for() {
+    let stopped = |reason| ModelEvent::Stopped { reason, usage: USAGE };
+    let long = "long ".repeat(3_000);
+    for (script, paid) in [
+        (Script::Refuses(ModelError::Network("lost".into())), 0),
+        (Script::Says(vec![Ok(text("half"))]), 0),
+        (Script::Says(vec![Ok(text(" \n")), Ok(stopped(StopReason::EndTurn))]), 1),
+        (Script::Says(vec![Ok(text("half")), Ok(stopped(StopReason::MaxTokens))]), 1),
+        (summary(&long), 1),
+    ] {
+        let (mut world, summarizer) = world(5_500, 11).await;
+        summarizer.will(script);
+        talk(&mut world, 11).await;
+        assert_eq!(summarizer.requests().len(), 1);
+        assert_eq!(world.memory.compactions(), []);
+        assert_eq!(world.memory.charged().iter().filter(|u| u.usage == USAGE).count(), paid);
+        let before = world.model.requests().pop().expect("a request");
+        summarizer.will(Script::Refuses(ModelError::Network("lost".into())));
+        talk(&mut world, 12).await;
+        let after = world.model.requests().pop().expect("a request");
+        let kept = before.messages.len() - 1;
+        assert_eq!(before.messages[..kept], after.messages[..kept]);
+    }
+}
+
+#[tokio::test]
+async fn a_summary_that_cannot_be_stored_changes_nothing() {
+    let (mut world, summarizer) = world(5_500, 11).await;
+    world.memory.break_at(Write::Compaction);
+    summarizer.will(summary("They counted."));
+    talk(&mut world, 11).await;
+    assert_eq!(world.memory.compactions(), []);
+    summarizer.will(summary("They counted."));
+    talk(&mut world, 12).await;
+    let last = heard(&world.model.requests().pop().expect("a request"));
+    assert!(last.contains("0 words"), "{last}");
+}
+
+#[tokio::test]
+async fn before_a_request_a_model_sums_up_from_eight_tenths_of_the_budget_on() {
+    let (mut world, summarizer) = world(5_500, 11).await;
+    summarizer.will(summary("They counted."));
+    world.model.will(answers("Yes."));
+    let ending = world.say(&words(11).repeat(9)).await;
+    assert_eq!(ending.status, TurnStatus::Done);
+    let asked = summarizer.requests();
+    // Six stay, and the one that asks.
+    assert!(heard(&asked[0]).contains("> User: 4 ") && !heard(&asked[0]).contains("> User: 5 "));
+    let last = heard(&world.model.requests().pop().expect("a request"));
+    assert!(last.contains("They counted.") && last.contains("5 words"), "{last}");
+    assert!(!last.contains("4 words"));
+    world.rest().await;
+}
+
+#[tokio::test]
+async fn a_failed_summary_before_a_request_does_not_keep_it_back_and_is_tried_once_a_turn() {
+    let (world, summarizer) = world(5_500, 11).await;
+    summarizer.will(Script::Refuses(ModelError::Network("lost".into())));
+    let look = call("c", "look", json!({ "what": "sky" }));
+    world.model.will(calls(vec![look])).will(answers("Blue."));
+    world.send("c", &words(11).repeat(9)).await;
+    world.quiet().await;
+    assert_eq!(world.model.requests().len(), 13);
+    assert_eq!(world.memory.endings().pop().expect("an end").status, TurnStatus::Done);
+    world.rest().await;
+    assert_eq!(summarizer.requests().len(), 2, "once in the turn, once at rest");
+}
+
+#[tokio::test]
+async fn stop_ends_a_summary_before_a_request() {
+    let (world, summarizer) = world(5_500, 11).await;
+    let dropped = CancellationToken::new();
+    summarizer.will(Script::SaysAndHolds(vec![text("They")], dropped.clone()));
+    world.send("c", &words(11).repeat(9)).await;
+    within(summarizer.asked(1)).await;
+    world.service.stop(&"c".into());
+    within(dropped.cancelled()).await;
+    world.quiet().await;
+    let ending = world.memory.endings().pop().expect("an end");
+    assert_eq!(ending.status, TurnStatus::Cancelled);
+    assert_eq!(world.memory.compactions(), []);
+}
+
+#[tokio::test]
+async fn a_message_does_not_wait_for_a_summary_at_rest() {
+    let (mut world, summarizer) = world(5_500, 11).await;
+    let dropped = CancellationToken::new();
+    summarizer.will(Script::SaysAndHolds(vec![text("They")], dropped.clone()));
+    world.model.will(answers(&words(11)));
+    world.say(&words(11)).await;
+    within(summarizer.asked(1)).await;
+    summarizer.will(Script::Refuses(ModelError::Network("lost".into())));
+    world.model.will(answers("Yes."));
+    let ending = world.say("And now?").await;
+    within(dropped.cancelled()).await;
+    assert_eq!(ending.status, TurnStatus::Done);
+    world.rest().await;
+    assert_eq!((world.memory.compactions(), world.at_rest()), (Vec::new(), 0));
+}
+
+#[tokio::test]
+async fn summaries_count_against_what_the_turn_may_cost() {
+    let (mut world, summarizer) = world(5_500, 11).await;
+    let left = PRICE.of(&USAGE);
+    world.give(Purse { price: PRICE, left, reached: "Spent.".into() });
+    summarizer.will(summary("They counted."));
+    let ending = world.say(&words(11).repeat(9)).await;
+    assert_eq!(ending.status, TurnStatus::Limit);
+    assert_eq!(ending.error.expect("it says so").code, ErrorCode::Spending);
+    world.rest().await;
+}
+
+#[tokio::test]
+async fn on_request_it_is_summed_up_however_short_it_is_and_not_while_a_turn_runs() {
+    let (mut world, summarizer) = world(200_000, 5).await;
+    let last = world.memory.last_turn();
+    assert_eq!(world.service.sum_up(&last).await, Ok(SummedUp::TooShort));
+    for n in 5..9 {
+        talk(&mut world, n).await;
+    }
+    let last = world.memory.last_turn();
+    summarizer.will(summary("They counted."));
+    assert_eq!(world.service.sum_up(&last).await, Ok(SummedUp::Done));
+    assert_eq!(world.service.sum_up(&last).await, Ok(SummedUp::TooShort), "nothing new");
+    talk(&mut world, 9).await;
+    summarizer.will(Script::Refuses(ModelError::Network("lost".into())));
+    let last = world.memory.last_turn();
+    assert_eq!(world.service.sum_up(&last).await, Ok(SummedUp::NoSummary));
+
+    world.model.will(Script::SaysAndHolds(vec![text("Well")], CancellationToken::new()));
+    world.send("c", "Hello?").await;
+    let refused = world.service.sum_up(&last).await.expect_err("an answer is being written");
+    assert_eq!(refused.code, ErrorCode::Busy);
+    within(world.model.asked(11)).await;
+    world.service.stop(&"c".into());
+    world.quiet().await;
+}
+
+#[tokio::test]
+async fn a_later_summary_is_made_of_the_one_before_and_what_was_said_since() {
+    let (mut world, summarizer) = world(5_500, 11).await;
+    for n in 11..30 {
+        summarizer.will(summary(&format!("Until {n}.")));
+        talk(&mut world, n).await;
+    }
+    let asked = summarizer.requests();
+    assert!(asked.len() > 1 && asked.len() < 8, "{}", asked.len());
+    let second = heard(&asked[1]);
+    assert!(second.contains("> Until 11.") && second.contains("> User: 6 "), "{second}");
+    assert!(!second.contains("> User: 5 "));
+    let last = world.memory.compactions().pop().expect("one");
+    assert!(last.text.contains("Summary:\nUntil "), "{}", last.text);
+    // Between two of them each request begins as the one before.
+    let requests = world.model.requests();
+    let changes = requests.windows(2).filter(|pair| {
+        let [before, after] = pair else { return false };
+        let kept = before.messages.len();
+        after.messages.get(..kept) != Some(&before.messages)
+    });
+    let (changed, made) = (changes.count(), world.memory.compactions().len());
+    assert!(changed == made || changed + 1 == made, "{changed} {made}");
+}
