@@ -34,6 +34,7 @@ mod long_results;
 mod looking;
 mod modes;
 mod network;
+mod moving_on;
 mod prefix;
 mod private;
 mod question;

@@ -25,7 +25,7 @@ use tokio::task::JoinSet;
 pub use gate::Gate;
 pub use reply::Reply;
 pub use request::{last_words, offered_tools, results};
-pub(crate) use rules::request_violations;
+pub use rules::request_violations;
 
 use reply::{Answer, Event};
 

@@ -34,6 +34,10 @@ pub(crate) struct Gate {
 
 #[async_trait]
 impl Provider for Gate {
+    fn vendor(&self) -> String {
+        self.provider.vendor()
+    }
+
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
         if self.config.get().spending.paused {
             return Err(ModelError::InvalidRequest(PAUSED.to_owned()));

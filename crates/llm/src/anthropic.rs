@@ -64,6 +64,10 @@ impl Provider for Anthropic {
         self.server.stream("/messages", &request.model, &body, decoder).await
     }
 
+    fn vendor(&self) -> String {
+        self.server.vendor()
+    }
+
     async fn models(&self) -> Result<Vec<ModelInfo>, ModelError> {
         // The list has OpenAI's outer shape.
         let list = self.server.look("/models").await?;

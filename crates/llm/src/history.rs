@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use protocol::{CallId, Message, Part, Role};
+use protocol::{CallId, Maker, Message, Part, Role};
 
 use crate::model::{Block, ModelMessage, ToolCall};
 use crate::wording;
@@ -16,30 +16,24 @@ mod tests;
 /// message; no text is blank. Rows of one role that follow each other become one message, so an
 /// answer to a question joins the results it belongs to.
 ///
-/// What the vendor wants back exactly as it came is sent while its turn asks, and not later.
+/// What a vendor wants back exactly as it came is sent while its turn asks, and not later; and only to
+/// the model that made it, which is `asked`.
 ///
 /// A call without a result gets one that says so; a result without a call is dropped.
 #[must_use]
-pub fn request_messages(rows: &[Message]) -> Vec<ModelMessage> {
+pub fn request_messages(rows: &[Message], asked: &Maker) -> Vec<ModelMessage> {
     let asking = rows.last().map(|row| &row.turn);
     let mut merged: Vec<ModelMessage> = Vec::new();
     for row in rows {
-        let open = if Some(&row.turn) == asking { Open::Yes } else { Open::No };
+        let maker = (Some(&row.turn) == asking).then_some(asked);
         if row.role == Role::Assistant {
             push(&mut merged, Role::User, told_before(row));
         }
-        push(&mut merged, row.role, blocks(row, open));
+        push(&mut merged, row.role, blocks(row, maker));
     }
     let mut messages = pair(merged);
     trim_open_end(&mut messages);
     messages
-}
-
-/// Whether a message is of the turn that asks.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Open {
-    Yes,
-    No,
 }
 
 /// What the model was told for this one answer, beside the history.
@@ -48,11 +42,14 @@ fn told_before(answer: &Message) -> Vec<Block> {
     told.filter_map(|part| block(Role::User, part)).collect()
 }
 
-/// The parts that a model sees, context before words.
-fn blocks(row: &Message, open: Open) -> Vec<Block> {
+/// The parts that a model sees, context before words; what was kept verbatim is seen by its maker.
+fn blocks(row: &Message, asked: Option<&Maker>) -> Vec<Block> {
     let context = row.parts.iter().filter(|part| matches!(part, Part::Context { .. }));
     let others = row.parts.iter().filter(|part| !matches!(part, Part::Context { .. }));
-    let sent = |part: &&Part| open == Open::Yes || !matches!(part, Part::Verbatim { .. });
+    let sent = |part: &&Part| match part {
+        Part::Verbatim { maker, .. } => maker.is_some() && maker.as_ref() == asked,
+        _ => true,
+    };
     context.chain(others).filter(sent).filter_map(|part| block(row.role, part)).collect()
 }
 
@@ -69,7 +66,7 @@ fn block(role: Role, part: &Part) -> Option<Block> {
         (Role::User, Part::Result { call, output, is_error }) => {
             Some(Block::Result { call: call.clone(), output: output.clone(), is_error: *is_error })
         }
-        (Role::Assistant, Part::Verbatim { content }) => Some(Block::Verbatim(content.clone())),
+        (Role::Assistant, Part::Verbatim { content, .. }) => Some(Block::Verbatim(content.clone())),
         _ => None,
     }
 }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use protocol::model::Price;
-use protocol::{CallId, CallResult, Ending, Message, MessageId, OpenTurn, TurnId, UserError};
+use protocol::{
+    CallId, CallResult, Ending, Maker, Message, MessageId, OpenTurn, TurnId, UserError,
+};
 
 use crate::provider::Provider;
 use crate::purse::Purse;
@@ -51,6 +53,13 @@ pub struct TurnSetup {
     pub kept: BTreeSet<TurnId>,
     /// Who puts earlier messages together; `None` where nobody does.
     pub summing_up: Option<SummingUp>,
+}
+
+impl TurnSetup {
+    /// Who makes the answers.
+    pub(crate) fn maker(&self) -> Maker {
+        Maker { vendor: self.provider.vendor(), model: self.model.clone() }
+    }
 }
 
 /// Who sums up earlier messages.

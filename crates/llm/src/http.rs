@@ -105,6 +105,11 @@ pub(crate) struct Server {
 }
 
 impl Server {
+    /// Whose it is and where it stands, without what an address may hold beside that.
+    pub(crate) fn vendor(&self) -> String {
+        format!("{} at {}", self.vendor.name, self.base.origin().ascii_serialization())
+    }
+
     /// Refuses an address that would send the key or the notes unencrypted over a network, and a
     /// key that is missing where one is needed, or cannot be one. Asks nobody.
     pub(crate) fn new(

@@ -83,6 +83,10 @@ impl JsonCalls {
 
 #[async_trait]
 impl Provider for JsonCalls {
+    fn vendor(&self) -> String {
+        self.wire.vendor()
+    }
+
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
         if !words::is_about_tools(&request) {
             return self.wire.stream(request).await;

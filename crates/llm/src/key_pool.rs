@@ -50,6 +50,10 @@ impl KeyPool {
 
 #[async_trait]
 impl Provider for KeyPool {
+    fn vendor(&self) -> String {
+        self.first.vendor()
+    }
+
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
         let call = name(&request);
         let pick = self.book.keys().pick(call, self.book.now());

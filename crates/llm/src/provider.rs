@@ -15,6 +15,12 @@ pub trait Provider: Send + Sync {
     /// Opens one streamed answer. `Err` means nothing was shown to the user yet.
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError>;
 
+    /// Whose server it asks, by its kind and where it stands: content kept verbatim goes back there
+    /// and nowhere else. Empty where there is none.
+    fn vendor(&self) -> String {
+        String::new()
+    }
+
     /// The models there are, as the provider lists them; none where it keeps no list.
     async fn models(&self) -> Result<Vec<ModelInfo>, ModelError> {
         Ok(Vec::new())

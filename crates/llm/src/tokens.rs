@@ -39,7 +39,7 @@ fn of_part(part: &Part) -> u32 {
             of_text(id.as_str()) + of_text(tool) + of_text(&arguments.to_string())
         }
         Part::Result { call, output, .. } => of_text(call.as_str()).saturating_add(of_text(output)),
-        Part::Verbatim { content } => of_text(&content.to_string()),
+        Part::Verbatim { content, .. } => of_text(&content.to_string()),
         Part::Answers { .. } | Part::Repeated => return 0,
     };
     content.saturating_add(WRAPPING)

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use protocol::{CallId, CallResult, Part, QuestionId, Usage, UserError};
+use protocol::{CallId, CallResult, Maker, Part, QuestionId, Usage, UserError};
 
 use crate::changes::Verdict;
 use crate::host::Limits;
@@ -56,6 +56,8 @@ pub struct Rules {
     pub limits: Limits,
     /// What the turn may cost.
     pub purse: Option<Purse>,
+    /// Who answers.
+    pub maker: Maker,
     /// The tools on offer.
     pub kinds: BTreeMap<String, Kind>,
     /// The id of the question, should it end with one.
@@ -141,6 +143,7 @@ pub enum How {
 pub struct Turn {
     state: State,
     kinds: BTreeMap<String, Kind>,
+    maker: Maker,
     limits: Limits,
     purse: Option<Purse>,
     /// What answers cost that left nothing to store.
@@ -189,6 +192,7 @@ impl Turn {
             state: State::New,
             guard: Guard::new(rules.limits.calls, ran),
             kinds: rules.kinds,
+            maker: rules.maker,
             limits: rules.limits,
             purse: rules.purse,
             owed: Usage::default(),

@@ -44,7 +44,7 @@ pub use event::{AppEvent, Numbered, Snapshot};
 pub use hash::ContentHash;
 pub use hub::{HubMessage, HubState, HubStatus};
 pub use id::{CallId, ChangeSetId, ConversationId, EffectId, MessageId, QuestionId, TurnId};
-pub use message::{Message, Origin, Part, Role};
+pub use message::{Maker, Message, Origin, Part, Role};
 pub use model::ModelInfo;
 pub use path::{Naming, NewNotePath, NotePath, PathError};
 pub use private::{Privacy, PrivateRules};

@@ -84,7 +84,19 @@ pub enum Part {
     Verbatim {
         /// As it came.
         content: serde_json::Value,
+        /// Who made it: nobody else is given it back. Not known of what was stored long ago.
+        #[serde(default)]
+        maker: Option<Maker>,
     },
+}
+
+/// Who made an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Maker {
+    /// Whose server, by its kind and where it stands; empty where nothing is kept verbatim.
+    pub vendor: String,
+    /// The model's id or alias.
+    pub model: String,
 }
 
 /// One stored message.

@@ -63,8 +63,9 @@ fn header_violations(headers: &HeaderMap, body: &str) -> Vec<String> {
     found
 }
 
-/// The rules of a body alone.
-pub(crate) fn request_violations(request: &Value) -> Vec<String> {
+/// What is wrong with a body alone; empty when the vendor would take it.
+#[must_use]
+pub fn request_violations(request: &Value) -> Vec<String> {
     let Some(fields) = request.as_object() else {
         return vec!["the body is not an object".into()];
     };

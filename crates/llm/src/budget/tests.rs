@@ -1,7 +1,7 @@
 //! Whatever was said, what is sent fits, is whole, and begins where it began before.
 
 use proptest::prelude::*;
-use protocol::Timestamp;
+use protocol::{Maker, Timestamp};
 use serde_json::json;
 
 use super::*;
@@ -73,7 +73,7 @@ fn the_oldest_exchanges_are_left_out_whole_and_the_model_is_told() {
     let fitting = Asked::by(3, 1_000 + 900).fit(&rows).unwrap();
     assert_eq!(turns(&fitting.rows), ["t2", "t3"]);
     assert!(fitting.estimated <= 900);
-    let first = request_messages(&fitting.rows).remove(0);
+    let first = request_messages(&fitting.rows, &Maker::default()).remove(0);
     assert_eq!(first.blocks[0], crate::model::Block::Text(wording::LEFT_OUT.into()));
     assert_eq!(Asked::by(3, 100_000).fit(&rows).unwrap().rows, rows);
 }
@@ -93,7 +93,7 @@ fn what_stands_in_for_earlier_turns_comes_first_and_is_left_out_last() {
         |bytes| Some(Compaction { until: "t1".into(), text: "s".repeat(bytes), summary: None });
     let fitting = Asked { told: told(700), ..Asked::by(5, 1_000 + 1_200) }.fit(&rows).unwrap();
     assert_eq!(turns(&fitting.rows), ["t1", "t4", "t5"]);
-    let first = request_messages(&fitting.rows).remove(0);
+    let first = request_messages(&fitting.rows, &Maker::default()).remove(0);
     let texts: Vec<String> = first.blocks.iter().map(|block| format!("{block:?}")).collect();
     assert!(texts[0].contains("sss") && texts[1].contains("left out"), "{texts:?}");
     let fitting = Asked { told: told(3_500), ..Asked::by(5, 1_000 + 1_200) }.fit(&rows).unwrap();

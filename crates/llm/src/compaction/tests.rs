@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use protocol::{Compaction, Message, Part, QuestionId, Role, Timestamp, TurnId};
+use protocol::{Compaction, Maker, Message, Part, QuestionId, Role, Timestamp, TurnId};
 use serde_json::json;
 
 use super::plan::{Plan, Spared};
@@ -131,7 +131,10 @@ fn messages(history: &History) -> Vec<ModelMessage> {
         .compaction
         .as_ref()
         .map(|told| row(0, Role::User, vec![Part::Context { text: told.text.clone() }]));
-    request_messages(&told.into_iter().chain(history.rows.clone()).collect::<Vec<_>>())
+    request_messages(
+        &told.into_iter().chain(history.rows.clone()).collect::<Vec<_>>(),
+        &Maker::default(),
+    )
 }
 
 /// Roles alternate, and each call has its one result at the head of the next message.

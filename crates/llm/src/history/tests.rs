@@ -30,6 +30,14 @@ fn result(call: &str, output: &str) -> Part {
     Part::Result { call: call.into(), output: output.into(), is_error: false }
 }
 
+fn ours() -> Maker {
+    Maker { vendor: "vendor".into(), model: "model".into() }
+}
+
+fn thought(maker: Option<Maker>) -> Part {
+    Part::Verbatim { content: json!("hm"), maker }
+}
+
 /// The request in short: `U` or `A`, then `"words"`, `call`, `call=output`.
 fn short(rows: &[Message]) -> Vec<String> {
     let block = |block: &Block| match block {
@@ -44,7 +52,7 @@ fn short(rows: &[Message]) -> Vec<String> {
         let blocks: Vec<String> = message.blocks.iter().map(block).collect();
         format!("{role} {}", blocks.join(" "))
     };
-    request_messages(rows).iter().map(line).collect()
+    request_messages(rows, &ours()).iter().map(line).collect()
 }
 
 #[test]
@@ -100,6 +108,32 @@ fn an_id_that_another_turn_used_is_renamed_with_its_result() {
 }
 
 #[test]
+fn what_was_kept_verbatim_goes_to_its_maker_while_its_turn_asks_and_to_nobody_else() {
+    let other = |change: fn(&mut Maker)| {
+        let mut maker = ours();
+        change(&mut maker);
+        Some(maker)
+    };
+    for (maker, sent) in [
+        (Some(ours()), true),
+        (other(|maker| maker.model = "other".into()), false),
+        (other(|maker| maker.vendor = "other".into()), false),
+        (None, false),
+    ] {
+        let rows = [
+            user(vec![text("go")]),
+            model(vec![thought(maker), call("1")]),
+            user(vec![result("1", "a")]),
+        ];
+        let heard = short(&rows).concat();
+        assert_eq!(heard.contains("hm"), sent, "{heard}");
+        let next = Message { turn: "t2".into(), ..user(vec![text("and?")]) };
+        let heard = short(&[rows.to_vec(), vec![next]].concat()).concat();
+        assert!(!heard.contains("hm"), "{heard}");
+    }
+}
+
+#[test]
 fn blank_words_and_empty_messages_are_left_out() {
     let rows = [user(vec![text("a")]), model(vec![text(" \n")]), user(vec![text("b")])];
     assert_eq!(short(&rows), [r#"U "a" "b""#]);
@@ -123,7 +157,8 @@ fn part() -> impl Strategy<Value = Part> {
         prop_oneof![Just("words"), Just(""), Just(" \n"), Just("end ")].prop_map(text),
         Just(Part::Context { text: "context".into() }),
         Just(Part::Answers { question: "q".into() }),
-        Just(Part::Verbatim { content: json!({ "type": "thinking" }) }),
+        Just(thought(Some(ours()))),
+        Just(thought(None)),
         id().prop_map(|id| call(&id)),
         id().prop_map(|id| result(&id, "out")),
     ]
@@ -157,7 +192,7 @@ fn results_of(message: &ModelMessage) -> Option<Vec<&CallId>> {
 proptest! {
     #[test]
     fn any_rows_make_a_request_that_the_api_accepts(rows in rows()) {
-        let messages = request_messages(&rows);
+        let messages = request_messages(&rows, &ours());
         let mut ids = BTreeSet::new();
         let mut open: Vec<&CallId> = Vec::new();
         for (n, message) in messages.iter().enumerate() {
@@ -177,8 +212,8 @@ proptest! {
     #[test]
     fn later_rows_change_nothing_before_the_last_message(rows in rows(), more in rows()) {
         // Only a call that still waits for its result, or open words at the end, may change.
-        let before = request_messages(&rows);
-        let after = request_messages(&[rows, more].concat());
+        let before = request_messages(&rows, &ours());
+        let after = request_messages(&[rows, more].concat(), &ours());
         let kept = before.len().saturating_sub(2);
         prop_assert_eq!(before.get(..kept), after.get(..kept));
     }

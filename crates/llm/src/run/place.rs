@@ -66,6 +66,7 @@ impl Place<'_> {
         Ok(Rules {
             limits: setup.limits,
             purse: setup.purse.clone(),
+            maker: setup.maker(),
             kinds,
             question: self.question.clone(),
             spread: fastrand::u8(..),

@@ -40,7 +40,7 @@ impl Run<'_> {
             Some(_) | None => Weight::Light,
         };
         self.estimated = fitting.estimated;
-        let mut messages = history::request_messages(&fitting.rows);
+        let mut messages = history::request_messages(&fitting.rows, &setup.maker());
         if let Some(note) = self.answer.told {
             add_note(&mut messages, note);
         }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use protocol::{CallId, Part};
+use protocol::{CallId, Maker, Part};
 use serde_json::Value;
 
 use super::Kind;
@@ -69,10 +69,10 @@ impl Answer {
     }
 
     /// What a paused answer is sent back as: all but its calls, which the vendor makes anew.
-    pub(super) fn words(&self) -> Vec<Part> {
+    pub(super) fn words(&self, maker: &Maker) -> Vec<Part> {
         let parts = self.said.iter().filter_map(|said| match said {
             Said::Text(text) => Some(Part::Text { text: text.clone() }),
-            Said::Verbatim(content) => Some(Part::Verbatim { content: content.clone() }),
+            Said::Verbatim(content) => Some(verbatim(content, maker)),
             Said::Call(_) | Said::Broken { .. } => None,
         });
         parts.collect()
@@ -93,6 +93,7 @@ impl Answer {
     pub(super) fn batch(
         &self,
         kinds: &BTreeMap<String, Kind>,
+        maker: &Maker,
         cap: u32,
         ids: &mut BTreeSet<CallId>,
     ) -> (Batch, Vec<Part>) {
@@ -107,7 +108,7 @@ impl Answer {
                     continue;
                 }
                 Said::Verbatim(content) => {
-                    parts.push(Part::Verbatim { content: content.clone() });
+                    parts.push(verbatim(content, maker));
                     continue;
                 }
                 Said::Call(call) => (call, None),
@@ -134,6 +135,10 @@ impl Answer {
         }
         (batch, parts)
     }
+}
+
+fn verbatim(content: &Value, maker: &Maker) -> Part {
+    Part::Verbatim { content: content.clone(), maker: Some(maker.clone()) }
 }
 
 /// `id`, or where it is taken or no vendor would accept it, one like it.

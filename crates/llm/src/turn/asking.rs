@@ -100,7 +100,7 @@ impl Turn {
             return self.ask_on(How::Plain);
         }
         self.said = true;
-        store_step(Batch::default(), answer.words(), None, usage, Then::AskAgain)
+        store_step(Batch::default(), answer.words(&self.maker), None, usage, Then::AskAgain)
     }
 
     fn call(&mut self, answer: &Answer, usage: Usage) -> Next {
@@ -116,6 +116,7 @@ impl Turn {
     }
 
     fn batch(&mut self, answer: &Answer) -> (Batch, Vec<Part>) {
-        answer.batch(&self.kinds, self.limits.calls_per_message, &mut self.ids)
+        let cap = self.limits.calls_per_message;
+        answer.batch(&self.kinds, &self.maker, cap, &mut self.ids)
     }
 }

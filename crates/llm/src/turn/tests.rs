@@ -12,6 +12,7 @@ pub(super) fn rules() -> Rules {
     Rules {
         limits: Limits::default(),
         purse: None,
+        maker: Maker { vendor: "vendor".into(), model: "model".into() },
         kinds: kinds.into_iter().map(|(name, kind)| (name.to_owned(), kind)).collect(),
         question: "q".into(),
         spread: 0,
