@@ -1,8 +1,16 @@
 /// Every command that the window may call. The build makes a permission of each; the capability
 /// file grants them to the window `main`; a test compares this list with the handler and the UI.
-pub(crate) const COMMANDS: [&str; 42] = [
+pub(crate) const COMMANDS: [&str; 50] = [
     "subscribe",
     "open_conversation",
+    "open_conversation_at",
+    "list_conversations",
+    "search_said",
+    "rename_conversation",
+    "put_conversation",
+    "end_conversation",
+    "delete_conversation",
+    "restore_conversation",
     "send_message",
     "stop",
     "continue_turn",

@@ -3,13 +3,21 @@
 use tauri::Runtime;
 use tauri::ipc::Invoke;
 
-use crate::commands::{changes, chat, hub, looking, notes, settings, vault};
+use crate::commands::{changes, chat, hub, looking, notes, settings, shelf, vault};
 
 /// The invoke handler.
 pub(crate) fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync + 'static {
     tauri::generate_handler![
         chat::subscribe,
         chat::open_conversation,
+        shelf::open_conversation_at,
+        shelf::list_conversations,
+        shelf::search_said,
+        shelf::rename_conversation,
+        shelf::put_conversation,
+        shelf::end_conversation,
+        shelf::delete_conversation,
+        shelf::restore_conversation,
         chat::send_message,
         chat::stop,
         chat::continue_turn,

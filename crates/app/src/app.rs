@@ -9,6 +9,7 @@ use llm::model::{Block, ModelEvent, ModelMessage, ModelRequest};
 use protocol::conversation::ConversationView;
 use protocol::request::{DecideReview, KeyPlace, NoteText, ProviderTest, SendMessage};
 use protocol::settings::ExtraRoot;
+use protocol::shelf::ConversationPage;
 use protocol::spent::{MonthSpent, TurnSpent};
 use protocol::{
     AppEvent, ConversationId, ErrorCode, HubState, HubStatus, NotePath, PrivateRules, ProviderKind,
@@ -197,11 +198,15 @@ impl App {
         let _ = opening.wait_for(|opening| !opening).await;
         let seq = self.inner.around.feed.subscribe(listener);
         let open = self.inner.open.read().await.clone();
-        let (vault, hub, (conversations, more_conversations)) = match &open {
+        let (vault, hub, page) = match &open {
             Some(open) => {
                 (Some(open.info().await), open.hub_status(), open.first_conversations().await?)
             }
-            None => (None, HubStatus { state: HubState::Off, trouble: None }, (Vec::new(), false)),
+            None => (
+                None,
+                HubStatus { state: HubState::Off, trouble: None },
+                ConversationPage { conversations: Vec::new(), behind: None },
+            ),
         };
         let unwatched = open.as_ref().and_then(|open| open.noticed.problem());
         Ok(Snapshot {
@@ -210,8 +215,8 @@ impl App {
             settings: self.inner.around.config.get(),
             provider: self.inner.around.answering.get().await.status.clone(),
             hub,
-            conversations,
-            more_conversations,
+            conversations: page.conversations,
+            behind: page.behind,
             problems: self.problems().all().into_iter().chain(unwatched).collect(),
         })
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use protocol::conversation::ConversationView;
 use protocol::shelf::{ConversationPage, FoundConversations, ListConversations, Shelf};
-use protocol::{Conversation, ConversationId, ConversationState, Timestamp, TurnId, UserError};
+use protocol::{ConversationId, ConversationState, Timestamp, TurnId, UserError};
 use store::{Store, StoreError};
 
 use crate::App;
@@ -119,17 +119,17 @@ impl App {
 }
 
 impl OpenVault {
-    /// The first page of the list and all that wait for the user, and whether there are more pages.
-    pub(crate) async fn first_conversations(&self) -> Result<(Vec<Conversation>, bool), UserError> {
+    /// The first page of the list, with all that wait for the user among its rows.
+    pub(crate) async fn first_conversations(&self) -> Result<ConversationPage, UserError> {
         let page = self.store.conversations(Shelf::Open, None, PAGE).await.map_err(user_error)?;
-        let mut rows = page.conversations;
+        let ConversationPage { conversations: mut rows, behind } = page;
         for row in self.store.awaited_conversations().await.map_err(user_error)? {
             if !rows.iter().any(|listed| listed.id == row.id) {
                 rows.push(row);
             }
         }
         rows.sort_by(|a, b| (b.updated_at, &b.id).cmp(&(a.updated_at, &a.id)));
-        Ok((rows, page.more))
+        Ok(ConversationPage { conversations: rows, behind })
     }
 
     /// Ends what is idle and removes what was deleted, now and once in a while, until the vault is

@@ -92,8 +92,8 @@ pub struct Snapshot {
     pub hub: HubStatus,
     /// The first page of the list, newest first, and all that wait for the user.
     pub conversations: Vec<Conversation>,
-    /// Whether the list has more pages.
-    pub more_conversations: bool,
+    /// The list goes on behind this one; `None` when all of it is here.
+    pub behind: Option<ConversationId>,
     /// What went wrong at start, in words (a broken settings file, a vault that is gone).
     pub problems: Vec<crate::UserError>,
 }

@@ -30,8 +30,8 @@ pub struct ListConversations {
 pub struct ConversationPage {
     /// The rows.
     pub conversations: Vec<Conversation>,
-    /// Whether others stand behind them.
-    pub more: bool,
+    /// Others stand behind this one; `None` when these are the last.
+    pub behind: Option<ConversationId>,
 }
 
 /// Whose words were found.

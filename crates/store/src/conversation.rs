@@ -149,7 +149,8 @@ async fn page(
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let more = conversations.len() > limit;
     conversations.truncate(limit);
-    Ok(ConversationPage { conversations, more })
+    let behind = conversations.last().filter(|_| more).map(|row: &Conversation| row.id.clone());
+    Ok(ConversationPage { conversations, behind })
 }
 
 async fn awaited(db: &mut SqliteConnection) -> Result<Vec<Conversation>, sqlx::Error> {

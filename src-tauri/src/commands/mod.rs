@@ -6,4 +6,5 @@ pub(crate) mod hub;
 pub(crate) mod looking;
 pub(crate) mod notes;
 pub(crate) mod settings;
+pub(crate) mod shelf;
 pub(crate) mod vault;

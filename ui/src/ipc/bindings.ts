@@ -1343,9 +1343,9 @@ export type ConversationPage = {
  */
 conversations: Array<Conversation>, 
 /**
- * Whether others stand behind them.
+ * Others stand behind this one; `None` when these are the last.
  */
-more: boolean, };
+behind: ConversationId | null, };
 
 /**
  * Whose words were found.
@@ -1452,9 +1452,9 @@ hub: HubStatus,
  */
 conversations: Array<Conversation>, 
 /**
- * Whether the list has more pages.
+ * The list goes on behind this one; `None` when all of it is here.
  */
-moreConversations: boolean, 
+behind: ConversationId | null, 
 /**
  * What went wrong at start, in words (a broken settings file, a vault that is gone).
  */

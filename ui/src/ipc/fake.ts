@@ -8,11 +8,13 @@ import type {
   AskedAnew,
   Conversation,
   ConversationId,
+  ConversationPage,
   ConversationView,
   CountedWords,
   DecideReview,
   EffectId,
   ForgottenHistory,
+  FoundConversations,
   FoundLines,
   FoundNames,
   Having,
@@ -20,19 +22,19 @@ import type {
   KeptHistory,
   KeyPlace,
   ListApplied,
+  ListConversations,
   MessageId,
   MonthSpent,
-  NoteDiff,
   NoteLinks,
   NoteList,
   NotePath,
   NoteText,
-  NoteVerdict,
   Numbered,
   ProviderTest,
   SearchText,
   SendMessage,
   Settings,
+  Shelf,
   Snapshot,
   TurnId,
   TurnSpent,
@@ -42,6 +44,9 @@ import type {
 } from './bindings';
 import { type AppliedStory, FakeChanges, nothingApplied } from './fake-changes';
 import { FakeLooking, type LookingStory, nothingKnown } from './fake-looking';
+import { leftOf, outcome } from './fake-review';
+import { FakeShelf } from './fake-shelf';
+import { isWords, newView, vaultAt } from './fake-view';
 import type { Host } from './host';
 
 /** How things stand when the window opens, and what it is told then. */
@@ -72,9 +77,11 @@ export class FakeHost implements Host {
   readonly #branches = new Map<MessageId, { first: Item[]; second: Item[] }>();
   readonly #changes: FakeChanges;
   readonly #looking: FakeLooking;
+  readonly #shelf: FakeShelf;
 
   constructor(story: Story) {
     this.#looking = new FakeLooking(story.notes, story.looking ?? nothingKnown);
+    this.#shelf = new FakeShelf(story.snapshot.conversations);
     this.#story = story;
     this.#seq = story.snapshot.seq;
     this.#views = new Map(story.views.map((view) => [view.conversation.id, view]));
@@ -106,9 +113,48 @@ export class FakeHost implements Host {
 
   async openConversation(conversation: ConversationId): Promise<ConversationView> {
     await this.#called('openConversation', conversation);
-    const view = this.#views.get(conversation);
-    if (!view) throw { code: 'other', message: 'This conversation is gone.' };
-    return { ...view, seq: this.#seq };
+    return this.#view(conversation);
+  }
+
+  async openConversationAt(conversation: ConversationId, turn: TurnId): Promise<ConversationView> {
+    await this.#called('openConversationAt', { conversation, turn });
+    return this.#view(conversation);
+  }
+
+  async listConversations(request: ListConversations): Promise<ConversationPage> {
+    await this.#called('listConversations', request);
+    return this.#shelf.list(request);
+  }
+
+  async searchSaid(query: string): Promise<FoundConversations> {
+    await this.#called('searchSaid', query);
+    return this.#shelf.search(query, this.#views.values());
+  }
+
+  async renameConversation(conversation: ConversationId, name: string): Promise<void> {
+    await this.#called('renameConversation', { conversation, name });
+    this.#rework(conversation, { title: name });
+  }
+
+  async putConversation(conversation: ConversationId, shelf: Shelf): Promise<void> {
+    await this.#called('putConversation', { conversation, shelf });
+    this.#rework(conversation, { archived: shelf === 'archived' });
+  }
+
+  async endConversation(conversation: ConversationId): Promise<void> {
+    await this.#called('endConversation', conversation);
+    this.#rework(conversation, { state: 'ended' });
+  }
+
+  async deleteConversation(conversation: ConversationId): Promise<void> {
+    await this.#called('deleteConversation', conversation);
+    this.#shelf.delete(conversation);
+    this.tell({ type: 'conversation_gone', conversation });
+  }
+
+  async restoreConversation(conversation: ConversationId): Promise<void> {
+    await this.#called('restoreConversation', conversation);
+    this.tell({ type: 'conversation_changed', conversation: this.#shelf.restore(conversation) });
   }
 
   async sendMessage(request: SendMessage): Promise<ConversationId> {
@@ -408,6 +454,12 @@ export class FakeHost implements Host {
     if (refusal !== undefined) throw refusal;
   }
 
+  #view(id: ConversationId): ConversationView {
+    const view = this.#views.get(id);
+    if (!view) throw { code: 'other', message: 'This conversation is gone.' };
+    return { ...view, seq: this.#seq };
+  }
+
   #note(path: NotePath): NoteText {
     const text = this.#story.notes[path];
     if (text === undefined) throw { code: 'other', message: `There is no note “${path}”.` };
@@ -415,17 +467,7 @@ export class FakeHost implements Host {
   }
 
   #openedVault(folder: string, sample: boolean): void {
-    const name = folder.slice(folder.lastIndexOf('/') + 1);
-    const vault = {
-      name,
-      folder,
-      notes: sample ? 24 : 1284,
-      writable: true,
-      sample,
-      trouble: null,
-      indexing: null,
-      revision: 0,
-    };
+    const vault = vaultAt(folder, sample);
     this.#story = { ...this.#story, snapshot: { ...this.#story.snapshot, vault, problems: [] } };
     this.tell({ type: 'vault_changed', vault });
   }
@@ -447,9 +489,9 @@ export class FakeHost implements Host {
 
   #rework(id: ConversationId, change: Partial<Conversation>): void {
     const view = this.#views.get(id);
-    if (!view) return;
-    const conversation = { ...view.conversation, ...change };
-    this.#views.set(id, { ...view, conversation });
+    const conversation = { ...(view?.conversation ?? this.#shelf.get(id)), ...change };
+    if (view) this.#views.set(id, { ...view, conversation });
+    this.#shelf.put(conversation);
     this.tell({ type: 'conversation_changed', conversation });
   }
 
@@ -464,52 +506,4 @@ export class FakeHost implements Host {
     const waitingQuestion = view.question?.text ?? null;
     this.#rework(id, { working: true, waitingQuestion, updatedAt: Date.now() });
   }
-}
-
-/** What keeps waiting of a note after these verdicts. */
-function leftOf(note: NoteDiff, verdicts: readonly NoteVerdict[]): NoteDiff[] {
-  const verdict = verdicts.find(({ path }) => path === note.path)?.verdict;
-  if (!verdict) return [note];
-  if (verdict.type !== 'hunks') return [];
-  const hunks = note.hunks.filter((_, index) => verdict.hunks[index]?.type === 'wait');
-  return hunks.length > 0 ? [{ ...note, hunks, seen: `${note.seen}+` }] : [];
-}
-
-function outcome(verdicts: readonly NoteVerdict[]): { applied: NotePath[]; rejected: NotePath[] } {
-  const paths = (is: (type: string) => boolean): NotePath[] =>
-    verdicts
-      .filter(({ verdict }) =>
-        verdict.type === 'hunks' ? verdict.hunks.some(({ type }) => is(type)) : is(verdict.type),
-      )
-      .map(({ path }) => path);
-  return {
-    applied: paths((type) => type === 'accept' || type === 'edit'),
-    rejected: paths((type) => type === 'reject'),
-  };
-}
-
-function isWords(item: Item, message: MessageId): item is Extract<Item, { type: 'user' }> {
-  return item.type === 'user' && item.id === message;
-}
-
-function newView(id: ConversationId, title: string): ConversationView {
-  return {
-    seq: 0,
-    conversation: {
-      id,
-      title,
-      state: 'active',
-      fromHub: false,
-      archived: false,
-      updatedAt: Date.now(),
-      waitingQuestion: null,
-      waitingNotes: 0,
-      interrupted: false,
-      working: true,
-    },
-    items: [],
-    variants: [],
-    question: null,
-    review: null,
-  };
 }

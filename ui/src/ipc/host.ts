@@ -1,9 +1,9 @@
 /** The one door between the window and the application. */
 import type {
-  Age, AppliedHunks, AppliedPage, AskAnew, AskedAnew, ConversationId, ConversationView, CountedWords, DecideReview,
-  EffectId, ForgottenHistory, FoundLines, FoundNames, Having, KeptHistory, KeyPlace, ListApplied, MessageId,
+  Age, AppliedHunks, AppliedPage, AskAnew, AskedAnew, ConversationId, ConversationPage, ConversationView, CountedWords, DecideReview,
+  EffectId, ForgottenHistory, FoundConversations, FoundLines, FoundNames, Having, KeptHistory, KeyPlace, ListApplied, ListConversations, MessageId,
   MonthSpent,
-  NoteLinks, NoteList, NotePath, NoteText, Numbered, ProviderTest, SearchText, SendMessage, Settings,
+  NoteLinks, NoteList, NotePath, NoteText, Numbered, ProviderTest, SearchText, SendMessage, Settings, Shelf,
   Snapshot, TurnId, TurnSpent, Undone, UndoConflict, UndoScope,
 } from './bindings';
 
@@ -13,6 +13,20 @@ export interface Host {
   subscribe(onEvents: (events: Numbered[]) => void): Promise<Snapshot>;
   /** Everything the chat shows of one conversation. */
   openConversation(conversation: ConversationId): Promise<ConversationView>;
+  /** The same, in a variant of it in which a turn stands. */
+  openConversationAt(conversation: ConversationId, turn: TurnId): Promise<ConversationView>;
+  /** A page of the list, newest first. */
+  listConversations(request: ListConversations): Promise<ConversationPage>;
+  /** What was said and changed by some words, newest first. */
+  searchSaid(query: string): Promise<FoundConversations>;
+  renameConversation(conversation: ConversationId, name: string): Promise<void>;
+  /** Puts it away, or takes it out again. */
+  putConversation(conversation: ConversationId, shelf: Shelf): Promise<void>;
+  /** Ends it; writing in it reopens it. */
+  endConversation(conversation: ConversationId): Promise<void>;
+  /** Deletes it; for a while it can be brought back as it was. */
+  deleteConversation(conversation: ConversationId): Promise<void>;
+  restoreConversation(conversation: ConversationId): Promise<void>;
   /** Stores the message durably, then resolves with the conversation it went to. */
   sendMessage(request: SendMessage): Promise<ConversationId>;
   /** Stops the running turn. */

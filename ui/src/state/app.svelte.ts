@@ -42,8 +42,8 @@ export class AppState {
   hub = $state.raw<HubStatus>({ state: 'off', trouble: null });
   /** Newest first; those that were put away stand among them as far as they are known. */
   conversations = $state.raw<readonly Conversation[]>([]);
-  /** Whether the list goes on behind what is known of it. */
-  moreConversations = $state(false);
+  /** The list goes on behind this one; `null` when all of it is known. */
+  behind = $state.raw<ConversationId | null>(null);
   problems = $state.raw<readonly Problem[]>([]);
   /** The conversation in front of the user; `null` is a new one. */
   chat = $state.raw<OpenConversation | null>(null);
@@ -73,7 +73,7 @@ export class AppState {
     this.provider = snapshot.provider;
     this.hub = snapshot.hub;
     this.conversations = snapshot.conversations;
-    this.moreConversations = snapshot.moreConversations;
+    this.behind = snapshot.behind;
     this.changes.clear();
     this.forgetting = null;
     this.problems = [];
@@ -137,6 +137,12 @@ export class AppState {
       default:
         event satisfies never;
     }
+  }
+
+  /** Takes in rows of a page; those that are known came with the feed, and may be newer. */
+  addRows(rows: readonly Conversation[]): void {
+    const known = this.conversations.map(({ id }) => id);
+    for (const row of rows) if (!known.includes(row.id)) this.#putRow(row);
   }
 
   /** From here on the events of this conversation are kept for `show`. */

@@ -2,10 +2,10 @@
 import { SvelteMap } from 'svelte/reactivity';
 
 import type {
-  AppEvent,
   ChangeSetId,
   ConversationId,
   ConversationView,
+  FoundSaid,
   KeyPlace,
   LocalServer,
   Numbered,
@@ -14,14 +14,17 @@ import type {
   Question,
   SendMessage,
   Settings,
-  VaultInfo,
+  TurnId,
 } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
 import { AppState } from './app.svelte';
+import { hasForgotten, isAnother, knowsMore, sameVault } from './heard';
 import { History } from './history.svelte';
+import { Keeping } from './keeping.svelte';
 import { ShownLinks } from './note-links.svelte';
 import { linkedNote } from './note-path';
 import { Pace } from './pace';
+import { Said } from './said.svelte';
 import { type Row, Search, type SearchKind } from './search.svelte';
 import { Spending } from './spending.svelte';
 import { Switcher } from './switcher.svelte';
@@ -84,9 +87,13 @@ export class Session {
   readonly spending: Spending;
   readonly switcher: Switcher;
   readonly search: Search;
+  readonly keeping: Keeping;
+  readonly said: Said;
   readonly links: ShownLinks;
   /** The line that the shown note was opened at, 1-based. */
   noteAt = $state.raw<{ readonly line: number } | null>(null);
+  /** What was found and is in front of the user. */
+  found = $state.raw<FoundSaid | null>(null);
   /** Notes changed: what is looked up is asked anew. */
   readonly #lookups = new Pace(() => this.#lookAgain());
   readonly #host: Host;
@@ -101,6 +108,8 @@ export class Session {
     this.spending = new Spending(host, this.app);
     this.switcher = new Switcher(host, this.app);
     this.search = new Search(host, this.app);
+    this.keeping = new Keeping(host, this.app);
+    this.said = new Said(host, this.app);
     this.links = new ShownLinks(host, this.app);
   }
 
@@ -143,15 +152,24 @@ export class Session {
   }
 
   /** Puts a conversation in front of the user; the old one stays until the new one is here. */
-  async open(conversation: ConversationId): Promise<void> {
+  async open(conversation: ConversationId, turn: TurnId | null = null): Promise<void> {
     this.place = { name: 'chat' };
+    this.found = null;
     this.undoing.dismiss();
-    await this.#fetch(conversation);
+    await this.#fetch(conversation, turn);
+  }
+
+  /** Puts what was found in front of the user, in the variant of the conversation where it stands. */
+  async openFound(found: FoundSaid): Promise<void> {
+    const { conversation, place } = found;
+    await this.open(conversation, place.type === 'whole' ? null : place.turn);
+    if (this.app.chat?.id === conversation) this.found = found;
   }
 
   openNew(): void {
     this.place = { name: 'chat' };
     this.notAnAnswer = false;
+    this.found = null;
     this.undoing.dismiss();
     this.app.showNew();
   }
@@ -366,7 +384,9 @@ export class Session {
   /** `written` is what stood in the composer for it. */
   async #send(request: SendMessage, written = request.text): Promise<void> {
     this.sending = true;
+    this.found = null;
     this.undoing.dismiss();
+    this.keeping.dismiss();
     const from = this.app.chat?.id ?? null;
     await this.#ask(async () => {
       const conversation = await this.#host.sendMessage(request);
@@ -403,6 +423,8 @@ export class Session {
     // It was a note of the vault before.
     this.app.closeNote();
     this.search.clear();
+    this.said.clear();
+    this.keeping.clear();
     this.switcher.close();
     void this.start();
   }
@@ -434,10 +456,13 @@ export class Session {
     else this.app.showNew();
   }
 
-  async #fetch(conversation: ConversationId): Promise<void> {
+  async #fetch(conversation: ConversationId, turn: TurnId | null = null): Promise<void> {
     this.app.expect(conversation);
     await this.#ask(async () => {
-      const view = await this.#host.openConversation(conversation);
+      const view =
+        turn === null
+          ? await this.#host.openConversation(conversation)
+          : await this.#host.openConversationAt(conversation, turn);
       this.app.show(view);
       this.notAnAnswer = false;
       if (hasChanged(view)) void this.undoing.listOf(conversation);
@@ -454,25 +479,6 @@ export class Session {
       return false;
     }
   }
-}
-
-/** Whether other things stand in the conversation now. */
-function isAnother(event: AppEvent, conversation: ConversationId): boolean {
-  return event.type === 'chat_changed' && event.conversation === conversation;
-}
-
-function hasForgotten(event: AppEvent): boolean {
-  return event.type === 'history_changed' && event.forgetting === null;
-}
-
-function sameVault(one: VaultInfo | null, other: VaultInfo | null): boolean {
-  return one?.folder === other?.folder;
-}
-
-/** Whether what was looked up before may stand differently. */
-function knowsMore(before: VaultInfo | null, now: VaultInfo | null): boolean {
-  const stood = before?.indexing === null;
-  return before?.revision !== now?.revision || stood !== (now?.indexing === null);
 }
 
 /** Whether notes were changed in it, so that there may be something to take back. */

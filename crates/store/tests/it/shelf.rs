@@ -58,8 +58,8 @@ async fn the_list_comes_in_pages_without_a_gap() {
     loop {
         let page = story.store.conversations(Shelf::Open, before.as_ref(), 3).await.expect("read");
         all.extend(page.conversations.iter().map(|row| row.id.to_string()));
-        before = page.conversations.last().map(|row| row.id.clone());
-        if !page.more {
+        before = page.behind;
+        if before.is_none() {
             break;
         }
     }

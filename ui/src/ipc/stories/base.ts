@@ -96,7 +96,7 @@ export function healthy(first: readonly Conversation[]): Snapshot {
     },
     hub: { state: 'off', trouble: null },
     conversations: [...first, ...others],
-    moreConversations: false,
+    behind: null,
     problems: [],
   };
 }

@@ -1,0 +1,44 @@
+/** What the application in memory shows of conversations and of the vault. */
+import type { ConversationId, ConversationView, Item, MessageId, VaultInfo } from './bindings';
+
+/** Whether an item is this message of the user. */
+export function isWords(item: Item, message: MessageId): item is Extract<Item, { type: 'user' }> {
+  return item.type === 'user' && item.id === message;
+}
+
+/** A conversation that just began. */
+export function newView(id: ConversationId, title: string): ConversationView {
+  return {
+    seq: 0,
+    conversation: {
+      id,
+      title,
+      state: 'active',
+      fromHub: false,
+      archived: false,
+      updatedAt: Date.now(),
+      waitingQuestion: null,
+      waitingNotes: 0,
+      interrupted: false,
+      working: true,
+    },
+    items: [],
+    variants: [],
+    question: null,
+    review: null,
+  };
+}
+
+/** A folder of notes that was just opened. */
+export function vaultAt(folder: string, sample: boolean): VaultInfo {
+  return {
+    name: folder.slice(folder.lastIndexOf('/') + 1),
+    folder,
+    notes: sample ? 24 : 1284,
+    writable: true,
+    sample,
+    trouble: null,
+    indexing: null,
+    revision: 0,
+  };
+}

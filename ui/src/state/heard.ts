@@ -1,0 +1,21 @@
+/** What the events of the feed mean for what is in front of the user. */
+import type { AppEvent, ConversationId, VaultInfo } from '../ipc/bindings';
+
+/** Whether other things stand in the conversation now. */
+export function isAnother(event: AppEvent, conversation: ConversationId): boolean {
+  return event.type === 'chat_changed' && event.conversation === conversation;
+}
+
+export function hasForgotten(event: AppEvent): boolean {
+  return event.type === 'history_changed' && event.forgetting === null;
+}
+
+export function sameVault(one: VaultInfo | null, other: VaultInfo | null): boolean {
+  return one?.folder === other?.folder;
+}
+
+/** Whether what was looked up before may stand differently. */
+export function knowsMore(before: VaultInfo | null, now: VaultInfo | null): boolean {
+  const stood = before?.indexing === null;
+  return before?.revision !== now?.revision || stood !== (now?.indexing === null);
+}
