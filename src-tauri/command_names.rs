@@ -11,6 +11,7 @@ pub(crate) const COMMANDS: [&str; 50] = [
     "end_conversation",
     "delete_conversation",
     "restore_conversation",
+    "export_conversations",
     "send_message",
     "stop",
     "continue_turn",

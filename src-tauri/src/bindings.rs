@@ -18,6 +18,7 @@ pub(crate) fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync 
         shelf::end_conversation,
         shelf::delete_conversation,
         shelf::restore_conversation,
+        shelf::export_conversations,
         chat::send_message,
         chat::stop,
         chat::continue_turn,

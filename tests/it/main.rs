@@ -43,6 +43,7 @@ mod resume;
 mod review;
 mod seams;
 mod secrets;
+mod shelf;
 mod small_model;
 mod spending;
 mod stage;

@@ -1,6 +1,7 @@
 //! `vaultmate-cli`: the assistant without a window. `ask` once, `serve` the hub, or run a `hub`.
 
 mod ask;
+mod export;
 mod hub;
 mod serve;
 mod terminal;
@@ -25,6 +26,8 @@ enum Command {
     Ask(ask::Arguments),
     /// Answers the hub without a window, until it is stopped.
     Serve(serve::Arguments),
+    /// Writes conversations into a file, as Markdown or JSON.
+    Export(export::Arguments),
     /// Runs a small hub on this computer, or sends a message through one.
     Hub(hub::Arguments),
 }
@@ -57,6 +60,11 @@ async fn run(command: Command) -> Result<ExitCode, UserError> {
             let data = DataDir::locate()?;
             let _log = app::start_log(&data);
             serve::run(data, arguments).await
+        }
+        Command::Export(arguments) => {
+            let data = DataDir::locate()?;
+            let _log = app::start_log(&data);
+            export::run(data, arguments).await
         }
         Command::Hub(arguments) => hub::run(arguments).await,
     }

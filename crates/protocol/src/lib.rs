@@ -10,6 +10,7 @@ pub mod conversation;
 pub mod effect;
 pub mod error;
 pub mod event;
+pub mod export;
 pub mod fault;
 pub mod hash;
 pub mod history;

@@ -8,6 +8,7 @@ use protocol::applied::{
 };
 use protocol::conversation::{ConversationView, Interruption, Item, Variant};
 use protocol::event::{Indexing, LocalServer, ProviderStatus, VaultInfo};
+use protocol::export::{ExportFormat, Exported};
 use protocol::history::{Age, Forgetting, ForgottenHistory, KeptHistory, Older};
 use protocol::looking::{
     CountedWord, CountedWords, CutShort, FoundLine, FoundLines, FoundNames, FoundNote, Having,
@@ -134,6 +135,8 @@ fn bindings() -> String {
         SaidAt,
         FoundSaid,
         FoundConversations,
+        ExportFormat,
+        Exported,
         Snapshot,
         AppEvent,
         Numbered,

@@ -113,7 +113,7 @@ macro_rules! row {
     };
 }
 
-async fn one(
+pub(crate) async fn one(
     db: &mut SqliteConnection,
     id: &ConversationId,
 ) -> Result<Option<Conversation>, sqlx::Error> {

@@ -94,7 +94,7 @@ pub(crate) async fn request_of(
     .await
 }
 
-fn from_row(row: &SqliteRow) -> Result<MessageRow, sqlx::Error> {
+pub(crate) fn from_row(row: &SqliteRow) -> Result<MessageRow, sqlx::Error> {
     let message = Message {
         id: row.text("id")?,
         conversation: row.text("conversation")?,

@@ -1,10 +1,12 @@
 //! Conversations as the user keeps them: listed, looked for, named, put away, ended, deleted.
 
-use app::App;
+use app::{App, Existing, Export};
 use protocol::conversation::ConversationView;
+use protocol::export::{ExportFormat, Exported};
 use protocol::shelf::{ConversationPage, FoundConversations, ListConversations, Shelf};
 use protocol::{ConversationId, TurnId, UserError};
-use tauri::State;
+use tauri::{AppHandle, Runtime, State};
+use tauri_plugin_dialog::DialogExt as _;
 
 #[tauri::command]
 pub(crate) async fn open_conversation_at(
@@ -71,4 +73,22 @@ pub(crate) async fn restore_conversation(
     conversation: ConversationId,
 ) -> Result<(), UserError> {
     app.restore_conversation(&conversation).await
+}
+
+/// The user picks the file, and is asked there about one that exists.
+#[tauri::command]
+pub(crate) async fn export_conversations<R: Runtime>(
+    host: AppHandle<R>,
+    app: State<'_, App>,
+    conversation: Option<ConversationId>,
+    format: ExportFormat,
+    name: String,
+) -> Result<Option<Exported>, UserError> {
+    let dialog = host.dialog().file().set_file_name(format!("{name}.{}", format.ending()));
+    let Some(file) = dialog.blocking_save_file() else { return Ok(None) };
+    let file = file
+        .into_path()
+        .map_err(|error| UserError::other(format!("This place cannot be written to: {error}.")))?;
+    let export = Export { conversation, format, file, existing: Existing::Replaced };
+    app.export(&export).await.map(Some)
 }

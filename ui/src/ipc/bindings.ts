@@ -1424,6 +1424,24 @@ found: Array<FoundSaid>,
 more: boolean, };
 
 /**
+ * How they are written.
+ */
+export type ExportFormat = "markdown" | "json";
+
+/**
+ * What was written.
+ */
+export type Exported = { 
+/**
+ * The file.
+ */
+file: string, 
+/**
+ * How many conversations are in it.
+ */
+conversations: number, };
+
+/**
  * All that the window shows before anything happens.
  */
 export type Snapshot = { 

@@ -4,6 +4,7 @@ import type {
   ConversationId,
   ConversationPage,
   ConversationView,
+  Exported,
   FoundConversations,
   FoundSaid,
   Item,
@@ -54,6 +55,10 @@ export class FakeShelf {
     const conversations = rows.slice(from, from + page);
     const more = rows.length > from + page;
     return { conversations, behind: more ? (conversations.at(-1)?.id ?? null) : null };
+  }
+
+  exported(id: ConversationId | null, file: string): Exported {
+    return { file, conversations: id === null ? this.#rows.size : 1 };
   }
 
   search(query: string, views: Iterable<ConversationView>): FoundConversations {

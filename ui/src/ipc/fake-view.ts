@@ -1,5 +1,13 @@
-/** What the application in memory shows of conversations and of the vault. */
-import type { ConversationId, ConversationView, Item, MessageId, VaultInfo } from './bindings';
+/** What the application in memory shows of conversations, of the vault and of who answers. */
+import type {
+  ConversationId,
+  ConversationView,
+  Item,
+  KeyPlace,
+  MessageId,
+  ProviderStatus,
+  VaultInfo,
+} from './bindings';
 
 /** Whether an item is this message of the user. */
 export function isWords(item: Item, message: MessageId): item is Extract<Item, { type: 'user' }> {
@@ -40,5 +48,19 @@ export function vaultAt(folder: string, sample: boolean): VaultInfo {
     trouble: null,
     indexing: null,
     revision: 0,
+  };
+}
+
+/** Who answers once a key is there, or is removed. */
+export function answeringWith(key: string, place: KeyPlace): ProviderStatus {
+  return {
+    hasModel: key !== '',
+    label: key ? 'Haiku' : 'Commands',
+    model: key ? 'claude-haiku-4-5' : '',
+    models: [],
+    keySource: key ? place : null,
+    keys: key.split(/[\s,]+/).filter((one) => one !== '').length,
+    trouble: null,
+    offer: null,
   };
 }

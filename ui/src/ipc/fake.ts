@@ -14,6 +14,8 @@ import type {
   DecideReview,
   EffectId,
   ForgottenHistory,
+  Exported,
+  ExportFormat,
   FoundConversations,
   FoundLines,
   FoundNames,
@@ -46,7 +48,7 @@ import { type AppliedStory, FakeChanges, nothingApplied } from './fake-changes';
 import { FakeLooking, type LookingStory, nothingKnown } from './fake-looking';
 import { leftOf, outcome } from './fake-review';
 import { FakeShelf } from './fake-shelf';
-import { isWords, newView, vaultAt } from './fake-view';
+import { answeringWith, isWords, newView, vaultAt } from './fake-view';
 import type { Host } from './host';
 
 /** How things stand when the window opens, and what it is told then. */
@@ -155,6 +157,15 @@ export class FakeHost implements Host {
   async restoreConversation(conversation: ConversationId): Promise<void> {
     await this.#called('restoreConversation', conversation);
     this.tell({ type: 'conversation_changed', conversation: this.#shelf.restore(conversation) });
+  }
+
+  async exportConversations(
+    conversation: ConversationId | null,
+    format: ExportFormat,
+    name: string,
+  ): Promise<Exported | null> {
+    await this.#called('exportConversations', { conversation, format, name });
+    return this.#shelf.exported(conversation, `Documents/${name}.${format}`);
   }
 
   async sendMessage(request: SendMessage): Promise<ConversationId> {
@@ -414,12 +425,7 @@ export class FakeHost implements Host {
 
   async setKey(key: string, place: KeyPlace): Promise<void> {
     await this.#called('setKey', { key, place });
-    const keySource = key ? place : null;
-    const keys = key.split(/[\s,]+/).filter((one) => one !== '').length;
-    const label = key ? 'Haiku' : 'Commands';
-    const model = key ? 'claude-haiku-4-5' : '';
-    const provider = { hasModel: key !== '', label, model, models: [], keySource, keys };
-    this.tell({ type: 'provider_changed', provider: { ...provider, trouble: null, offer: null } });
+    this.tell({ type: 'provider_changed', provider: answeringWith(key, place) });
   }
 
   async testProvider(): Promise<ProviderTest> {

@@ -1,7 +1,7 @@
 /** The one door between the window and the application. */
 import type {
   Age, AppliedHunks, AppliedPage, AskAnew, AskedAnew, ConversationId, ConversationPage, ConversationView, CountedWords, DecideReview,
-  EffectId, ForgottenHistory, FoundConversations, FoundLines, FoundNames, Having, KeptHistory, KeyPlace, ListApplied, ListConversations, MessageId,
+  EffectId, ForgottenHistory, Exported, ExportFormat, FoundConversations, FoundLines, FoundNames, Having, KeptHistory, KeyPlace, ListApplied, ListConversations, MessageId,
   MonthSpent,
   NoteLinks, NoteList, NotePath, NoteText, Numbered, ProviderTest, SearchText, SendMessage, Settings, Shelf,
   Snapshot, TurnId, TurnSpent, Undone, UndoConflict, UndoScope,
@@ -27,6 +27,13 @@ export interface Host {
   /** Deletes it; for a while it can be brought back as it was. */
   deleteConversation(conversation: ConversationId): Promise<void>;
   restoreConversation(conversation: ConversationId): Promise<void>;
+  /** Writes one conversation, or all, into a file that the user picks under a name to begin with;
+   * `null` when they changed their mind. */
+  exportConversations(
+    conversation: ConversationId | null,
+    format: ExportFormat,
+    name: string,
+  ): Promise<Exported | null>;
   /** Stores the message durably, then resolves with the conversation it went to. */
   sendMessage(request: SendMessage): Promise<ConversationId>;
   /** Stops the running turn. */

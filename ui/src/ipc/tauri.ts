@@ -10,6 +10,7 @@ import type {
   ConversationView,
   CountedWords,
   ForgottenHistory,
+  Exported,
   FoundConversations,
   FoundLines,
   FoundNames,
@@ -43,6 +44,8 @@ export const tauriHost: Host = {
   endConversation: (conversation) => invoke('end_conversation', { conversation }),
   deleteConversation: (conversation) => invoke('delete_conversation', { conversation }),
   restoreConversation: (conversation) => invoke('restore_conversation', { conversation }),
+  exportConversations: (conversation, format, name) =>
+    invoke<Exported | null>('export_conversations', { conversation, format, name }),
   sendMessage: (request) => invoke<ConversationId>('send_message', { request }),
   stop: (conversation) => invoke('stop', { conversation }),
   continueTurn: (conversation) => invoke('continue_turn', { conversation }),

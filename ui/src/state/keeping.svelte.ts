@@ -1,5 +1,5 @@
 /** How the user keeps conversations: named, put away, ended, deleted and brought back. */
-import type { Conversation, ConversationId, Shelf } from '../ipc/bindings';
+import type { Conversation, ConversationId, ExportFormat, Shelf } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
 import { m } from '../messages/messages';
 import type { AppState } from './app.svelte';
@@ -8,7 +8,8 @@ import { userError } from './user-error';
 /** What was done last, and the way back from it. */
 interface Notice {
   readonly words: string;
-  readonly undo: () => Promise<boolean>;
+  /** `null` where nothing has to be taken back. */
+  readonly undo: (() => Promise<boolean>) | null;
 }
 
 export class Keeping {
@@ -94,11 +95,22 @@ export class Keeping {
     this.notice = { words: m.kept_deleted({ title }), undo };
   }
 
+  /** Writes one conversation, or all, into a file that the user picks. */
+  async export(row: Conversation | null, format: ExportFormat): Promise<void> {
+    const name = fileName(row?.title ?? m.export_all_name());
+    await this.#ask(async () => {
+      const exported = await this.#host.exportConversations(row?.id ?? null, format, name);
+      if (!exported) return;
+      const { conversations: count, file } = exported;
+      this.notice = { words: m.kept_exported({ count, file }), undo: null };
+    });
+  }
+
   /** Takes back what the notice tells of. */
   async undoLast(): Promise<void> {
     const done = this.notice;
     this.notice = null;
-    await done?.undo();
+    await done?.undo?.();
   }
 
   dismiss(): void {
@@ -114,4 +126,10 @@ export class Keeping {
       return false;
     }
   }
+}
+
+/** A title as every system takes it for the name of a file. */
+function fileName(title: string): string {
+  const plain = title.replaceAll(/[^\p{L}\p{N} ,()'-]+/gu, ' ').replaceAll(/\s+/g, ' ');
+  return plain.trim().slice(0, 80).trim() || m.export_all_name();
 }

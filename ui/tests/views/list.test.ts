@@ -86,7 +86,14 @@ describe('the list by keyboard', () => {
     menu?.focus();
     await keys.keyboard('{Enter}');
     const names = (await screen.findAllByRole('menuitem')).map((one) => one.textContent.trim());
-    expect(names).toEqual(['Rename F2', 'End', 'Archive', 'Delete Del']);
+    expect(names).toEqual([
+      'Rename F2',
+      'End',
+      'Archive',
+      'Export as Markdown',
+      'Export as JSON',
+      'Delete Del',
+    ]);
     await waitFor(() => expect(screen.getByRole('menuitem', { name: 'Rename' })).toHaveFocus());
     await keys.keyboard('{Escape}');
     expect(menu).toHaveFocus();
@@ -145,6 +152,23 @@ describe('a long list', () => {
   it('says what will stand there when it is empty', async () => {
     await open([]);
     expect(screen.getByTestId('list-empty')).toBeInTheDocument();
+  });
+});
+
+describe('export', () => {
+  it('writes one conversation under its name, and all from the settings', async () => {
+    const long = { ...soup, title: 'Soup: red/green?' };
+    const { host, session, keys } = await open([long, boat]);
+    await keys.click(screen.getAllByTestId('conversation-menu')[0] ?? document.body);
+    await keys.click(await screen.findByRole('menuitem', { name: 'Export as Markdown' }));
+    await screen.findByText('Wrote 1 conversation to Documents/Soup red green.markdown');
+    session.openSettings('vault');
+    await keys.click(await screen.findByText('Export as JSON'));
+    await screen.findByText('Wrote 2 conversations to Documents/Conversations.json');
+    expect(host.asked('exportConversations')).toEqual([
+      { conversation: 'soup', format: 'markdown', name: 'Soup red green' },
+      { conversation: null, format: 'json', name: 'Conversations' },
+    ]);
   });
 });
 

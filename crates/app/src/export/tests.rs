@@ -1,0 +1,218 @@
+//! What is written down of conversations, against a real store and real files.
+
+use std::path::PathBuf;
+
+use protocol::{Ending, Message, NewTurn, Origin, Part, Role, Step, Timestamp, TurnStatus, Usage};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::*;
+
+struct Scene {
+    folder: TempDir,
+    store: Store,
+}
+
+impl Scene {
+    async fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::open(&folder.path().join("vault.db")).await.expect("a store");
+        Self { folder, store }
+    }
+
+    async fn begin(&self, id: &str) {
+        let id = id.into();
+        let made = self.store.create_conversation(&id, "The boat", None, Timestamp(0));
+        made.await.expect("begun");
+    }
+
+    fn message(conversation: &str, id: &str, turn: &str, role: Role, parts: Vec<Part>) -> Message {
+        let (conversation, turn) = (conversation.into(), turn.into());
+        Message { id: id.into(), conversation, turn, role, parts, at: Timestamp(1) }
+    }
+
+    fn asks(conversation: &str, turn: &str, words: &str) -> NewTurn {
+        let parts = vec![
+            Part::Context { text: "The open note is Secret.md.".into() },
+            Part::Text { text: words.into() },
+        ];
+        let message = Self::message(conversation, &format!("{turn}-asks"), turn, Role::User, parts);
+        NewTurn { turn: turn.into(), message, origin: Origin::Window, answers: None }
+    }
+
+    /// A turn with a call, stored and ended.
+    async fn answered(&self, conversation: &str, turn: &str, answer: &str) {
+        self.store.begin_turn(&conversation.into()).await.expect("begun");
+        let arguments = serde_json::json!({ "path": "Boat.md" });
+        let parts = vec![
+            Part::Verbatim { content: serde_json::json!({ "signature": "opaque" }) },
+            Part::Call { id: "look".into(), tool: "read_file".into(), arguments },
+        ];
+        let message =
+            Self::message(conversation, &format!("{turn}-step"), turn, Role::Assistant, parts);
+        let step = Step { message, usage: Usage::default() };
+        self.store.store_step(&turn.into(), &step).await.expect("stored");
+        let result = protocol::CallResult {
+            call: "look".into(),
+            output: "```\nred\n```".into(),
+            is_error: false,
+            reactions: Vec::new(),
+            seen: Vec::new(),
+            whole: None,
+        };
+        let parts = vec![Part::Text { text: answer.into() }];
+        let ending = Ending {
+            status: TurnStatus::Done,
+            results: vec![result],
+            message: Some(Self::message(
+                conversation,
+                &format!("{turn}-end"),
+                turn,
+                Role::Assistant,
+                parts,
+            )),
+            cut: false,
+            question: None,
+            ends_conversation: false,
+            error: None,
+            usage: Usage::default(),
+            at: Timestamp(2),
+        };
+        self.store.finish_turn(&turn.into(), &ending).await.expect("ended");
+    }
+
+    /// A conversation with a question that was put in two ways.
+    async fn with_branches() -> Self {
+        let scene = Self::new().await;
+        scene.begin("c").await;
+        scene.store.submit_turn(&Self::asks("c", "t1", "Which red?")).await.expect("stored");
+        scene.answered("c", "t1", "Vermilion.").await;
+        let other = Self::asks("c", "t2", "Which green?");
+        scene.store.submit_fork(&other, &"t1".into()).await.expect("stored");
+        scene.answered("c", "t2", "Sea green.").await;
+        scene
+    }
+
+    fn export(&self, format: ExportFormat, existing: Existing) -> Export {
+        let file = self.folder.path().join(format!("out.{}", format.ending()));
+        Export { conversation: None, format, file, existing }
+    }
+
+    fn files(&self) -> Vec<PathBuf> {
+        let files = self.folder.path().read_dir().expect("a listing");
+        let mut files: Vec<PathBuf> = files.map(|entry| entry.expect("an entry").path()).collect();
+        files.retain(|file| !file.to_string_lossy().contains("vault.db"));
+        files
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "reads what a test has written")]
+    fn text(export: &Export) -> String {
+        std::fs::read_to_string(&export.file).expect("a file")
+    }
+}
+
+#[tokio::test]
+async fn json_holds_all_that_was_said_with_its_branches_and_nothing_that_was_not() {
+    let scene = Scene::with_branches().await;
+    let export = scene.export(ExportFormat::Json, Existing::Kept);
+    let exported = write(&scene.store, &export).await.expect("written");
+    assert_eq!(exported.conversations, 1);
+    let text = Scene::text(&export);
+    let all: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!((&all["format"], &all["version"]), (&"vaultmate-conversations".into(), &1.into()));
+    let one = &all["conversations"][0];
+    assert_eq!((&one["title"], &one["shown_branch"]), (&"The boat".into(), &1.into()));
+    let branch = serde_json::json!([{ "number": 1, "parent": 0, "instead_of": "t1" }]);
+    assert_eq!(one["branches"], branch);
+    let said: Vec<(i64, &str)> = one["turns"]
+        .as_array()
+        .expect("turns")
+        .iter()
+        .flat_map(|turn| {
+            let branch = turn["branch"].as_i64().expect("a number");
+            let messages = turn["messages"].as_array().expect("messages").iter();
+            messages.map(move |message| (branch, message["text"].as_str().expect("text")))
+        })
+        .filter(|(_, text)| !text.is_empty())
+        .collect();
+    assert_eq!(
+        said,
+        [(0, "Which red?"), (0, "Vermilion."), (1, "Which green?"), (1, "Sea green.")]
+    );
+    let call = &one["turns"][0]["messages"][1]["calls"][0];
+    assert_eq!((&call["tool"], &call["output"]), (&"read_file".into(), &"```\nred\n```".into()));
+    assert!(!text.contains("opaque") && !text.contains("Secret.md"), "{text}");
+}
+
+#[tokio::test]
+async fn markdown_is_read_in_order_and_names_each_variant() {
+    let scene = Scene::with_branches().await;
+    let export = scene.export(ExportFormat::Markdown, Existing::Kept);
+    write(&scene.store, &export).await.expect("written");
+    let text = Scene::text(&export);
+    let order = [
+        "# The boat\n",
+        "2 variants, 2 is shown",
+        "### You\n",
+        "Which red?",
+        "`read_file`: {\"path\":\"Boat.md\"}\n\n````\n```\nred\n```\n````",
+        "### Assistant",
+        "Vermilion.",
+        "## Variant 2\n\n*Goes on from variant 1, instead of turn t1.*",
+        "Which green?",
+        "Sea green.",
+    ];
+    let mut rest = text.as_str();
+    for part in order {
+        let at = rest.find(part).unwrap_or_else(|| panic!("{part:?} is not in {rest}"));
+        rest = &rest[at + part.len()..];
+    }
+    assert!(!text.contains("opaque") && !text.contains("Secret.md"), "{text}");
+}
+
+#[tokio::test]
+async fn a_file_that_is_there_stays_unless_it_shall_be_replaced_and_nothing_is_left_half() {
+    let scene = Scene::with_branches().await;
+    let export = scene.export(ExportFormat::Markdown, Existing::Kept);
+    write(&scene.store, &export).await.expect("written");
+    let before = Scene::text(&export);
+    let refused = write(&scene.store, &export).await.expect_err("it is there");
+    assert!(refused.message.contains("is there already"), "{}", refused.message);
+    let gone = Export {
+        conversation: Some("gone".into()),
+        ..scene.export(ExportFormat::Json, Existing::Kept)
+    };
+    write(&scene.store, &gone).await.expect_err("no such conversation");
+    assert_eq!(scene.files(), std::slice::from_ref(&export.file), "nothing half stays");
+    scene.store.rename(&"c".into(), "The mast").await.expect("renamed");
+    write(&scene.store, &scene.export(ExportFormat::Markdown, Existing::Replaced))
+        .await
+        .expect("replaced");
+    assert_ne!(Scene::text(&export), before);
+    assert_eq!(scene.files(), [export.file]);
+    let nowhere = Export {
+        file: scene.folder.path().join("no/out.md"),
+        ..scene.export(ExportFormat::Markdown, Existing::Kept)
+    };
+    let refused = write(&scene.store, &nowhere).await.expect_err("no such folder");
+    assert!(refused.message.contains("Choose another folder"), "{}", refused.message);
+}
+
+#[tokio::test]
+async fn all_are_written_but_what_was_deleted_and_one_when_one_is_asked_for() {
+    let scene = Scene::new().await;
+    for at in 0..1_203 {
+        scene.begin(&format!("c{at:04}")).await;
+    }
+    scene.store.delete(&"c0007".into(), Timestamp(1)).await.expect("deleted");
+    let export = scene.export(ExportFormat::Json, Existing::Kept);
+    let exported = write(&scene.store, &export).await.expect("written");
+    assert_eq!(exported.conversations, 1_202);
+    let all: Value = serde_json::from_str(&Scene::text(&export)).expect("JSON");
+    assert_eq!(all["conversations"].as_array().map(Vec::len), Some(1_202));
+    let one = Export {
+        conversation: Some("c0042".into()),
+        ..scene.export(ExportFormat::Markdown, Existing::Kept)
+    };
+    assert_eq!(write(&scene.store, &one).await.expect("written").conversations, 1);
+}

@@ -1,0 +1,135 @@
+//! Conversations as the user keeps them, through the whole application and over restarts.
+
+use protocol::request::AskAnew;
+use protocol::shelf::{ListConversations, SaidAt, Shelf};
+use protocol::{AppEvent, ConversationId};
+use serde_json::Value;
+use testkit::story::NOTES;
+use testkit::{Reply, ScriptedModel};
+
+use crate::stage::{Home, Running, asking, keyed, run, users_words, without_model};
+
+async fn listed(running: &Running, shelf: Shelf) -> Vec<String> {
+    let request = ListConversations { shelf, before: None };
+    let page = running.app.list_conversations(&request).await.expect("a page");
+    page.conversations.into_iter().map(|row| row.title).collect()
+}
+
+async fn hits(running: &Running, query: &str) -> usize {
+    running.app.search_said(query).await.expect("searched").found.len()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn names_the_archive_and_deletion_hold_over_a_restart_and_are_told() {
+    let home = Home::new(&NOTES);
+    let running = home.open(without_model()).await;
+    let one = running.say(None, "Where is the turmeric?").await;
+    running.say(None, "Where is the boat?").await;
+    running.app.rename_conversation(&one, "  Spices \n and such ").await.expect("renamed");
+    running.app.put_conversation(&one, Shelf::Archived).await.expect("put away");
+    let told = |event: &AppEvent| match event {
+        AppEvent::ConversationChanged { conversation } if conversation.archived => {
+            Some(conversation.title.clone())
+        }
+        _ => None,
+    };
+    assert_eq!(running.hears("the archived row", told).await, "Spices and such");
+    assert!(running.app.rename_conversation(&one, " ").await.is_err());
+    running.quit().await;
+
+    let running = home.open(without_model()).await;
+    assert_eq!(listed(&running, Shelf::Archived).await, ["Spices and such"]);
+    assert_eq!(listed(&running, Shelf::Open).await, ["Where is the boat?"]);
+    assert_eq!(hits(&running, "turmeric").await, 1, "what is put away is found");
+    running.app.delete_conversation(&one).await.expect("deleted");
+    let gone = |event: &AppEvent| match event {
+        AppEvent::ConversationGone { conversation } => Some(conversation.clone()),
+        _ => None,
+    };
+    assert_eq!(running.hears("that it is gone", gone).await, one);
+    assert!(running.app.conversation(&one).await.is_err());
+    assert_eq!(hits(&running, "turmeric").await, 0);
+    running.quit().await;
+
+    let running = home.open(without_model()).await;
+    assert_eq!(listed(&running, Shelf::Archived).await, Vec::<String>::new());
+    running.app.restore_conversation(&one).await.expect("brought back");
+    assert_eq!(hits(&running, "turmeric").await, 1);
+    running.say(Some(&one), "And the cumin?").await;
+    assert_eq!(listed(&running, Shelf::Open).await, ["Spices and such", "Where is the boat?"]);
+    let never: ConversationId = "nowhere".into();
+    let refused = running.app.restore_conversation(&never).await.expect_err("there is none");
+    assert_eq!(refused.message, "This conversation is not there any more.");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conversation_that_is_being_answered_is_not_deleted() {
+    let model = ScriptedModel::start(vec![Reply::hang()]).await;
+    let home = keyed(&NOTES);
+    let running = home.open(asking(&model)).await;
+    let one = running.send(None, "Tell me", None).await.expect("sent");
+    model.request(1).await;
+    let refused = running.app.delete_conversation(&one).await.expect_err("it works");
+    assert!(refused.message.contains("stop it, or wait for it"), "{}", refused.message);
+    assert!(running.app.end_conversation(&one).await.is_err());
+    running.app.stop(&one).await.expect("stopped");
+    running.app.idle(&one).await.expect("idle");
+    running.app.delete_conversation(&one).await.expect("deleted");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_found_in_a_variant_that_is_not_shown_opens_that_variant() {
+    let replies = ["Vermilion.", "Sea green."].map(Reply::text);
+    let model = ScriptedModel::start(replies.to_vec()).await;
+    let home = keyed(&NOTES);
+    let running = home.open(asking(&model)).await;
+    let one = running.say(None, "Which red?").await;
+    let view = running.view(&one).await;
+    let Some(protocol::conversation::Item::User { id, .. }) = view.items.first() else {
+        panic!("{:?}", view.items)
+    };
+    let request = AskAnew { message: id.clone(), text: Some("Which green?".into()), old: None };
+    running.app.ask_anew(&request).await.expect("asked");
+    running.app.idle(&one).await.expect("idle");
+    assert_eq!(users_words(&running.view(&one).await), ["Which green?"]);
+    let found = running.app.search_said("vermil").await.expect("searched").found;
+    let SaidAt::Item { turn, id } = &found[0].place else { panic!("{found:?}") };
+    let view = running.app.conversation_at(&one, turn).await.expect("a view");
+    assert_eq!(users_words(&view), ["Which red?"]);
+    let shown = view.items.iter().any(|item| {
+        matches!(item, protocol::conversation::Item::Assistant { id: shown, .. } if shown == id)
+    });
+    assert!(shown, "what was found stands there under its id: {:?}", view.items);
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_command_line_exports_and_no_key_is_in_it() {
+    let model = ScriptedModel::start(vec![Reply::text("In the attic.")]).await;
+    let home = keyed(&NOTES);
+    let running = home.open(asking(&model)).await;
+    running.say(None, "Where is the boat?").await;
+    let (vault, file) = (home.notes.root().to_owned(), home.data.root().join("all.json"));
+    let (vault, file) = (vault.to_str().expect("UTF-8"), file.to_str().expect("UTF-8"));
+    let arguments = ["export", "--vault", vault, file];
+    let busy = run(&mut home.cli(&arguments)).await;
+    assert_eq!(busy.code, Some(3), "the window holds the vault: {}", busy.err);
+    running.quit().await;
+    let done = run(&mut home.cli(&arguments)).await;
+    assert_eq!(
+        (done.code, done.out.as_str()),
+        (Some(0), format!("Wrote 1 conversation to {file}.\n").as_str())
+    );
+    let text = std::fs::read_to_string(file).expect("a file");
+    let all: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(all["conversations"][0]["turns"][0]["messages"][1]["text"], "In the attic.");
+    assert!(!text.contains(testkit::scripted_model::KEY), "the key stays where it is");
+    let again = run(&mut home.cli(&arguments)).await;
+    assert_eq!(again.code, Some(1));
+    assert!(again.err.contains("is there already"), "{}", again.err);
+    let unclear = run(&mut home.cli(&["export", "--vault", vault, "all.txt"])).await;
+    assert!(unclear.err.contains("--format"), "{}", unclear.err);
+}
