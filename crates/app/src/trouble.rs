@@ -7,7 +7,9 @@ use vault::{ApplyError, OpenError, VaultError};
 /// A failure of the store.
 pub(crate) fn user_error(error: StoreError) -> UserError {
     let code = match &error {
-        StoreError::AlreadyAnswered { .. } | StoreError::Withdrawn => ErrorCode::Answered,
+        StoreError::AlreadyAnswered { .. } | StoreError::AnsweredSo | StoreError::Withdrawn => {
+            ErrorCode::Answered
+        }
         StoreError::Full { .. } => ErrorCode::Write,
         _ => ErrorCode::Other,
     };

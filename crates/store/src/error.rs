@@ -36,12 +36,15 @@ pub enum StoreError {
         /// What was tried.
         doing: &'static str,
     },
-    /// The question has its answer.
+    /// The question has another answer.
     #[error("this question was already answered with “{answer}”")]
     AlreadyAnswered {
         /// The answer it has, in words.
         answer: String,
     },
+    /// The question has this answer: there is nothing left to do.
+    #[error("this question was already answered with these words")]
+    AnsweredSo,
     /// The question no longer waits, though nobody answered it.
     #[error("this question was withdrawn: send the words as a new message")]
     Withdrawn,

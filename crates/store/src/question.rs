@@ -68,6 +68,7 @@ pub(crate) async fn answer(
     conversation: &ConversationId,
     question: &QuestionId,
     turn: &TurnId,
+    words: &str,
     at: Timestamp,
 ) -> Result<(), Failure> {
     let answered = sqlx::query(
@@ -83,7 +84,10 @@ pub(crate) async fn answer(
     if answered.rows_affected() == 1 {
         return Ok(());
     }
-    Err(Failure::Refused(why_not_open(db, conversation, question).await?))
+    Err(Failure::Refused(match why_not_open(db, conversation, question).await? {
+        StoreError::AlreadyAnswered { answer } if is_same(&answer, words) => StoreError::AnsweredSo,
+        why => why,
+    }))
 }
 
 /// Withdraws the open question of a conversation, if there is one.
@@ -101,6 +105,12 @@ pub(crate) async fn withdraw(
     .execute(db)
     .await?;
     Ok(())
+}
+
+/// Spaces and capitals make no other answer.
+fn is_same(answer: &str, words: &str) -> bool {
+    let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+    plain(answer) == plain(words)
 }
 
 async fn why_not_open(

@@ -21,7 +21,8 @@ impl Store {
     /// Stores a user message and its queued turn, and reopens the conversation if it had ended.
     ///
     /// With `answers` the question is marked as answered; one that no longer waits is refused
-    /// with [`StoreError::AlreadyAnswered`] or [`StoreError::Withdrawn`]; the branch in which it was
+    /// with [`StoreError::AlreadyAnswered`], with [`StoreError::AnsweredSo`] when these words were the
+    /// answer, or with [`StoreError::Withdrawn`]; the branch in which it was
     /// asked is shown from then on. A message from the
     /// window that answers nothing withdraws the open question, and what is offered of a cut turn.
     pub async fn submit_turn(&self, new: &NewTurn) -> Result<(), StoreError> {
@@ -106,7 +107,10 @@ async fn submit(db: &mut SqliteConnection, new: &NewTurn) -> Result<(), Failure>
     turn::insert(db, new).await?;
     message::insert(db, &MessageRow { message: message.clone(), cut: false }).await?;
     match &new.answers {
-        Some(asked) => question::answer(db, &message.conversation, asked, turn, message.at).await,
+        Some(asked) => {
+            let (conversation, words) = (&message.conversation, message.text());
+            question::answer(db, conversation, asked, turn, &words, message.at).await
+        }
         None if new.origin == Origin::Window => {
             taken_up::withdraw(db, &message.conversation).await?;
             Ok(question::withdraw(db, &message.conversation, message.at).await?)

@@ -70,6 +70,20 @@ async fn a_second_answer_is_refused_with_the_first_and_stores_nothing() {
 }
 
 #[tokio::test]
+async fn the_same_answer_again_is_told_apart_from_another_one_over_a_restart() {
+    let story = waiting().await;
+    story.store.submit_turn(&answer("t2", "t1", "The old one", 6)).await.expect("stored");
+    let story = story.restart().await;
+    for words in ["The old one", " the  OLD one\n"] {
+        let again = story.store.submit_turn(&answer("t3", "t1", words, 7)).await;
+        assert!(matches!(again, Err(StoreError::AnsweredSo)), "{again:?}");
+    }
+    let other = story.store.submit_turn(&answer("t3", "t1", "The old ones", 7)).await;
+    assert!(matches!(other, Err(StoreError::AlreadyAnswered { .. })), "{other:?}");
+    assert_eq!(story.store.turn_status(&"t3".into()).await.expect("read"), None);
+}
+
+#[tokio::test]
 async fn of_two_answers_at_once_one_stands() {
     let story = waiting().await;
     let (first, second) = (answer("t2", "t1", "Left", 6), answer("t3", "t1", "Right", 6));
