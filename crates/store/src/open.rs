@@ -30,6 +30,7 @@ fn migrations() -> Vec<Migration> {
         (9, "conversations", include_str!("../migrations/0009_conversations.sql")),
         (10, "hunks", include_str!("../migrations/0010_hunks.sql")),
         (11, "compaction", include_str!("../migrations/0011_compaction.sql")),
+        (12, "lighter_list", include_str!("../migrations/0012_lighter_list.sql")),
     ]
     .into_iter()
     .map(|(version, name, sql)| {
@@ -79,7 +80,7 @@ impl Store {
     }
 }
 
-fn base(file: &Path) -> SqliteConnectOptions {
+pub(crate) fn base(file: &Path) -> SqliteConnectOptions {
     SqliteConnectOptions::new()
         .filename(file)
         .create_if_missing(false)
@@ -106,7 +107,7 @@ async fn migrate(writer: &Writer) -> Result<(), Failure> {
 }
 
 /// Connections live as long as the store: reopening one would only cost.
-fn readers() -> SqlitePoolOptions {
+pub(crate) fn readers() -> SqlitePoolOptions {
     SqlitePoolOptions::new()
         .max_connections(READERS)
         .idle_timeout(None)

@@ -147,35 +147,45 @@ fn unmarked(words: &str) -> (String, Vec<(u32, u32)>) {
     (text, marks)
 }
 
-async fn ended(
-    db: &mut SqliteConnection,
-    limit: u32,
-    words: Option<&[String]>,
-) -> Result<Vec<(Conversation, String)>, sqlx::Error> {
-    let among = match words {
-        None => None,
-        Some(words) => Some(json(&holding_all(db, words).await?)?),
-    };
-    sqlx::query(
+/// The row of the list, and what an ended conversation was about.
+macro_rules! ended {
+    () => {
         "SELECT l.*, coalesce(
              (SELECT p.words FROM passage p WHERE p.conversation = l.id AND p.kind = 'assistant'
               ORDER BY p.number DESC LIMIT 1),
              (SELECT p.words FROM passage p WHERE p.conversation = l.id AND p.kind = 'user'
               ORDER BY p.number LIMIT 1),
              ''
-         ) AS words
-         FROM listed l
-         WHERE l.state = 'ended' AND (?1 IS NULL OR l.id IN (SELECT value FROM json_each(?1)))
-         ORDER BY l.updated_at DESC, l.id DESC LIMIT ?2",
-    )
-    .bind(among)
-    .bind(limit)
-    .try_map(|row: SqliteRow| {
+         ) AS words "
+    };
+}
+
+async fn ended(
+    db: &mut SqliteConnection,
+    limit: u32,
+    words: Option<&[String]>,
+) -> Result<Vec<(Conversation, String)>, sqlx::Error> {
+    let found = match words {
+        None => sqlx::query(concat!(
+            ended!(),
+            "FROM listed l WHERE l.state = 'ended'
+             ORDER BY l.updated_at DESC, l.id DESC LIMIT ?1"
+        ))
+        .bind(limit),
+        Some(words) => sqlx::query(concat!(
+            ended!(),
+            "FROM json_each(?2) holding CROSS JOIN listed l ON l.id = holding.value
+             WHERE l.state = 'ended'
+             ORDER BY l.updated_at DESC, l.id DESC LIMIT ?1"
+        ))
+        .bind(limit)
+        .bind(json(&holding_all(db, words).await?)?),
+    };
+    let row = |row: SqliteRow| {
         let words: String = row.try_get("words")?;
         Ok((conversation::from_row(&row)?, words.chars().take(EXCERPT).collect()))
-    })
-    .fetch_all(db)
-    .await
+    };
+    found.try_map(row).fetch_all(db).await
 }
 
 /// Conversations in which each of the words stands somewhere.

@@ -67,7 +67,7 @@ impl Store {
 
 /// The columns of an effect that happened, where it meets a condition.
 macro_rules! happened {
-    ($condition:literal) => {
+    ($condition:expr) => {
         concat!(
             "SELECT id, change_set, conversation, turn, call, unit, kind, path, target, temp_name,
                  before, after, inode, at, added, removed
@@ -75,6 +75,28 @@ macro_rules! happened {
              WHERE state = 'done' AND ",
             $condition
         )
+    };
+}
+
+/// The effects of a page of sets whose effects meet a condition.
+macro_rules! listed {
+    ($condition:literal) => {
+        happened!(concat!(
+            "change_set IN (
+                 SELECT change_set FROM effect
+                 WHERE ",
+            $condition,
+            " AND state = 'done'
+                     AND NOT EXISTS (
+                         SELECT 1 FROM own_set o
+                         WHERE o.change_set = effect.change_set AND o.by = 'by_hand'
+                     )
+                 GROUP BY change_set
+                 HAVING ?2 IS NULL
+                     OR max(number) < (SELECT max(number) FROM effect WHERE change_set = ?2)
+                 ORDER BY max(number) DESC LIMIT ?3
+             ) ORDER BY number"
+        ))
     };
 }
 
@@ -152,23 +174,17 @@ async fn page(
     before: Option<&ChangeSetId>,
     limit: u32,
 ) -> Result<Vec<Vec<Effect>>, sqlx::Error> {
-    let rows = sqlx::query(happened!(
-        "change_set IN (
-             SELECT change_set FROM effect
-             WHERE state = 'done' AND (?1 IS NULL OR conversation = ?1)
-                 AND change_set NOT IN (SELECT change_set FROM own_set WHERE by = 'by_hand')
-             GROUP BY change_set
-             HAVING ?2 IS NULL
-                 OR max(number) < (SELECT max(number) FROM effect WHERE change_set = ?2)
-             ORDER BY max(number) DESC LIMIT ?3
-         ) ORDER BY number"
-    ))
-    .bind(conversation.map(ConversationId::as_str))
-    .bind(before.map(ChangeSetId::as_str))
-    .bind(limit)
-    .try_map(|row| effect(&row))
-    .fetch_all(db)
-    .await?;
+    let query = match conversation {
+        Some(_) => listed!("turn IN (SELECT turn.id FROM turn WHERE turn.conversation = ?1)"),
+        None => listed!("?1 IS NULL"),
+    };
+    let rows = sqlx::query(query)
+        .bind(conversation.map(ConversationId::as_str))
+        .bind(before.map(ChangeSetId::as_str))
+        .bind(limit)
+        .try_map(|row| effect(&row))
+        .fetch_all(db)
+        .await?;
     let mut sets: Vec<Vec<Effect>> = Vec::new();
     let mut place: BTreeMap<ChangeSetId, usize> = BTreeMap::new();
     for effect in rows.into_iter().rev() {

@@ -124,7 +124,7 @@ pub(crate) async fn of_conversation(
 ) -> Result<Vec<CallRow>, sqlx::Error> {
     sqlx::query(
         "SELECT c.message, c.turn, c.call, c.tool, c.arguments, c.output, c.is_error, c.reactions
-         FROM tool_call c JOIN message m ON m.id = c.message
+         FROM message m CROSS JOIN tool_call c ON c.turn = m.turn AND c.message = m.id
          WHERE m.conversation = ?
          ORDER BY c.message, c.position",
     )
