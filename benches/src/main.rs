@@ -3,6 +3,7 @@
 
 mod bare;
 mod changing;
+mod conversations;
 mod figure;
 mod mcp;
 mod ours;
@@ -20,8 +21,12 @@ use std::process::ExitCode;
 
 use figure::FIGURES;
 
-const USAGE: &str = "usage: bench vault [FIGURE] | bench search FIGURE VAULT… | \
-                     bench ranking CANDIDATE VAULT… | bench turn [FIGURE] [TURNS]";
+const USAGE: &str = "usage: bench vault [FIGURE] | bench conversations [FIGURE] | \
+                     bench search FIGURE VAULT… | bench ranking CANDIDATE VAULT… | \
+                     bench turn [FIGURE] [TURNS]";
+
+/// With a hundred messages each a million.
+const CONVERSATIONS: u64 = 10_000;
 
 fn main() -> ExitCode {
     match begin() {
@@ -39,6 +44,8 @@ fn begin() -> Result<ExitCode, Box<dyn Error>> {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["vault"] => runtime.block_on(vault("")),
         ["vault", figure] => runtime.block_on(vault(figure)),
+        ["conversations"] => runtime.block_on(conversations::print("", CONVERSATIONS)),
+        ["conversations", figure] => runtime.block_on(conversations::print(figure, CONVERSATIONS)),
         ["ranking", candidate, ref vaults @ ..] => {
             let vaults: Vec<PathBuf> = vaults.iter().map(PathBuf::from).collect();
             ranking::print(&vaults, candidate)

@@ -5,3 +5,5 @@
 ALTER TABLE planned_change ADD COLUMN choice TEXT;
 ALTER TABLE planned_change ADD COLUMN edited INTEGER NOT NULL DEFAULT 0 CHECK (edited IN (0, 1));
 ALTER TABLE planned_change ADD COLUMN since INTEGER NOT NULL DEFAULT 0;
+
+PRAGMA user_version = 10;

@@ -17,4 +17,4 @@ CREATE TABLE compaction (
 
 CREATE INDEX compaction_of_conversation ON compaction (conversation);
 
-PRAGMA user_version = 10;
+PRAGMA user_version = 11;
