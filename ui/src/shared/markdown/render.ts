@@ -2,8 +2,10 @@
 import DOMPurify from 'dompurify';
 import remend from 'remend';
 
+import { strays } from '../invisible';
 import { marked } from './dialect';
 import { escapeHtml } from './escape';
+import { markUnseen } from './unseen';
 
 const tags = [
   ...['p', 'br', 'hr', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'blockquote', 'pre', 'code'],
@@ -35,15 +37,21 @@ export function renderOpen(markdown: string): string {
 }
 
 function plain(markdown: string): string {
-  return `<p>${escapeHtml(markdown)}</p>`;
+  return safe(`<p>${escapeHtml(markdown)}</p>`);
 }
 
+const strict = {
+  ALLOWED_TAGS: tags,
+  ALLOWED_ATTR: attributes,
+  ALLOW_DATA_ATTR: false,
+  ALLOW_ARIA_ATTR: false,
+  SANITIZE_NAMED_PROPS: true,
+};
+
 function safe(html: string): string {
-  return DOMPurify.sanitize(html, {
-    ALLOWED_TAGS: tags,
-    ALLOWED_ATTR: attributes,
-    ALLOW_DATA_ATTR: false,
-    ALLOW_ARIA_ATTR: false,
-    SANITIZE_NAMED_PROPS: true,
-  });
+  if (strays(html).length === 0) return DOMPurify.sanitize(html, strict);
+  const holder = document.createElement('div');
+  holder.append(DOMPurify.sanitize(html, { ...strict, RETURN_DOM_FRAGMENT: true }));
+  markUnseen(holder);
+  return holder.innerHTML;
 }
