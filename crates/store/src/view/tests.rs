@@ -228,6 +228,7 @@ fn a_verdict_stands_between_the_turns_it_was_given_between() {
         id: "s@5".into(),
         change_set: "s".into(),
         applied: vec![NotePath::parse("a.md").expect("a path")],
+        edited: Vec::new(),
         rejected: Vec::new(),
         at: Timestamp(5),
     };
@@ -294,6 +295,7 @@ fn any_rows() -> impl Strategy<Value = Rows> {
                 id: format!("s@{at}").into(),
                 change_set: "s".into(),
                 applied: Vec::new(),
+                edited: Vec::new(),
                 rejected: Vec::new(),
                 at: Timestamp(at),
             })
