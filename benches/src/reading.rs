@@ -13,7 +13,7 @@ use llm::registry::ToolRegistry;
 use llm::tool::{Called, ToolContext};
 use protocol::{CallId, ChangeSet, ConversationId, PrivateRules, TurnId};
 use serde_json::json;
-use tools::archive::{Archive, ArchiveError, Ended, Said};
+use tools::archive::{Archive, ArchiveError, Ended, Heard};
 use tools::catalog::{Shelf, catalog};
 use tools::desk::{ActiveNote, Desk};
 use vault::Vault;
@@ -97,6 +97,7 @@ impl ReadFile {
             call: CallId::from("call"),
             overlay: Arc::new(ChangeSet::default()),
             seen: Arc::new(BTreeMap::new()),
+            shows: llm::tool::Shows::default(),
         };
         Ok(Self { tools: catalog(shelf)?, context })
     }
@@ -126,7 +127,7 @@ impl Archive for Bare {
         Ok(Vec::new())
     }
 
-    async fn whole(&self, _: &ConversationId) -> Result<Option<Vec<Said>>, ArchiveError> {
+    async fn whole(&self, _: &ConversationId) -> Result<Option<Heard>, ArchiveError> {
         Ok(None)
     }
 }

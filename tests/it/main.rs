@@ -49,6 +49,7 @@ mod spending;
 mod stage;
 mod stop;
 mod syncs;
+mod taint;
 mod turn_sweep;
 mod undo;
 mod undo_moves;

@@ -1,6 +1,6 @@
 //! What lies around tools that need nothing but notes: no conversation has ended, no note is open.
 
-use ::tools::archive::{Archive, ArchiveError, Ended, Said};
+use ::tools::archive::{Archive, ArchiveError, Ended, Heard};
 use ::tools::desk::{ActiveNote, Desk};
 use async_trait::async_trait;
 use jiff::Zoned;
@@ -33,7 +33,7 @@ impl Archive for Nothing {
         Ok(Vec::new())
     }
 
-    async fn whole(&self, _: &ConversationId) -> Result<Option<Vec<Said>>, ArchiveError> {
+    async fn whole(&self, _: &ConversationId) -> Result<Option<Heard>, ArchiveError> {
         Ok(None)
     }
 }

@@ -163,6 +163,7 @@ async fn remember(
             message: message(&turn, Role::User, asked),
             origin: Origin::Cli,
             answers: None,
+            shown: Vec::new(),
         };
         store.submit_turn(&new).await.map_err(user_error)?;
         store.begin_turn(conversation).await.map_err(user_error)?;

@@ -18,6 +18,14 @@ use crate::trouble::user_error;
 /// So many of the notes that a conversation has read are looked at again at most.
 const LOOKED_AT: usize = 200;
 
+/// What goes along with some words.
+pub(crate) struct Context {
+    /// Ready to be stored before the words.
+    pub(crate) parts: Vec<Part>,
+    /// Notes of which it shows something.
+    pub(crate) shown: Vec<NotePath>,
+}
+
 impl OpenVault {
     /// The context of some words: the block, and what is selected in the open note.
     pub(crate) async fn context_of(
@@ -25,7 +33,7 @@ impl OpenVault {
         conversation: &ConversationId,
         words: &Words,
         verdicts: &[VerdictRow],
-    ) -> Result<Vec<Part>, UserError> {
+    ) -> Result<Context, UserError> {
         let open = self.store.open_change_set(conversation).await.map_err(user_error)?;
         let waiting: Vec<NotePath> = open
             .map(|set| set.planned.into_iter().map(|row| row.change.path).collect())
@@ -46,7 +54,9 @@ impl OpenVault {
             Some(selection) => self.shown_to_models(selection).await?,
             None => None,
         };
-        Ok(std::iter::once(block).chain(selection).collect())
+        let (selected, shown) = selection.unzip();
+        let parts = std::iter::once(block).chain(selected).collect();
+        Ok(Context { parts, shown: shown.into_iter().collect() })
     }
 
     /// What the user decided; of notes that some model must not see only that.
@@ -65,10 +75,14 @@ impl OpenVault {
     }
 
     /// The selection, unless some model must not see the note.
-    async fn shown_to_models(&self, selection: Selection) -> Result<Option<Part>, UserError> {
+    async fn shown_to_models(
+        &self,
+        selection: Selection,
+    ) -> Result<Option<(Part, NotePath)>, UserError> {
         let (vault, path) = (self.keeper.seen_by_any(), selection.note.clone());
         let hidden = aside(move || vault.hides(&path)).await?;
-        Ok((!hidden).then(|| Part::Context { text: context::selection(&selection) }))
+        let part = Part::Context { text: context::selection(&selection) };
+        Ok((!hidden).then_some((part, selection.note)))
     }
 
     /// Notes that are no longer as the conversation has read or written them. Those that wait for

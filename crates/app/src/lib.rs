@@ -52,6 +52,7 @@ mod shown;
 mod spending;
 mod submit;
 mod sum_up;
+mod taint;
 mod trouble;
 mod undo;
 mod verdict;

@@ -26,6 +26,8 @@ pub(crate) struct Facts {
     pub(crate) writable: bool,
     /// `ask --write`, for turns of the command line.
     pub(crate) may_write: bool,
+    /// Whether it touches rules for the assistant after the turn has heard of more than the user.
+    pub(crate) tells_rules: bool,
 }
 
 /// What becomes of it.
@@ -53,6 +55,9 @@ pub(crate) fn decide(facts: &Facts) -> Decision {
     }
     if !facts.writable {
         return Refuse("The folder of notes is read-only: nothing can be changed in it. Say so.");
+    }
+    if facts.tells_rules {
+        return Review;
     }
     if facts.origin == Origin::Cli {
         return if facts.may_write { Apply } else { Review };
@@ -83,6 +88,7 @@ mod tests {
         notes_in_turn: 1,
         writable: true,
         may_write: false,
+        tells_rules: false,
     };
 
     fn check(facts: Facts, expected: Decision) {
@@ -126,6 +132,16 @@ mod tests {
         let cli = Facts { origin: Origin::Cli, effect: Effect::Overwrite, ..PLAIN };
         check(cli, Review);
         check(Facts { may_write: true, ..cli }, Apply);
+    }
+
+    #[test]
+    fn rules_for_the_assistant_that_others_may_have_worded_always_wait() {
+        let told = Facts { tells_rules: true, named: true, mode: Mode::Auto, ..PLAIN };
+        for origin in [Origin::Window, Origin::HubVoice, Origin::Cli] {
+            check(Facts { origin, hub_place: true, may_write: true, ..told }, Review);
+            check(Facts { origin, effect: Effect::Edit, may_write: true, ..told }, Review);
+        }
+        check(Facts { tells_rules: false, ..told }, Apply);
     }
 
     #[test]

@@ -168,7 +168,15 @@ fn cut_result(
         format!("The program was interrupted before {tool} did anything.")
     };
     let is_error = done.is_empty() && !waits;
-    CallResult { call, output, is_error, reactions: Vec::new(), seen: Vec::new(), whole: None }
+    CallResult {
+        call,
+        output,
+        is_error,
+        reactions: Vec::new(),
+        seen: Vec::new(),
+        sources: Vec::new(),
+        whole: None,
+    }
 }
 
 #[cfg(test)]
@@ -207,7 +215,7 @@ mod tests {
                 parts: vec![Part::Text { text: "words".into() }],
                 at: now(),
             };
-            let new = NewTurn { turn, message, origin, answers: None };
+            let new = NewTurn { turn, message, origin, answers: None, shown: Vec::new() };
             store.submit_turn(&new).await.expect("stored");
         }
         recover(&vault, &store, Resume::Ask).await.expect("recovered");

@@ -1,11 +1,16 @@
 //! The changes that wait in a conversation, as they stand before the user.
 
+use std::collections::BTreeSet;
+
 use protocol::request::{DecideReview, NoteVerdict};
-use protocol::{ContentHash, ConversationId, ErrorCode, NoteDiff, NotePath, Review, UserError};
+use protocol::{
+    ContentHash, ConversationId, ErrorCode, NoteDiff, NotePath, Review, Source, TurnId, UserError,
+};
 use store::{OpenChangeSet, PlannedRow, Store, Verdict};
 
 use crate::aside::aside;
 use crate::diff::{Diff, note_diff};
+use crate::taint::{is_rules_file, is_told_by_others};
 use crate::trouble::user_error;
 
 /// What stands before the user in a conversation, if anything.
@@ -15,13 +20,19 @@ pub(crate) async fn standing(
 ) -> Result<Option<Review>, UserError> {
     let open = store.open_change_set(conversation).await.map_err(user_error)?;
     let Some(set) = open else { return Ok(None) };
+    let turns: BTreeSet<&TurnId> = set.planned.iter().map(|row| &row.turn).collect();
+    let mut heard = BTreeSet::new();
+    for turn in turns {
+        heard.extend(store.heard_sources(turn).await.map_err(user_error)?);
+    }
     let conversation = conversation.clone();
-    aside(move || Some(shown(&conversation, &set))).await
+    aside(move || Some(shown(&conversation, &set, heard))).await
 }
 
-fn shown(conversation: &ConversationId, set: &OpenChangeSet) -> Review {
+fn shown(conversation: &ConversationId, set: &OpenChangeSet, heard: BTreeSet<Source>) -> Review {
     let shown = |PlannedRow { change, unit, problem, .. }: &PlannedRow| {
         let Diff { hunks, added, removed } = note_diff(change);
+        let told = |path: &NotePath| is_rules_file(path) && is_told_by_others(path, &heard);
         NoteDiff {
             path: change.path.clone(),
             kind: change.kind(),
@@ -31,6 +42,7 @@ fn shown(conversation: &ConversationId, set: &OpenChangeSet) -> Review {
             removed,
             hunks,
             seen: seen(set, &change.path),
+            rules: told(&change.path) || change.target().is_some_and(told),
             problem: problem.clone(),
         }
     };
@@ -38,7 +50,10 @@ fn shown(conversation: &ConversationId, set: &OpenChangeSet) -> Review {
     for diff in set.planned.iter().map(shown) {
         // A note that is rewritten and moved is one row.
         match notes.iter_mut().find(|note| note.path == diff.path) {
-            Some(note) => (note.kind, note.to, note.unit) = (diff.kind, diff.to, diff.unit),
+            Some(note) => {
+                note.rules |= diff.rules;
+                (note.kind, note.to, note.unit) = (diff.kind, diff.to, diff.unit);
+            }
             None => notes.push(diff),
         }
     }
@@ -47,6 +62,16 @@ fn shown(conversation: &ConversationId, set: &OpenChangeSet) -> Review {
         conversation: conversation.clone(),
         request: set.request.clone(),
         notes,
+        sources: heard.into_iter().filter(|source| is_told_of(source, set)).collect(),
+    }
+}
+
+/// The user knows their own words, that tools were used, and that what changes was read.
+fn is_told_of(source: &Source, set: &OpenChangeSet) -> bool {
+    match source {
+        Source::User | Source::Tool(_) => false,
+        Source::Hub => true,
+        Source::Note(path) => !set.planned.iter().any(|row| row.change.path == *path),
     }
 }
 

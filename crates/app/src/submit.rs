@@ -10,6 +10,7 @@ use protocol::{
 use store::VerdictRow;
 
 use crate::announce::News;
+use crate::briefing::Context;
 use crate::clock::{fresh, now};
 use crate::open_vault::OpenVault;
 use crate::trouble::user_error;
@@ -81,7 +82,7 @@ impl OpenVault {
         words: &Words,
     ) -> Result<Prepared, UserError> {
         let told = self.store.untold_verdicts(conversation).await.map_err(user_error)?;
-        let mut parts = self.context_of(conversation, words, &told).await?;
+        let Context { mut parts, shown } = self.context_of(conversation, words, &told).await?;
         if let Some(question) = &words.answers {
             parts.push(Part::Answers { question: question.clone() });
         }
@@ -103,6 +104,7 @@ impl OpenVault {
             message,
             origin: words.origin,
             answers: words.answers.clone(),
+            shown,
         };
         Ok(Prepared { new, told })
     }

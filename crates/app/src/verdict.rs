@@ -176,6 +176,9 @@ async fn apply(
     let mut done = Vec::new();
     if !changes.is_empty() {
         let order = Order { change_set: set.id.clone(), changes };
+        let made: Vec<_> =
+            order.changes.iter().map(|one| (one.turn.clone(), &one.change)).collect();
+        open.store.pass_on_taint(&made).await.map_err(user_error)?;
         let halt = open.applying(conversation);
         let applied = open
             .indexing

@@ -36,6 +36,7 @@ pub mod service;
 mod session;
 pub mod shorten;
 mod shown;
+mod shows;
 mod sse;
 mod tls;
 mod tokens;

@@ -1,7 +1,7 @@
 //! Drives one turn: carries out what the rule book says, in order, each step durable before the
 //! next is visible.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
 
 use futures_util::{FutureExt as _, StreamExt as _};
@@ -59,7 +59,8 @@ pub(crate) async fn run(
     parts.host.tell(turn, TurnEvent::Began);
     let halt = Halt { shutdown: &parts.cancel, stop };
     let results = Results::Whole;
-    let place = Place { parts, turn, question: Uuid::now_v7().into(), results };
+    let shows = BTreeMap::new();
+    let place = Place { parts, turn, question: Uuid::now_v7().into(), results, shows };
     let setup = match halt.or(parts.host.setup(turn)).await {
         Ok(Ok(setup)) => setup,
         Ok(Err(error)) => return unasked(&place, Finish::failed(error)).await,

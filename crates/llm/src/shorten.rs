@@ -103,6 +103,7 @@ mod tests {
             is_error: false,
             reactions: Vec::new(),
             seen: Vec::new(),
+            sources: Vec::new(),
             whole: None,
         }
     }

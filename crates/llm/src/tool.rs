@@ -9,6 +9,8 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 
+pub use crate::shows::Shows;
+
 /// What a tool may do to the world: what may run in parallel, and what policy asks about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Effect {
@@ -53,6 +55,8 @@ pub struct ToolContext {
     pub overlay: Arc<ChangeSet>,
     /// The content of each note as this conversation last read it.
     pub seen: Arc<BTreeMap<NotePath, ContentHash>>,
+    /// Where a tool notes whose words it shows.
+    pub shows: Shows,
 }
 
 /// What a call came to.

@@ -40,6 +40,7 @@ pub(crate) fn refused(call: CallId, output: impl Into<String>) -> CallResult {
         is_error: true,
         reactions: Vec::new(),
         seen: Vec::new(),
+        sources: Vec::new(),
         whole: None,
     }
 }

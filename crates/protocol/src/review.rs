@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::request::{DecideReview, NoteVerdict, Verdict};
-use crate::{CallId, ChangeKind, ChangeSetId, ConversationId, NotePath};
+use crate::{CallId, ChangeKind, ChangeSetId, ConversationId, NotePath, Source};
 
 /// Changes that wait for a verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
@@ -18,6 +18,8 @@ pub struct Review {
     pub request: String,
     /// One diff a note, in the order they were planned.
     pub notes: Vec<NoteDiff>,
+    /// The hub and the notes of which something was read before they were planned.
+    pub sources: Vec<Source>,
 }
 
 impl Review {
@@ -59,6 +61,8 @@ pub struct NoteDiff {
     pub hunks: Vec<Hunk>,
     /// Names exactly these changes, for the verdict on them.
     pub seen: String,
+    /// Whether it words rules for the assistant after more was read than the user's own words.
+    pub rules: bool,
     /// Why it could not be applied when it was tried, in words.
     pub problem: Option<String>,
 }

@@ -1,23 +1,42 @@
-//! Where something in a conversation came from.
+//! Where something that a model was told comes from. It follows from the channel or the file, never
+//! from what the words say.
 
 use std::fmt;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use ts_rs::TS;
 
-use crate::{NotePath, PathError};
+use crate::{NotePath, Origin};
 
-/// A source, as text: `user`, `hub`, `note:PATH`, `tool:NAME`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+/// Where it comes from. As text: `user`, `hub`, `note:PATH`, `tool:NAME`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
+#[serde(into = "String", try_from = "String")]
+#[ts(type = "string")]
 pub enum Source {
     /// The user, in the window or on the command line.
     User,
-    /// A message that came over the hub.
+    /// The hub, or a channel that is not known; also a note that came of it.
     Hub,
-    /// A note that was read.
+    /// A note of the vault.
     Note(NotePath),
-    /// A tool's result.
+    /// A tool's own words.
     Tool(String),
+}
+
+/// A text that names no source.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("“{0}” names no source")]
+pub struct NoSource(String);
+
+impl From<Origin> for Source {
+    fn from(origin: Origin) -> Self {
+        match origin {
+            Origin::Window | Origin::Cli => Self::User,
+            Origin::HubText | Origin::HubVoice | Origin::Unknown => Self::Hub,
+        }
+    }
 }
 
 impl fmt::Display for Source {
@@ -31,34 +50,32 @@ impl fmt::Display for Source {
     }
 }
 
+impl FromStr for Source {
+    type Err = NoSource;
+
+    fn from_str(text: &str) -> Result<Self, NoSource> {
+        let wrong = || NoSource(text.to_owned());
+        match text.split_once(':') {
+            None if text == "user" => Ok(Self::User),
+            None if text == "hub" => Ok(Self::Hub),
+            Some(("note", path)) => NotePath::parse(path).map(Self::Note).map_err(|_| wrong()),
+            Some(("tool", name)) => Ok(Self::Tool(name.to_owned())),
+            _ => Err(wrong()),
+        }
+    }
+}
+
 impl From<Source> for String {
     fn from(source: Source) -> Self {
         source.to_string()
     }
 }
 
-/// A text that names no source.
-#[derive(Debug, thiserror::Error)]
-pub enum NoSource {
-    /// It has none of the four forms.
-    #[error("`{0}` is no source: it is user, hub, note:PATH or tool:NAME")]
-    Unknown(String),
-    /// The note's path is none.
-    #[error(transparent)]
-    Path(#[from] PathError),
-}
-
 impl TryFrom<String> for Source {
     type Error = NoSource;
 
     fn try_from(text: String) -> Result<Self, NoSource> {
-        match text.split_once(':') {
-            None if text == "user" => Ok(Self::User),
-            None if text == "hub" => Ok(Self::Hub),
-            Some(("note", path)) => Ok(Self::Note(NotePath::parse(path)?)),
-            Some(("tool", name)) => Ok(Self::Tool(name.to_owned())),
-            _ => Err(NoSource::Unknown(text)),
-        }
+        text.parse()
     }
 }
 
@@ -67,13 +84,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_source_is_read_as_it_is_written_and_nothing_else_is_one() {
-        let note = NotePath::parse("Plans/a:b.md").expect("a path");
-        for source in [Source::User, Source::Hub, Source::Note(note), Source::Tool("x".into())] {
-            assert_eq!(Source::try_from(source.to_string()).expect("a source"), source);
-        }
-        for text in ["", "model", "note:../a.md", "user:"] {
-            assert!(Source::try_from(text.to_owned()).is_err(), "{text}");
+    fn a_source_is_read_as_it_was_written() {
+        let note = NotePath::parse("Notes/a: b.md").expect("a path");
+        let all = [Source::User, Source::Hub, Source::Note(note), Source::Tool("read_file".into())];
+        let text = serde_json::to_string(&all).expect("JSON");
+        assert_eq!(text, r#"["user","hub","note:Notes/a: b.md","tool:read_file"]"#);
+        assert_eq!(serde_json::from_str::<Vec<Source>>(&text).expect("sources"), all);
+        for wrong in ["", "Hub", "note:../x", "memory:x"] {
+            assert!(wrong.parse::<Source>().is_err(), "{wrong}");
         }
     }
 }

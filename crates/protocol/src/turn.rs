@@ -5,7 +5,7 @@ use ts_rs::TS;
 
 use crate::{
     CallId, ContentHash, ConversationId, Message, MessageId, NotePath, Origin, Question,
-    QuestionId, Reaction, Timestamp, TurnId, UserError,
+    QuestionId, Reaction, Source, Timestamp, TurnId, UserError,
 };
 
 /// Where a turn stands. Everything after `Running` is terminal.
@@ -72,6 +72,8 @@ pub struct NewTurn {
     pub origin: Origin,
     /// The question it answers, if it does.
     pub answers: Option<QuestionId>,
+    /// Notes whose words go along with it.
+    pub shown: Vec<NotePath>,
 }
 
 /// A turn that has not reached a terminal status.
@@ -115,6 +117,8 @@ pub struct CallResult {
     pub reactions: Vec<Reaction>,
     /// Contents that the conversation has now read, by note.
     pub seen: Vec<(NotePath, ContentHash)>,
+    /// Where what it tells comes from.
+    pub sources: Vec<Source>,
     /// All of it, when `output` is only its beginning.
     pub whole: Option<WholeResult>,
 }

@@ -31,7 +31,7 @@ use protocol::{
     AppEvent, CallId, ChangeKind, ChangeSetId, Conversation, ConversationId, ConversationState,
     EffectId, ErrorCode, HubState, HubStatus, MessageId, Mode, NoteDiff, NotePath, Numbered,
     Origin, Passage, ProviderKind, Question, QuestionId, Reaction, Resume, Review, Settings,
-    Snapshot, Timestamp, TurnId, TurnStatus, Usage, UserError, reaction::Why,
+    Snapshot, Source, Timestamp, TurnId, TurnStatus, Usage, UserError, reaction::Why,
 };
 use ts_rs::{Config, TS};
 
@@ -65,6 +65,7 @@ fn bindings() -> String {
         EffectId,
         QuestionId,
         NotePath,
+        Source,
         Timestamp,
         Origin,
         TurnStatus,

@@ -33,6 +33,7 @@ mod plans;
 mod question;
 mod queued;
 mod shelf;
+mod source;
 mod taken_up;
 mod tool_call;
 mod transcript;

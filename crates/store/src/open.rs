@@ -31,6 +31,7 @@ fn migrations() -> Vec<Migration> {
         (10, "hunks", include_str!("../migrations/0010_hunks.sql")),
         (11, "compaction", include_str!("../migrations/0011_compaction.sql")),
         (12, "lighter_list", include_str!("../migrations/0012_lighter_list.sql")),
+        (13, "source", include_str!("../migrations/0013_source.sql")),
     ]
     .into_iter()
     .map(|(version, name, sql)| {

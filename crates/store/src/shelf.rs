@@ -165,6 +165,9 @@ const REMOVING: [&str; 15] = [
     "DELETE FROM branch WHERE conversation = ?1",
     "DELETE FROM message WHERE conversation = ?1",
     "DELETE FROM passage WHERE conversation = ?1",
+    // The ledger goes on naming the sources of its turns.
+    "DELETE FROM source WHERE turn IN (SELECT id FROM turn WHERE conversation = ?1)
+         AND turn NOT IN (SELECT turn FROM effect)",
     "DELETE FROM turn WHERE conversation = ?1",
     "DELETE FROM conversation WHERE id = ?1",
 ];

@@ -13,7 +13,7 @@ use sqlx::{Row, SqliteConnection};
 use crate::column::{Columns, json};
 use crate::commit::read;
 use crate::error::Failure;
-use crate::{Store, StoreError, branch, whole_result};
+use crate::{Store, StoreError, branch, source, whole_result};
 
 /// What a model is told about a call that nobody answered before its turn ended.
 const NEVER_RUN: &str = "Not run: the turn ended before this call.";
@@ -97,6 +97,7 @@ pub(crate) async fn answer(
         if stored.rows_affected() == 0 {
             return Err(Failure::not_found("stored call", &result.call));
         }
+        source::add(db, turn, &result.sources).await?;
         if let Some(whole) = &result.whole {
             whole_result::insert(db, turn, &result.call, whole).await?;
         }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use protocol::{
     CallResult, ConversationId, ConversationState, Ending, Message, MessageId, NewTurn, OpenTurn,
-    Origin, Part, Role, Step, TurnId,
+    Origin, Part, Role, Source, Step, TurnId,
 };
 use sqlx::SqliteConnection;
 
@@ -13,8 +13,8 @@ use crate::error::Failure;
 use crate::message::MessageRow;
 use crate::outbox::OutboxPush;
 use crate::{
-    Store, StoreError, branch, conversation, inbox, message, outbox, question, taken_up, tool_call,
-    turn, usage,
+    Store, StoreError, branch, conversation, inbox, message, outbox, question, source, taken_up,
+    tool_call, turn, usage,
 };
 
 impl Store {
@@ -106,6 +106,9 @@ async fn submit(db: &mut SqliteConnection, new: &NewTurn) -> Result<(), Failure>
     }
     turn::insert(db, new).await?;
     message::insert(db, &MessageRow { message: message.clone(), cut: false }).await?;
+    let shown = new.shown.iter().cloned().map(Source::Note);
+    let sources: Vec<Source> = std::iter::once(new.origin.into()).chain(shown).collect();
+    source::add(db, turn, &sources).await?;
     match &new.answers {
         Some(asked) => {
             let (conversation, words) = (&message.conversation, message.text());
@@ -125,7 +128,8 @@ async fn submit_instead(
     instead_of: &TurnId,
 ) -> Result<(), Failure> {
     branch::fork(db, &new.message.conversation, instead_of).await?;
-    submit(db, new).await
+    submit(db, new).await?;
+    Ok(source::inherit_of(db, &new.turn, instead_of).await?)
 }
 
 async fn begin(
@@ -133,7 +137,8 @@ async fn begin(
     conversation: &ConversationId,
 ) -> Result<Option<OpenTurn>, Failure> {
     let begun = turn::begin(db, conversation).await?;
-    if begun.is_some() {
+    if let Some(turn) = &begun {
+        source::inherit(db, conversation, &turn.turn).await?;
         // The turn before it may have ended the conversation.
         conversation::store_state(db, conversation, ConversationState::Active).await?;
     }

@@ -1,7 +1,9 @@
 //! Conversations that have ended, as `get_conversation` looks them up.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
-use protocol::{ConversationId, Role, Timestamp};
+use protocol::{ConversationId, Role, Source, Timestamp};
 use thiserror::Error;
 
 /// The archive could not be read; the sentence says what failed.
@@ -20,6 +22,17 @@ pub struct Ended {
     pub ended_at: Timestamp,
     /// What it was about, in a few sentences at most.
     pub gist: String,
+    /// Where what was told in it comes from.
+    pub sources: BTreeSet<Source>,
+}
+
+/// What was said in an ended conversation.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Heard {
+    /// The words, oldest first.
+    pub said: Vec<Said>,
+    /// Where what was told in it comes from.
+    pub sources: BTreeSet<Source>,
 }
 
 /// One thing that was said, without tool calls and their results.
@@ -51,6 +64,6 @@ pub trait Archive: Send + Sync {
         handle: &str,
     ) -> Result<Option<String>, ArchiveError>;
 
-    /// One in full, oldest words first; `None` when there is none with this id or it goes on.
-    async fn whole(&self, id: &ConversationId) -> Result<Option<Vec<Said>>, ArchiveError>;
+    /// One in full; `None` when there is none with this id or it goes on.
+    async fn whole(&self, id: &ConversationId) -> Result<Option<Heard>, ArchiveError>;
 }

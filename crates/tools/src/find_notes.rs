@@ -52,15 +52,18 @@ impl Tool for FindNotes {
 
     async fn run(&self, input: FindNotesInput, context: &ToolContext) -> ToolOutcome {
         match self.find(&input, context).await {
-            Ok(ranked) => ToolOutcome {
-                output: words(&input.query, &ranked),
-                reactions: vec![Reaction::Passages {
-                    query: input.query,
-                    passages: ranked.passages,
-                    total: ranked.notes,
-                }],
-                ..ToolOutcome::default()
-            },
+            Ok(ranked) => {
+                ranked.passages.iter().for_each(|passage| context.shows.note(&passage.path));
+                ToolOutcome {
+                    output: words(&input.query, &ranked),
+                    reactions: vec![Reaction::Passages {
+                        query: input.query,
+                        passages: ranked.passages,
+                        total: ranked.notes,
+                    }],
+                    ..ToolOutcome::default()
+                }
+            }
             Err(failure) => ToolOutcome::failed(failure.0),
         }
     }

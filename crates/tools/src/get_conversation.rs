@@ -46,19 +46,22 @@ impl Tool for GetConversation {
     const EFFECT: Effect = Effect::Read;
     type Input = GetConversationInput;
 
-    async fn run(&self, input: GetConversationInput, _: &ToolContext) -> ToolOutcome {
+    async fn run(&self, input: GetConversationInput, context: &ToolContext) -> ToolOutcome {
         let answer = match &input.conversation_id {
-            Some(id) => self.whole(id.trim()).await,
-            None => self.listed(&input).await,
+            Some(id) => self.whole(id.trim(), context).await,
+            None => self.listed(&input, context).await,
         };
         answer.unwrap_or_else(|error| ToolOutcome::failed(error.to_string()))
     }
 }
 
 impl GetConversation {
-    async fn whole(&self, id: &str) -> Result<ToolOutcome, ArchiveError> {
+    async fn whole(&self, id: &str, context: &ToolContext) -> Result<ToolOutcome, ArchiveError> {
         Ok(match self.archive.whole(&ConversationId::from(id)).await? {
-            Some(said) => ToolOutcome::ok(transcript(&said)),
+            Some(heard) => {
+                heard.sources.into_iter().for_each(|source| context.shows.add(source));
+                ToolOutcome::ok(transcript(&heard.said))
+            }
             None => ToolOutcome::failed(format!(
                 "No ended conversation has the id `{id}`.\nCall without conversation_id to list \
                  the latest with their ids."
@@ -66,13 +69,19 @@ impl GetConversation {
         })
     }
 
-    async fn listed(&self, input: &GetConversationInput) -> Result<ToolOutcome, ArchiveError> {
+    async fn listed(
+        &self,
+        input: &GetConversationInput,
+        context: &ToolContext,
+    ) -> Result<ToolOutcome, ArchiveError> {
         let limit = input.list_recent.clamp(1, MOST);
         let query = input.query.as_deref().map(str::trim).filter(|query| !query.is_empty());
         let found = match query {
             Some(query) => self.archive.search(query, limit).await?,
             None => self.archive.recent(limit).await?,
         };
+        let sources = found.iter().flat_map(|one| &one.sources);
+        sources.for_each(|source| context.shows.add(source.clone()));
         Ok(ToolOutcome::ok(match (found.as_slice(), query) {
             ([], None) => "No conversation has ended yet.".to_owned(),
             ([], Some(query)) => format!(

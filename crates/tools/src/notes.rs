@@ -67,6 +67,7 @@ impl Notes {
             && let Some(note) = self.vault.at_hand(self.meant(asked).trim())
         {
             let Note { path, bytes, hash, .. } = note;
+            context.shows.note(&path);
             return Ok(Current { path, bytes, hash, waiting: false });
         }
         let path = self.path_of(asked, context).await?;
@@ -316,6 +317,7 @@ impl Notes {
             Seen::Planned(bytes) => {
                 let bytes = bytes.to_vec();
                 let hash = ContentHash::of(&bytes);
+                context.shows.note(&path);
                 return Ok(Current { path, bytes, hash, waiting: true });
             }
             Seen::Gone => return Err(gone(&path)),
@@ -324,6 +326,7 @@ impl Notes {
         let vault = self.vault.clone();
         let note =
             off_thread(move || vault.read(&before)).await?.map_err(|error| failure(&error))?;
+        context.shows.note(&note.path);
         let path = if waiting { path } else { note.path };
         Ok(Current { path, bytes: note.bytes, hash: note.hash, waiting })
     }

@@ -58,11 +58,14 @@ impl Tool for SearchFiles {
     async fn run(&self, input: SearchFilesInput, context: &ToolContext) -> ToolOutcome {
         let pattern = input.pattern.clone();
         match self.search(input, context).await {
-            Ok(found) => ToolOutcome {
-                output: words(&pattern, &found),
-                reactions: vec![Reaction::Searched { query: pattern, hits: found.total }],
-                ..ToolOutcome::default()
-            },
+            Ok(found) => {
+                found.hits.iter().for_each(|hit| context.shows.note(&hit.path));
+                ToolOutcome {
+                    output: words(&pattern, &found),
+                    reactions: vec![Reaction::Searched { query: pattern, hits: found.total }],
+                    ..ToolOutcome::default()
+                }
+            }
             Err(failure) => ToolOutcome::failed(failure.0),
         }
     }

@@ -87,6 +87,7 @@ impl Scene {
             call: CallId::from(ONE),
             overlay: Arc::default(),
             seen: Arc::new(seen),
+            shows: llm::tool::Shows::default(),
         };
         match registry.call(tool, arguments, &context).await {
             llm::tool::Called::Planned(_, plan) => Ok(plan.change_set.changes().cloned().collect()),

@@ -43,6 +43,11 @@ export type QuestionId = string;
 export type NotePath = string;
 
 /**
+ * Where it comes from. As text: `user`, `hub`, `note:PATH`, `tool:NAME`.
+ */
+export type Source = string;
+
+/**
  * Milliseconds since 1970-01-01T00:00:00Z.
  */
 export type Timestamp = number;
@@ -973,6 +978,10 @@ hunks: Array<Hunk>,
  */
 seen: string, 
 /**
+ * Whether it words rules for the assistant after more was read than the user's own words.
+ */
+rules: boolean, 
+/**
  * Why it could not be applied when it was tried, in words.
  */
 problem: string | null, };
@@ -996,7 +1005,11 @@ request: string,
 /**
  * One diff a note, in the order they were planned.
  */
-notes: Array<NoteDiff>, };
+notes: Array<NoteDiff>, 
+/**
+ * The hub and the notes of which something was read before they were planned.
+ */
+sources: Array<Source>, };
 
 /**
  * Why changes were applied.

@@ -17,7 +17,7 @@ async fn with_a_queued_turn(store: &Store) -> OpenTurn {
         parts: vec![Part::Text { text: "words".into() }],
         at: Timestamp(1),
     };
-    let new = NewTurn { turn, message, origin: Origin::Window, answers: None };
+    let new = NewTurn { turn, message, origin: Origin::Window, answers: None, shown: Vec::new() };
     store.submit_turn(&new).await.expect("stored");
     store.open_turns().await.expect("read").pop().expect("a turn")
 }

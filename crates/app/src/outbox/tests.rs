@@ -76,6 +76,7 @@ fn what_was_said_is_told_once_and_only_if_it_was_delivered() {
         is_error: false,
         reactions: Vec::new(),
         seen: Vec::new(),
+        sources: Vec::new(),
         whole: None,
     };
     let with_result = Ending { results: vec![result], ..done };

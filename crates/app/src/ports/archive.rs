@@ -1,11 +1,12 @@
 //! `tools`' archive: ended conversations, kept in the store.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use protocol::{Conversation, ConversationId, ConversationState, Message, Part, TurnId};
+use protocol::{Conversation, ConversationId, ConversationState, Message, Part, Source, TurnId};
 use store::{Store, StoreError};
-use tools::archive::{Archive, ArchiveError, Ended, Said};
+use tools::archive::{Archive, ArchiveError, Ended, Heard, Said};
 
 use crate::privacy::{Keeper, Withheld};
 
@@ -40,13 +41,14 @@ impl Archive for StoreArchive {
         }))
     }
 
-    async fn whole(&self, id: &ConversationId) -> Result<Option<Vec<Said>>, ArchiveError> {
+    async fn whole(&self, id: &ConversationId) -> Result<Option<Heard>, ArchiveError> {
         let found = self.store.conversation(id).await.map_err(told)?;
         if found.is_none_or(|conversation| conversation.state != ConversationState::Ended) {
             return Ok(None);
         }
         let (history, _) = self.heard(id).await?;
-        Ok(Some(history.iter().filter_map(said).collect()))
+        let said = history.iter().filter_map(said).collect();
+        Ok(Some(Heard { said, sources: self.sources(id).await? }))
     }
 }
 
@@ -56,17 +58,25 @@ impl StoreArchive {
         let mut all = Vec::new();
         for row in rows {
             let (_, withheld) = self.heard(&row.0.id).await?;
+            let sources = self.sources(&row.0.id).await?;
             match (withheld, query) {
-                (Withheld::Nothing, _) => all.push(ended(row)),
+                (Withheld::Nothing, _) => all.push(Ended { sources, ..ended(row) }),
                 // That it was found would tell what is in it.
                 (Withheld::Something, Some(_)) => {}
                 (Withheld::Something, None) => {
                     let gist = "Withheld: it may tell of notes that are private.".to_owned();
-                    all.push(Ended { gist, ..ended(row) });
+                    all.push(Ended { gist, sources, ..ended(row) });
                 }
             }
         }
         Ok(all)
+    }
+
+    async fn sources(&self, id: &ConversationId) -> Result<BTreeSet<Source>, ArchiveError> {
+        match self.store.last_turn(id).await.map_err(told)? {
+            Some(last) => self.store.heard_sources(&last).await.map_err(told),
+            None => Ok(BTreeSet::new()),
+        }
     }
 
     /// All that was said in a conversation, as those may hear it who ask.
@@ -84,6 +94,7 @@ fn ended((conversation, gist): (Conversation, String)) -> Ended {
         title: conversation.title,
         ended_at: conversation.updated_at,
         gist,
+        sources: BTreeSet::new(),
     }
 }
 

@@ -29,6 +29,7 @@ use crate::ports::desk::OpenNote;
 use crate::ports::ledger::StoreLedger;
 use crate::privacy::Keeper;
 use crate::purpose::Purpose;
+use crate::taint::{self, RULES_WAIT, is_rules_file};
 use crate::trouble::{not_applied, user_error};
 
 /// The changes of one vault.
@@ -76,16 +77,20 @@ impl Changes for VaultChanges {
         stop: &CancellationToken,
     ) -> Verdict {
         let _alone = self.deciding.lock().await;
-        let judged = match self.facts(turn, effect, &plan).await {
-            Ok(facts) => decide(&facts),
+        let facts = match self.facts(turn, effect, &plan).await {
+            Ok(facts) => facts,
             Err(error) => return refused(error.message),
         };
+        let judged = decide(&facts);
         let outcome = match judged {
             Decision::Apply => self.apply(turn, call, &plan, stop).await,
             Decision::Review => self.hold(turn, call, &plan).await,
             Decision::Refuse(why) => Err(UserError::other(why)),
         };
         let mut verdict = outcome.unwrap_or_else(|error| refused(error.message));
+        if facts.tells_rules && judged == Decision::Review && !verdict.is_error {
+            verdict.output.push_str(RULES_WAIT);
+        }
         // A plan may keep links in notes that the model does not see.
         let told = self.keeper.redacted(&turn.turn, verdict.output).await;
         verdict.output = told.unwrap_or_else(|error| error.message);
@@ -133,7 +138,20 @@ impl VaultChanges {
             notes_in_turn: notes.len(),
             writable,
             may_write: self.purpose.may_write(),
+            tells_rules: self.tells_rules(turn, plan).await?,
         })
+    }
+
+    /// Whether it words rules for the assistant after more was heard than the user.
+    async fn tells_rules(&self, turn: &OpenTurn, plan: &Plan) -> Result<bool, UserError> {
+        let is_rules = |change: &Change| {
+            is_rules_file(&change.path) || change.target().is_some_and(is_rules_file)
+        };
+        if !plan.change_set.changes().any(is_rules) {
+            return Ok(false);
+        }
+        let heard = self.store.heard_sources(&turn.turn).await.map_err(user_error)?;
+        Ok(taint::tells_rules(&plan.change_set, &heard))
     }
 
     async fn apply(
@@ -151,6 +169,9 @@ impl VaultChanges {
             unit: unit.clone(),
         });
         let order = Order { change_set: fresh(), changes: changes.collect() };
+        let made: Vec<_> =
+            order.changes.iter().map(|one| (one.turn.clone(), &one.change)).collect();
+        self.store.pass_on_taint(&made).await.map_err(user_error)?;
         let set = order.change_set.clone();
         let applied = self.carry_out(order, stop).await?;
         if !applied.done.is_empty() {

@@ -19,6 +19,7 @@ use crate::privacy::Keeper;
 use crate::profile::{Layers, Registered, RunKind};
 use crate::provider::{Answering, Chosen, Vendor};
 use crate::spending::{self, Gate};
+use crate::taint::RULES_FILES;
 use crate::trouble::user_error;
 
 /// Output cap of one answer, in tokens.
@@ -29,9 +30,6 @@ const WINDOW: u32 = 200_000;
 
 /// The same for models on this computer of which nothing is known.
 const LOCAL_WINDOW: u32 = 32_768;
-
-/// Files with hints about how the notes are organised; the first that is there is read.
-const HOUSE_RULES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 
 /// Decides for the turns of one vault.
 pub(crate) struct AppHost {
@@ -190,7 +188,7 @@ impl AppHost {
         Ok(nobody || failed_before)
     }
 
-    /// The hints at the top of the folder. A file of that name deeper down is about something else.
+    /// The hints at the top of the folder; the first file that is there is read. A file of that name deeper down is about something else.
     async fn house_rules(&self) -> Result<Option<HouseRules>, UserError> {
         let vault = self.keeper.seen();
         let read = move |file| {
@@ -198,6 +196,6 @@ impl AppHost {
             let text = String::from_utf8(note.bytes).ok()?;
             (!text.trim().is_empty()).then_some(HouseRules { file, text })
         };
-        aside(move || HOUSE_RULES.into_iter().find_map(read)).await
+        aside(move || RULES_FILES.into_iter().find_map(read)).await
     }
 }

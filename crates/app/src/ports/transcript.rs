@@ -167,7 +167,13 @@ mod tests {
             parts: vec![Part::Text { text: "words".into() }],
             at: Timestamp(1),
         };
-        NewTurn { turn: TurnId::from(turn), message, origin: Origin::Window, answers: None }
+        NewTurn {
+            turn: TurnId::from(turn),
+            message,
+            origin: Origin::Window,
+            answers: None,
+            shown: Vec::new(),
+        }
     }
 
     #[tokio::test]

@@ -80,6 +80,7 @@ fn context() -> ToolContext {
         call: "call".into(),
         overlay: Arc::new(ChangeSet::default()),
         seen: Arc::new(BTreeMap::new()),
+        shows: crate::tool::Shows::default(),
     }
 }
 

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use protocol::CallId;
 use protocol::fault::point;
+use protocol::{CallId, Source};
 use tokio::task::JoinSet;
 
 use super::{Flow, Run, one};
 use crate::changes::Surroundings;
 use crate::host::TurnEvent;
 use crate::model::ToolCall;
-use crate::tool::{Called, ToolContext, ToolOutcome};
+use crate::tool::{Called, Shows, ToolContext, ToolOutcome};
 use crate::turn::TurnInput;
 use crate::wording;
 
@@ -66,6 +66,10 @@ impl Run<'_> {
             let context = self.context(call.id.clone(), &around);
             let registry = self.place.parts.registry.clone();
             let refusal = self.refusal(&call.tool);
+            if refusal.is_none() {
+                context.shows.add(Source::Tool(call.tool.clone()));
+            }
+            self.place.shows.insert(call.id.clone(), context.shows.clone());
             tasks.spawn(async move {
                 let called = match refusal {
                     Some(lesson) => Called::Outcome(ToolOutcome::failed(lesson)),
@@ -97,6 +101,7 @@ impl Run<'_> {
             call,
             overlay: around.overlay.clone(),
             seen: around.seen.clone(),
+            shows: Shows::default(),
         }
     }
 }

@@ -1,16 +1,18 @@
 //! Where a turn is kept and told: each thing is stored first and told then.
 
+use std::collections::BTreeMap;
+
 use protocol::fault::point;
 use protocol::{
-    CallResult, Ending, Message, OpenTurn, Part, Question, QuestionId, Role, Step, Timestamp,
-    TurnStatus, Usage, UserError,
+    CallId, CallResult, Ending, Message, OpenTurn, Part, Question, QuestionId, Role, Step,
+    Timestamp, TurnStatus, Usage, UserError,
 };
 
 use super::{Answer, Ran};
 use crate::host::{Capacity, TurnEvent, TurnSetup};
 use crate::service::ServiceParts;
 use crate::shorten;
-use crate::tool::Effect;
+use crate::tool::{Effect, Shows};
 use crate::turn::{Finish, Kind, Rules, SoFar, TurnInput};
 
 /// Where a turn is kept and told.
@@ -20,6 +22,8 @@ pub(super) struct Place<'a> {
     /// The id of the question, should the turn end with one.
     pub(super) question: QuestionId,
     pub(super) results: Results,
+    /// What the calls that ran have shown.
+    pub(super) shows: BTreeMap<CallId, Shows>,
 }
 
 /// How results are stored.
@@ -127,10 +131,15 @@ impl Place<'_> {
 
     /// The results as they are stored and told.
     fn told(&self, results: Vec<CallResult>) -> Vec<CallResult> {
-        match self.results {
-            Results::Whole => results,
-            Results::Shortened => results.into_iter().map(shorten::shortened).collect(),
-        }
+        let told = |result: CallResult| {
+            let sources = self.shows.get(&result.call).map(Shows::all).unwrap_or_default();
+            let result = CallResult { sources, ..result };
+            match self.results {
+                Results::Whole => result,
+                Results::Shortened => shorten::shortened(result),
+            }
+        };
+        results.into_iter().map(told).collect()
     }
 
     fn ending(&self, answer: &Answer, finish: Finish) -> Ending {

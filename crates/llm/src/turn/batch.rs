@@ -104,6 +104,7 @@ impl Batch {
             is_error,
             reactions: outcome.reactions,
             seen: outcome.seen,
+            sources: Vec::new(),
             whole: None,
         });
         Some((Ran { call: slot.call.clone(), is_error }, slot.kind))

@@ -127,7 +127,8 @@ impl World {
             at: Timestamp(0),
         };
         let turn = message.turn.clone();
-        let new = NewTurn { turn, message, origin: Origin::Window, answers: None };
+        let new =
+            NewTurn { turn, message, origin: Origin::Window, answers: None, shown: Vec::new() };
         self.service.submit(new).await.unwrap();
     }
 

@@ -13,6 +13,7 @@ mod questions;
 mod queued;
 mod said;
 mod shelf;
+mod sources;
 mod spending;
 mod story;
 mod taken_back;

@@ -109,7 +109,7 @@ pub(crate) fn new_turn(id: &str, text: &str, at: i64) -> NewTurn {
         ],
         at: Timestamp(at),
     };
-    NewTurn { turn: id.into(), message, origin: Origin::Window, answers: None }
+    NewTurn { turn: id.into(), message, origin: Origin::Window, answers: None, shown: Vec::new() }
 }
 
 /// A turn that answers the question of turn `asked_by`.
@@ -164,6 +164,7 @@ pub(crate) fn result(call: &str, output: &str) -> CallResult {
         is_error: false,
         reactions: Vec::new(),
         seen: Vec::new(),
+        sources: Vec::new(),
         whole: None,
     }
 }

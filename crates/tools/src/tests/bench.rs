@@ -15,13 +15,13 @@ use llm::tool::{Called, Control, Effect, Plan, ToolContext};
 use protocol::settings::{ExtraRoot, PrivateSettings};
 use protocol::{
     CallId, ChangeSet, ChangeSetId, ContentHash, ConversationId, Intent, NotePath, Privacy,
-    PrivateRules, Reaction, Role, Timestamp, TurnId,
+    PrivateRules, Reaction, Role, Source, Timestamp, TurnId,
 };
 use serde_json::Value;
 use vault::ledger::{Ledger, LedgerError};
 use vault::{Order, Planned, Screen, Vault};
 
-use crate::archive::{Archive, ArchiveError, Ended, Said};
+use crate::archive::{Archive, ArchiveError, Ended, Heard, Said};
 use crate::catalog::{Shelf, catalog};
 use crate::desk::{ActiveNote, Desk};
 use crate::verdict;
@@ -122,6 +122,7 @@ impl Bench {
             call: CallId::from("call"),
             overlay: Arc::new(self.overlay.clone()),
             seen: Arc::new(self.seen.clone()),
+            shows: llm::tool::Shows::default(),
         };
         match self.tools.call(tool, arguments, &context).await {
             Called::Outcome(outcome) => {
@@ -223,6 +224,7 @@ impl OneEnded {
             title: "The boiler".to_owned(),
             ended_at: Timestamp(1_763_712_000_000),
             gist: "Bruno comes on Monday.".to_owned(),
+            sources: [Source::Hub].into(),
         }
     }
 }
@@ -241,14 +243,15 @@ impl Archive for OneEnded {
         Ok(if query == "boiler" { vec![Self::ended()] } else { Vec::new() })
     }
 
-    async fn whole(&self, id: &ConversationId) -> Result<Option<Vec<Said>>, ArchiveError> {
+    async fn whole(&self, id: &ConversationId) -> Result<Option<Heard>, ArchiveError> {
         let said = |by, text: String| Said { by, text };
-        Ok((*id == Self::ended().id).then(|| {
-            vec![
+        Ok((*id == Self::ended().id).then(|| Heard {
+            said: vec![
                 said(Role::User, "x".repeat(19_000)),
                 said(Role::Assistant, "y".repeat(19_000)),
                 said(Role::User, "Thanks.".to_owned()),
-            ]
+            ],
+            sources: Self::ended().sources,
         }))
     }
 }

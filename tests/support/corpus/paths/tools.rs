@@ -54,6 +54,7 @@ impl Subject for Tools {
             call: CallId::from("call"),
             overlay: Arc::new(ChangeSet::default()),
             seen: Arc::new(self.seen.lock().expect("no panic").clone()),
+            shows: llm::tool::Shows::default(),
         };
         match self.registry.call(tool, arguments, &context).await {
             Called::Outcome(outcome) => {

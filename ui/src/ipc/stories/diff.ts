@@ -20,6 +20,7 @@ export function noteDiff(path: NotePath, change: Partial<NoteDiff>): NoteDiff {
     added: 0,
     removed: 0,
     hunks: [],
+    rules: false,
     seen: JSON.stringify([path, change]),
     problem: null,
     ...change,

@@ -115,7 +115,15 @@ export function moves(): Story {
           }),
           answered('a1', 'The minutes move with four links; two things go to the trash.'),
         ],
-        { review: { id: 'review-2', conversation: 'archive', request, notes: [...notes] } },
+        {
+          review: {
+            id: 'review-2',
+            conversation: 'archive',
+            request,
+            notes: [...notes],
+            sources: [],
+          },
+        },
       ),
     ],
   };

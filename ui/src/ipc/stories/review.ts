@@ -125,7 +125,15 @@ export function review(): Story {
             'Two notes speak of the opening, and the invitation is a draft. All three wait for you.',
           ),
         ],
-        { review: { id: 'review-1', conversation: 'harbour', request, notes } },
+        {
+          review: {
+            id: 'review-1',
+            conversation: 'harbour',
+            request,
+            notes,
+            sources: ['hub', 'note:Letters/Municipality.md'],
+          },
+        },
       ),
     ],
   };
@@ -171,7 +179,7 @@ export function sixty(): Story {
       view(
         conversation,
         [said('u1', request), answered('a1', 'Sixty notes are planned and wait for you.')],
-        { review: { id: 'review-60', conversation: 'harbour', request, notes } },
+        { review: { id: 'review-60', conversation: 'harbour', request, notes, sources: [] } },
       ),
     ],
   };

@@ -1,0 +1,62 @@
+//! What a turn has heard that is not the user's word, and what that asks for. Wording never counts.
+
+use std::collections::BTreeSet;
+
+use protocol::{ChangeSet, NotePath, Source};
+
+/// Files that tell the assistant how to work, at the top of the vault or of any folder in it.
+pub(crate) const RULES_FILES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
+
+/// What is told of a plan that touches such a file and therefore waits.
+pub(crate) const RULES_WAIT: &str = " It holds rules for the assistant, and more than the user's own words was read here, so it \
+     waits in every mode.";
+
+/// Whether the note tells the assistant how to work.
+pub(crate) fn is_rules_file(path: &NotePath) -> bool {
+    RULES_FILES.iter().any(|file| path.name().eq_ignore_ascii_case(file))
+}
+
+/// Whether the plan touches such a note although some of what was heard is neither the user's word
+/// nor that note itself.
+pub(crate) fn tells_rules(plan: &ChangeSet, heard: &BTreeSet<Source>) -> bool {
+    let touched = |path: &NotePath| is_rules_file(path) && is_told_by_others(path, heard);
+    plan.changes().any(|change| touched(&change.path) || change.target().is_some_and(touched))
+}
+
+/// Whether something that was heard is neither the user's word nor the note.
+pub(crate) fn is_told_by_others(path: &NotePath, heard: &BTreeSet<Source>) -> bool {
+    heard.iter().any(|source| match source {
+        Source::User | Source::Tool(_) => false,
+        Source::Note(note) => note != path,
+        Source::Hub => true,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::Change;
+
+    use super::*;
+
+    fn path(text: &str) -> NotePath {
+        NotePath::parse(text).expect("a path")
+    }
+
+    fn plan(text: &str) -> ChangeSet {
+        std::iter::once(Change::create(path(text), b"x".to_vec())).collect()
+    }
+
+    #[test]
+    fn rules_are_told_by_others_when_a_note_or_the_hub_was_heard_and_not_by_the_user_alone() {
+        let user = BTreeSet::from([Source::User, Source::Tool("list_files".into())]);
+        let heard = |more: Source| user.iter().cloned().chain([more]).collect::<BTreeSet<_>>();
+        for file in ["AGENTS.md", "claude.md", "Work/Agents.md"] {
+            let plan = plan(file);
+            assert!(!tells_rules(&plan, &user), "{file}");
+            assert!(!tells_rules(&plan, &heard(Source::Note(path(file)))), "{file} itself");
+            assert!(tells_rules(&plan, &heard(Source::Note(path("Clip.md")))), "{file}");
+            assert!(tells_rules(&plan, &heard(Source::Hub)), "{file}");
+        }
+        assert!(!tells_rules(&plan("AGENTS.txt.md"), &heard(Source::Hub)));
+    }
+}

@@ -1,0 +1,18 @@
+/** What was read before changes were planned, in a sentence. */
+import type { Source } from '../../ipc/bindings';
+import { m } from '../../messages/messages';
+import { noteLabel } from '../../state/note-path';
+
+/** More are counted. */
+const most = 5;
+
+export function sourceWords(sources: readonly Source[]): string {
+  const named = sources.slice(0, most).map(words).join(', ');
+  const more = sources.length - most;
+  return more > 0 ? m.review_after_more({ named, count: more }) : m.review_after({ named });
+}
+
+function words(source: Source): string {
+  if (source === 'hub') return m.review_from_hub();
+  return noteLabel(source.replace(/^note:/, ''));
+}
