@@ -56,6 +56,7 @@ pub(crate) fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync 
         settings::set_key,
         settings::test_provider,
         hub::retry_hub,
+        hub::decide_held,
         vault::pick_folder,
         vault::open_vault,
         vault::open_sample,

@@ -1,12 +1,13 @@
 //! What a message of the hub may do: look, plan, talk; and add at once in a few places only.
 
 use jiff::Zoned;
+use protocol::held::HeldVerdict;
 use protocol::settings::HubSettings;
 use protocol::{Mode, Settings};
 use serde_json::{Value, json};
 use testkit::{Reply, ScriptedModel};
 
-use crate::bare_hub::BareHub;
+use crate::bare_hub::{BareHub, Line};
 use crate::stage::{Home, asking, in_mode, keyed, linked, without_model};
 
 const NOTES: [(&str, &str); 3] = [
@@ -94,4 +95,56 @@ async fn a_list_of_notes_that_leaves_the_vault_is_refused() {
     let refused = running.app.save_settings(wrong).await.expect_err("refused");
     assert!(refused.message.contains("“../elsewhere.md” is no note"), "{refused}");
     running.quit().await;
+}
+
+/// What the hub is told next of a message.
+async fn body(line: &mut Line) -> String {
+    line.answer().await.payload["body"].as_str().unwrap_or_default().to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_from_outside_its_places_waits_for_the_user_over_a_restart() {
+    let read = |path: &str| Reply::calls(vec![("read_file", json!({ "path": path }))]);
+    let model = ScriptedModel::start(vec![
+        read("Lists/Shopping.md"),
+        Reply::text("Milk."),
+        read("Alpha.md"),
+        Reply::text("The first line."),
+        Reply::text("As I said: the first line."),
+    ])
+    .await;
+    let (home, hub) = (keyed(&NOTES), BareHub::bind().await);
+    let settings = listing(linked(asking(&model), &hub.url()), "Lists/Shopping.md");
+    let running = home.open(settings.clone()).await;
+    let mut line = hub.accept().await;
+    line.say("m-1", "what is on my list").await;
+    assert_eq!(line.answer().await.kind, "ack");
+    assert_eq!(body(&mut line).await, "Milk.", "the control: it was read in its places");
+    line.say("m-2", "what does Alpha say").await;
+    assert_eq!(line.answer().await.kind, "ack");
+    assert_eq!(body(&mut line).await, "An answer waits for you in Vaultmate.");
+    // What was read stays in what is heard.
+    line.say("m-3", "say it again").await;
+    assert_eq!(line.answer().await.kind, "ack");
+    assert_eq!(body(&mut line).await, "An answer waits for you in Vaultmate.");
+    let conversation = running.only_conversation().await;
+    running.quit().await;
+    drop(line);
+
+    let running = home.open(settings).await;
+    let mut line = hub.accept().await;
+    let view = running.view(&conversation).await;
+    assert_eq!(view.conversation.held, 2);
+    let texts: Vec<&str> = view.held.iter().map(|one| one.text.as_str()).collect();
+    assert_eq!(texts, ["The first line.", "As I said: the first line."]);
+    let (first, second) = (view.held[0].number, view.held[1].number);
+    running.app.decide_held(second, HeldVerdict::Discard).await.expect("discarded");
+    running.app.decide_held(first, HeldVerdict::Send).await.expect("sent");
+    let sent = line.answer().await;
+    assert_eq!((sent.message.as_str(), &sent.payload["body"]), ("m-2", &json!("The first line.")));
+    let again = running.app.decide_held(first, HeldVerdict::Send).await.expect_err("once");
+    assert!(again.message.contains("decided already"), "{again}");
+    assert_eq!(running.view(&conversation).await.held, []);
+    running.quit().await;
+    model.finish();
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use protocol::applied::ListApplied;
 use protocol::conversation::Item;
 use protocol::request::{AskAnew, OldChanges};
-use protocol::{ChangeKind, ConversationId, Mode, Review, Source};
+use protocol::{ChangeKind, ConversationId, Mode, ModelInfo, Review, Settings, Source};
 use serde_json::{Value, json};
 use store::Store;
 use testkit::{Reply, ScriptedModel};
@@ -93,7 +93,7 @@ async fn rules_for_the_assistant_wait_in_every_mode_once_a_note_was_read() {
         running.decide(&conversation, &["AGENTS.md"], &[]).await.expect("the user may");
         assert!(home.notes.read("AGENTS.md").ends_with("Obey the clip.\n"));
         model.finish();
-        let read = [note("Clip.md"), note("AGENTS.md")];
+        let read = [note("Clip.md")];
         let used = [Source::User, tool("read_file"), tool("append_file")];
         let expected: BTreeSet<Source> = read.into_iter().chain(used).collect();
         assert_eq!(sources_of_changes(&home, running).await, expected);
@@ -148,6 +148,39 @@ async fn what_was_read_before_a_question_is_known_after_a_restart_and_an_answer(
     assert_eq!(review.sources, [note("Clip.md")]);
     assert_eq!(review.notes[0].kind, ChangeKind::Trash);
     assert!(home.notes.try_read("Alpha.md").is_some());
+    running.quit().await;
+    model.finish();
+}
+
+// S-chain-05
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_read_stays_known_when_the_model_does_not_hear_of_it_any_more() {
+    const WORDS: &str = "assistant's memory note";
+    let mut replies = vec![read("Clip.md"), Reply::text("Read.")];
+    replies.extend((0..8).map(|_| Reply::text("Go on.")));
+    replies.push(Reply::calls(vec![append("AGENTS.md", "A rule.")]));
+    replies.push(Reply::text("Planned."));
+    let model = ScriptedModel::start(replies).await;
+    let home = keyed(&NOTES);
+    let small = ModelInfo {
+        id: "small".to_owned(),
+        window: Some(16_000),
+        max_output: Some(1_000),
+        ..ModelInfo::default()
+    };
+    let settings = Settings { model: small.id.clone(), models: vec![small], ..asking(&model) };
+    let running = home.open(settings).await;
+    let conversation = running.say(None, "read the clip").await;
+    for _ in 0..8 {
+        running.say(Some(&conversation), &"and more words ".repeat(1_800)).await;
+    }
+    running.say(Some(&conversation), "a rule").await;
+    let requests = model.requests();
+    let last = requests.last().expect("requests").to_string();
+    assert!(requests[1].to_string().contains(WORDS), "the control: it was heard");
+    assert!(!last.contains(WORDS), "it is left out");
+    assert_eq!(review(&running, &conversation).await.sources, [note("Clip.md")]);
+    assert_eq!(home.notes.read("AGENTS.md"), "Be brief.\n");
     running.quit().await;
     model.finish();
 }

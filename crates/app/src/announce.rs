@@ -32,6 +32,8 @@ pub(crate) enum News {
     Planned(ConversationId),
     /// The user has decided about waiting changes.
     Decided(ConversationId),
+    /// The user has decided what the hub is told.
+    Held(ConversationId),
     /// Sets were applied, or stand differently now.
     Applied(Vec<ChangeSetId>),
     /// Somebody wants to know when all news until here is in the feed.
@@ -66,6 +68,7 @@ impl Announcer {
                 News::Row(conversation) => self.moved(conversation).await,
                 News::Planned(conversation) => self.planned(&conversation).await,
                 News::Decided(conversation) => self.decided(&conversation).await,
+                News::Held(conversation) => self.held(&conversation).await,
                 News::Applied(sets) => applied::tell(&self.store, &self.feed, sets).await,
                 News::CaughtUp(asked) => {
                     // Whoever asked may have stopped waiting.
@@ -111,7 +114,11 @@ impl Announcer {
             }
             TurnEvent::Ended(ending) => {
                 self.ended(&turn, &ending);
-                let told = self.row(&turn.conversation).await;
+                let told = if turn.origin.is_hub() {
+                    self.held(&turn.conversation).await
+                } else {
+                    self.row(&turn.conversation).await
+                };
                 // Nobody wants to know once the vault is being closed.
                 let _ = ended.send((turn, ending));
                 told
@@ -183,6 +190,12 @@ impl Announcer {
         let conversation = conversation.clone();
         self.feed.tell(AppEvent::ReviewChanged { conversation, review });
         Ok(())
+    }
+
+    async fn held(&self, conversation: &ConversationId) -> Result<(), UserError> {
+        let held = self.store.held_in(conversation).await.map_err(user_error)?;
+        self.feed.tell(AppEvent::HeldChanged { conversation: conversation.clone(), held });
+        self.row(conversation).await
     }
 
     async fn decided(&self, conversation: &ConversationId) -> Result<(), UserError> {

@@ -160,7 +160,7 @@ impl OpenVault {
         let (tools, (news, heard)) = (registered(&registry), mpsc::unbounded_channel());
         let service = LlmService::new(ServiceParts {
             registry: Arc::new(registry),
-            transcript: transcript(&store, &bell, &keeper),
+            transcript: transcript(&store, &bell, &keeper, &around.config),
             changes: Arc::new(VaultChanges {
                 vault: vault.clone(),
                 indexing: indexing.clone(),
@@ -359,9 +359,14 @@ fn enter(folder: &Path, data: &DataDir) -> Result<(Vault, PathBuf, Arc<VaultLock
     Ok((vault, dir, Arc::new(lock)))
 }
 
-fn transcript(store: &Store, bell: &Arc<Notify>, keeper: &Arc<Keeper>) -> Arc<StoreTranscript> {
+fn transcript(
+    store: &Store,
+    bell: &Arc<Notify>,
+    keeper: &Arc<Keeper>,
+    config: &Config,
+) -> Arc<StoreTranscript> {
     let (bell, keeper) = (Arc::clone(bell), Arc::clone(keeper));
-    Arc::new(StoreTranscript { store: store.clone(), bell, keeper })
+    Arc::new(StoreTranscript { store: store.clone(), bell, keeper, config: config.clone() })
 }
 
 /// All tools, over the notes as a model may see them.

@@ -31,15 +31,58 @@ pub(crate) const fn is_an_outcome(status: TurnStatus) -> bool {
     !matches!(status, TurnStatus::Failed | TurnStatus::Interrupted)
 }
 
+/// Whether the hub may be told what a turn says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// All that was read lies in its places.
+    Within,
+    /// Something else was read: the user decides.
+    Beyond,
+}
+
+/// What the hub hears of a finished turn.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Outcome {
+    /// At once.
+    pub(crate) said: Vec<OutboxPush>,
+    /// When the user has said so.
+    pub(crate) held: Vec<OutboxPush>,
+}
+
 /// The notifications of a finished hub turn: each message the model sent, then its last words
-/// unless it has said them already, a question with high priority, and what waits for review.
+/// unless it has said them already, a question with high priority, and what waits for review. Of
+/// what the model words, and of names that it chose, the hub hears only within its reach.
 pub(crate) fn outcome(
     row: &InboxRow,
     turn: &TurnId,
     history: &[Message],
     ending: &Ending,
     waiting: &[NotePath],
-) -> Vec<OutboxPush> {
+    reach: Reach,
+) -> Outcome {
+    let worded: Vec<OutboxPush> = worded(turn, history, ending)
+        .into_iter()
+        .map(|(body, priority)| push(row, &body, priority))
+        .collect();
+    let mut told = Vec::new();
+    if reach == Reach::Beyond && !worded.is_empty() {
+        told.push("An answer waits for you in Vaultmate.".to_owned());
+    }
+    if ending.status == TurnStatus::Cancelled {
+        told.push("Stopped before it was done.".to_owned());
+    }
+    told.extend(of_waiting(waiting, reach));
+    let told = told.into_iter().map(|body| push(row, &body, "normal"));
+    match reach {
+        Reach::Within => {
+            Outcome { said: worded.into_iter().chain(told).collect(), held: Vec::new() }
+        }
+        Reach::Beyond => Outcome { said: told.collect(), held: worded },
+    }
+}
+
+/// What the model has said, and how much it presses.
+fn worded(turn: &TurnId, history: &[Message], ending: &Ending) -> Vec<(String, &'static str)> {
     let parts: Vec<&Part> =
         history.iter().filter(|m| m.turn == *turn).flat_map(|m| &m.parts).collect();
     let mut said: Vec<(String, &'static str)> = Vec::new();
@@ -60,16 +103,16 @@ pub(crate) fn outcome(
     if !last.trim().is_empty() && !said.iter().any(|(text, _)| text.trim() == last.trim()) {
         said.push((last, "normal"));
     }
-    if ending.status == TurnStatus::Cancelled {
-        said.push(("Stopped before it was done.".to_owned(), "normal"));
-    }
-    if let Some((first, more)) = waiting.split_first() {
-        let more =
-            if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
-        let words = format!("A change to {}{more} waits for you in Vaultmate.", first.title());
-        said.push((words, "normal"));
-    }
-    said.into_iter().map(|(body, priority)| push(row, &body, priority)).collect()
+    said
+}
+
+fn of_waiting(waiting: &[NotePath], reach: Reach) -> Option<String> {
+    let (first, more) = waiting.split_first()?;
+    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+    Some(match reach {
+        Reach::Within => format!("A change to {}{more} waits for you in Vaultmate.", first.title()),
+        Reach::Beyond => "A change waits for you in Vaultmate.".to_owned(),
+    })
 }
 
 /// Whether a call of the turn ran and did not fail: by the results stored before or with its end.

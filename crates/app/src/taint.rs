@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use protocol::{ChangeSet, NotePath, Source};
 
+use crate::hub_places::HubPlaces;
+
 /// Files that tell the assistant how to work, at the top of the vault or of any folder in it.
 pub(crate) const RULES_FILES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 
@@ -32,6 +34,11 @@ pub(crate) fn is_told_by_others(path: &NotePath, heard: &BTreeSet<Source>) -> bo
     })
 }
 
+/// Whether something was read that the hub is not to be told without the user.
+pub(crate) fn is_beyond(places: &HubPlaces, heard: &BTreeSet<Source>) -> bool {
+    heard.iter().any(|source| matches!(source, Source::Note(note) if !places.hold(note)))
+}
+
 #[cfg(test)]
 mod tests {
     use protocol::Change;
@@ -58,5 +65,14 @@ mod tests {
             assert!(tells_rules(&plan, &heard(Source::Hub)), "{file}");
         }
         assert!(!tells_rules(&plan("AGENTS.txt.md"), &heard(Source::Hub)));
+    }
+
+    #[test]
+    fn what_stands_outside_its_places_is_beyond_the_hub() {
+        let places = HubPlaces::default();
+        let of = |note: &str| BTreeSet::from([Source::Hub, Source::Note(path(note))]);
+        assert!(is_beyond(&places, &of("Diary.md")));
+        assert!(!is_beyond(&places, &of("inbox/Inbox.md")));
+        assert!(!is_beyond(&places, &BTreeSet::from([Source::Hub, Source::User])));
     }
 }

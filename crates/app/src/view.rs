@@ -22,7 +22,8 @@ impl OpenVault {
         let variants = self.store.variants(id).await.map_err(user_error)?;
         let question = self.store.question(id).await.map_err(user_error)?;
         let review = review::standing(&self.store, id).await?;
-        Ok(ConversationView { seq, conversation, items, variants, question, review })
+        let held = self.store.held_in(id).await.map_err(user_error)?;
+        Ok(ConversationView { seq, conversation, items, variants, question, review, held })
     }
 
     /// How the vault stands, for the window.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+use crate::held::HeldNotice;
 use crate::{
     CallId, ConversationId, MessageId, Origin, Question, Reaction, Review, Timestamp, TurnId,
     TurnStatus, UserError,
@@ -38,6 +39,8 @@ pub struct Conversation {
     pub waiting_question: Option<String>,
     /// How many notes wait for a verdict in it.
     pub waiting_notes: u32,
+    /// How many answers in it the hub is not told before the user has said so.
+    pub held: u32,
     /// Whether a turn was cut in it, and the user shall say what becomes of it.
     pub interrupted: bool,
     /// Whether a turn runs or is queued in it.
@@ -61,6 +64,8 @@ pub struct ConversationView {
     pub question: Option<Question>,
     /// The changes that wait.
     pub review: Option<Review>,
+    /// What waits to be sent to the hub, oldest first.
+    pub held: Vec<HeldNotice>,
 }
 
 /// A message of the user that was put in several ways; the conversation is shown as it went on from

@@ -156,6 +156,13 @@ pub enum AppEvent {
         /// What waits, if anything.
         review: Option<Review>,
     },
+    /// What waits to be sent to the hub is more or less.
+    HeldChanged {
+        /// Where.
+        conversation: ConversationId,
+        /// All that waits there, oldest first.
+        held: Vec<crate::held::HeldNotice>,
+    },
     /// Changes were applied, or what has become of them since is another.
     AppliedChanged {
         /// The set, whole.

@@ -13,6 +13,7 @@ pub mod event;
 pub mod export;
 pub mod fault;
 pub mod hash;
+pub mod held;
 pub mod history;
 pub mod hub;
 pub mod id;

@@ -9,6 +9,7 @@ use protocol::applied::{
 use protocol::conversation::{ConversationView, Interruption, Item, Variant};
 use protocol::event::{Indexing, LocalServer, ProviderStatus, VaultInfo};
 use protocol::export::{ExportFormat, Exported};
+use protocol::held::{HeldNotice, HeldVerdict};
 use protocol::history::{Age, Forgetting, ForgottenHistory, KeptHistory, Older};
 use protocol::looking::{
     CountedWord, CountedWords, CutShort, FoundLine, FoundLines, FoundNames, FoundNote, Having,
@@ -111,6 +112,8 @@ fn bindings() -> String {
         Hunk,
         NoteDiff,
         Review,
+        HeldNotice,
+        HeldVerdict,
         AppliedBy,
         Standing,
         AppliedNote,

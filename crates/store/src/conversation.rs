@@ -108,7 +108,7 @@ async fn insert(db: &mut SqliteConnection, new: &NewConversation<'_>) -> Result<
 macro_rules! row {
     () => {
         "SELECT id, title, state, from_hub, archived, updated_at, waiting_question, waiting_notes,
-             interrupted, working
+             interrupted, held, working
          FROM listed"
     };
 }
@@ -240,6 +240,7 @@ pub(crate) fn from_row(row: &SqliteRow) -> Result<Conversation, sqlx::Error> {
         updated_at: row.at("updated_at")?,
         waiting_question: row.maybe_text("waiting_question")?,
         waiting_notes: row.try_get("waiting_notes")?,
+        held: row.try_get("held")?,
         interrupted: row.try_get("interrupted")?,
         working: row.try_get("working")?,
     })

@@ -18,6 +18,7 @@ mod effect;
 mod error;
 mod export;
 mod forgotten;
+mod held;
 mod history;
 mod image;
 mod inbox;

@@ -32,6 +32,7 @@ fn migrations() -> Vec<Migration> {
         (11, "compaction", include_str!("../migrations/0011_compaction.sql")),
         (12, "lighter_list", include_str!("../migrations/0012_lighter_list.sql")),
         (13, "source", include_str!("../migrations/0013_source.sql")),
+        (14, "held", include_str!("../migrations/0014_held.sql")),
     ]
     .into_iter()
     .map(|(version, name, sql)| {

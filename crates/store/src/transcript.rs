@@ -13,8 +13,8 @@ use crate::error::Failure;
 use crate::message::MessageRow;
 use crate::outbox::OutboxPush;
 use crate::{
-    Store, StoreError, branch, conversation, inbox, message, outbox, question, source, taken_up,
-    tool_call, turn, usage,
+    Store, StoreError, branch, conversation, held, inbox, message, outbox, question, source,
+    taken_up, tool_call, turn, usage,
 };
 
 impl Store {
@@ -80,19 +80,20 @@ impl Store {
     /// commit. A call that has no result even then gets one that says it was not run. A turn
     /// that has ended is refused with [`StoreError::NotFound`].
     pub async fn finish_turn(&self, turn: &TurnId, ending: &Ending) -> Result<(), StoreError> {
-        commit!(self, "finish_turn", "end the turn", |db| finish(db, turn, ending))
+        commit!(self, "finish_turn", "end the turn", |db| finish(db, turn, ending)).map(drop)
     }
 
     /// Ends a turn that a hub message opened: as [`Store::finish_turn`], and in the same commit
-    /// what the hub shall hear is put in the outbox and the message's inbox row is done.
+    /// what the hub shall hear is put in the outbox, what waits for the user's word beside it, and the message's inbox row is done.
     pub async fn finish_hub_turn(
         &self,
         turn: &TurnId,
         ending: &Ending,
         said: &[OutboxPush],
+        held: &[OutboxPush],
     ) -> Result<(), StoreError> {
         commit!(self, "finish_hub_turn", "end the hub's turn", |db| finish_for_hub(
-            db, turn, ending, said
+            db, turn, ending, said, held
         ))
     }
 }
@@ -198,7 +199,7 @@ pub(crate) async fn finish(
     db: &mut SqliteConnection,
     turn: &TurnId,
     ending: &Ending,
-) -> Result<(), Failure> {
+) -> Result<ConversationId, Failure> {
     let conversation = turn::end(db, turn, ending).await?;
     if let Some(message) = &ending.message {
         record(db, &MessageRow { message: message.clone(), cut: ending.cut }).await?;
@@ -212,7 +213,8 @@ pub(crate) async fn finish(
     if ending.ends_conversation {
         conversation::store_state(db, &conversation, ConversationState::Ended).await?;
     }
-    conversation::touch(db, &conversation, ending.at).await
+    conversation::touch(db, &conversation, ending.at).await?;
+    Ok(conversation)
 }
 
 async fn finish_for_hub(
@@ -220,8 +222,12 @@ async fn finish_for_hub(
     turn: &TurnId,
     ending: &Ending,
     said: &[OutboxPush],
+    held: &[OutboxPush],
 ) -> Result<(), Failure> {
-    finish(db, turn, ending).await?;
+    let conversation = finish(db, turn, ending).await?;
+    for push in held {
+        held::insert(db, &conversation, push).await?;
+    }
     for push in said {
         outbox::insert(db, push).await?;
     }

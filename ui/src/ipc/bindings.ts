@@ -582,6 +582,10 @@ waitingQuestion: string | null,
  */
 waitingNotes: number, 
 /**
+ * How many answers in it the hub is not told before the user has said so.
+ */
+held: number, 
+/**
  * Whether a turn was cut in it, and the user shall say what becomes of it.
  */
 interrupted: boolean, 
@@ -1012,6 +1016,24 @@ notes: Array<NoteDiff>,
 sources: Array<Source>, };
 
 /**
+ * Words that wait to be sent to the hub: they may come from notes outside the places it may use.
+ */
+export type HeldNotice = { 
+/**
+ * Its number.
+ */
+number: number, 
+/**
+ * The words.
+ */
+text: string, };
+
+/**
+ * What becomes of it.
+ */
+export type HeldVerdict = "send" | "discard";
+
+/**
  * Why changes were applied.
  */
 export type AppliedBy = "assistant" | "undo" | "reapply";
@@ -1327,7 +1349,11 @@ question: Question | null,
 /**
  * The changes that wait.
  */
-review: Review | null, };
+review: Review | null, 
+/**
+ * What waits to be sent to the hub, oldest first.
+ */
+held: Array<HeldNotice>, };
 
 /**
  * Where a conversation lies.
@@ -1542,7 +1568,15 @@ conversation: ConversationId,
 /**
  * What waits, if anything.
  */
-review: Review | null, } | { "type": "applied_changed", 
+review: Review | null, } | { "type": "held_changed", 
+/**
+ * Where.
+ */
+conversation: ConversationId, 
+/**
+ * All that waits there, oldest first.
+ */
+held: Array<HeldNotice>, } | { "type": "applied_changed", 
 /**
  * The set, whole.
  */

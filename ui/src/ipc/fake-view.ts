@@ -27,6 +27,7 @@ export function newView(id: ConversationId, title: string): ConversationView {
       updatedAt: Date.now(),
       waitingQuestion: null,
       waitingNotes: 0,
+      held: 0,
       interrupted: false,
       working: true,
     },
@@ -34,6 +35,7 @@ export function newView(id: ConversationId, title: string): ConversationView {
     variants: [],
     question: null,
     review: null,
+    held: [],
   };
 }
 

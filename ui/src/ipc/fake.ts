@@ -20,6 +20,7 @@ import type {
   FoundLines,
   FoundNames,
   Having,
+  HeldVerdict,
   Item,
   KeptHistory,
   KeyPlace,
@@ -41,8 +42,8 @@ import type {
   TurnId,
   TurnSpent,
   UndoConflict,
-  Undone,
   UndoScope,
+  Undone,
 } from './bindings';
 import { type AppliedStory, FakeChanges, nothingApplied } from './fake-changes';
 import { FakeLooking, type LookingStory, nothingKnown } from './fake-looking';
@@ -436,6 +437,18 @@ export class FakeHost implements Host {
   async retryHub(): Promise<void> {
     await this.#called('retryHub');
     this.tell({ type: 'hub_changed', hub: { state: 'connecting', trouble: null } });
+  }
+
+  async decideHeld(number: number, verdict: HeldVerdict): Promise<void> {
+    await this.#called('decideHeld', { number, verdict });
+    for (const view of this.#views.values()) {
+      if (!view.held.some((one) => one.number === number)) continue;
+      const held = view.held.filter((one) => one.number !== number);
+      const conversation = view.conversation.id;
+      this.#views.set(conversation, { ...view, held });
+      this.tell({ type: 'held_changed', conversation, held });
+      this.#rework(conversation, { held: held.length });
+    }
   }
 
   async pickFolder(): Promise<string | null> {

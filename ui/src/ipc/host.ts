@@ -2,6 +2,7 @@
 import type {
   Age, AppliedHunks, AppliedPage, AskAnew, AskedAnew, ConversationId, ConversationPage, ConversationView, CountedWords, DecideReview,
   EffectId, ForgottenHistory, Exported, ExportFormat, FoundConversations, FoundLines, FoundNames, Having, KeptHistory, KeyPlace, ListApplied, ListConversations, MessageId,
+  HeldVerdict,
   MonthSpent,
   NoteLinks, NoteList, NotePath, NoteText, Numbered, ProviderTest, SearchText, SendMessage, Settings, Shelf,
   Snapshot, TurnId, TurnSpent, Undone, UndoConflict, UndoScope,
@@ -106,6 +107,8 @@ export interface Host {
   testProvider(): Promise<ProviderTest>;
   /** Tries the hub again after a refusal. */
   retryHub(): Promise<void>;
+  /** Sends an answer that waits to the hub, or discards it. */
+  decideHeld(number: number, verdict: HeldVerdict): Promise<void>;
   /** Lets the user pick a folder; `null` when they changed their mind. */
   pickFolder(): Promise<string | null>;
   /** Opens a vault; the feed then brings `vault_changed`, and the window subscribes again. */

@@ -5,6 +5,7 @@ import { chat, longChat } from './stories/chat';
 import { commands } from './stories/commands';
 import { failed, interrupted, limited, retired } from './stories/ended';
 import { emptyVault, firstRun, lostVault } from './stories/first-run';
+import { held } from './stories/held';
 import { moves } from './stories/moves';
 import { question } from './stories/question';
 import { review, sixty } from './stories/review';
@@ -20,6 +21,7 @@ export const stories: Readonly<Record<string, () => Story>> = {
   'empty-vault': emptyVault,
   failed,
   'first-run': firstRun,
+  held,
   indexing,
   interrupted,
   limited,

@@ -84,6 +84,7 @@ export const tauriHost: Host = {
   setKey: (key, place) => invoke('set_key', { key, place }),
   testProvider: () => invoke<ProviderTest>('test_provider'),
   retryHub: () => invoke('retry_hub'),
+  decideHeld: (number, verdict) => invoke('decide_held', { number, verdict }),
   pickFolder: () => invoke<string | null>('pick_folder'),
   openVault: (folder) => invoke('open_vault', { folder }),
   openSample: () => invoke('open_sample'),

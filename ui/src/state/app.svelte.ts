@@ -102,6 +102,7 @@ export class AppState {
       case 'text_added':
       case 'question_changed':
       case 'review_changed':
+      case 'held_changed':
         this.#applyToChat(event, seq);
         return;
       case 'chat_changed':
@@ -238,6 +239,8 @@ function boundary(event: ChatEvent): string | null {
       return event.question && m.said_question({ question: event.question.text });
     case 'review_changed':
       return event.review && m.said_review({ count: event.review.notes.length });
+    case 'held_changed':
+      return event.held.length > 0 ? m.held_title({ count: event.held.length }) : null;
     case 'text_added':
       return null;
     default:

@@ -3,6 +3,7 @@ import type {
   AppEvent,
   ConversationId,
   ConversationView,
+  HeldNotice,
   Item,
   MessageId,
   Question,
@@ -14,7 +15,7 @@ import { Verdicts } from './verdicts.svelte';
 /** The events that belong to one conversation's chat. */
 export type ChatEvent = Extract<
   AppEvent,
-  { type: 'item_changed' | 'text_added' | 'question_changed' | 'review_changed' }
+  { type: 'item_changed' | 'text_added' | 'question_changed' | 'review_changed' | 'held_changed' }
 >;
 
 /** Stable for as long as the thing is in the chat; a later item with the same key replaces it. */
@@ -48,6 +49,8 @@ export class OpenConversation {
   variants = $state.raw<readonly Variant[]>([]);
   question = $state.raw<Question | null>(null);
   review = $state.raw<Review | null>(null);
+  /** What the hub is not told before the user has said so. */
+  held = $state.raw<readonly HeldNotice[]>([]);
   readonly verdicts = new Verdicts();
 
   /** Events up to this number are in the view already. */
@@ -65,6 +68,7 @@ export class OpenConversation {
     this.variants = view.variants;
     this.question = view.question;
     this.#setReview(view.review);
+    this.held = view.held;
   }
 
   apply(event: ChatEvent, seq: number): void {
@@ -81,6 +85,9 @@ export class OpenConversation {
         return;
       case 'review_changed':
         this.#setReview(event.review);
+        return;
+      case 'held_changed':
+        this.held = event.held;
         return;
       default:
         event satisfies never;

@@ -6,6 +6,7 @@ import type {
   ConversationId,
   ConversationView,
   FoundSaid,
+  HeldVerdict,
   KeyPlace,
   LocalServer,
   Numbered,
@@ -344,6 +345,11 @@ export class Session {
 
   async retryHub(): Promise<void> {
     await this.#ask(() => this.#host.retryHub());
+  }
+
+  /** Sends an answer that waits to the hub, or discards it. */
+  async decideHeld(number: number, verdict: HeldVerdict): Promise<void> {
+    await this.#ask(() => this.#host.decideHeld(number, verdict));
   }
 
   /** Lets the user pick a folder and opens it as the vault. */

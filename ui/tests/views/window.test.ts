@@ -123,6 +123,15 @@ describe('by keyboard only', () => {
 });
 
 describe('a review', () => {
+  it('says what was read before it was planned, and warns of rules for the assistant', async () => {
+    const { keys } = await open('review');
+    await keys.click(await screen.findByTestId('review-open'));
+    expect(await screen.findByTestId('review-sources')).toHaveTextContent(
+      'After reading: a message of the hub, Letters/Municipality',
+    );
+    expect(screen.queryByText(/Rules for the assistant/)).toBeNull();
+  });
+
   it('is decided note by note with buttons, and the last button says what it does', async () => {
     const { keys } = await open('review');
     await keys.click(await screen.findByTestId('review-open'));
@@ -180,6 +189,21 @@ describe('a question', () => {
         { conversation: 'trieste', text: '2 tickets, please', answers: null },
       ]),
     );
+  });
+});
+
+describe('an answer that the hub is not told by itself', () => {
+  it('needs the user, and is sent or discarded one by one', async () => {
+    const { host, keys } = await open('held');
+    expect(await screen.findByText('Needs you')).toBeInTheDocument();
+    expect(screen.getByTestId('held-card')).toHaveTextContent('And the way back is at seven.');
+    for (const button of screen.getAllByTestId('held-send').slice(0, 1)) await keys.click(button);
+    await keys.click(screen.getByTestId('held-discard'));
+    expect(host.asked('decideHeld')).toEqual([
+      { number: 1, verdict: 'send' },
+      { number: 2, verdict: 'discard' },
+    ]);
+    expect(screen.queryByTestId('held-card')).toBeNull();
   });
 });
 

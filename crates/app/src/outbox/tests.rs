@@ -56,8 +56,9 @@ fn ending(status: TurnStatus, last: Option<&str>) -> Ending {
 fn bodies(history: &[Message], ending: &Ending, waiting: &[&str]) -> Vec<String> {
     let waiting: Vec<NotePath> =
         waiting.iter().map(|path| NotePath::parse(path).expect("a path")).collect();
-    let said = outcome(&row(), &TurnId::from("t"), history, ending, &waiting);
-    said.into_iter().map(|push| push.body).collect()
+    let told = outcome(&row(), &TurnId::from("t"), history, ending, &waiting, Reach::Within);
+    assert_eq!(told.held, [], "nothing is held within its reach");
+    told.said.into_iter().map(|push| push.body).collect()
 }
 
 #[test]
@@ -123,4 +124,22 @@ async fn no_minute_has_more_than_the_hub_shows() {
         let [first, .., last] = window else { panic!("a window") };
         assert!(last.duration_since(*first) >= Duration::from_secs(60));
     }
+}
+
+#[test]
+fn beyond_its_reach_the_hub_hears_neither_words_nor_names_of_the_model() {
+    let end = ending(TurnStatus::Done, Some("The code is 1234."));
+    let calls = message(Role::Assistant, vec![says("a", "It begins with 12.")]);
+    let history = [calls, message(Role::User, vec![result("a", false)])];
+    let waiting = [NotePath::parse("The code is 1234.md").expect("a path")];
+    let turn = TurnId::from("t");
+    let told = outcome(&row(), &turn, &history, &end, &waiting, Reach::Beyond);
+    let bodies = |pushes: Vec<OutboxPush>| -> Vec<String> {
+        pushes.into_iter().map(|push| push.body).collect()
+    };
+    assert_eq!(bodies(told.held), ["It begins with 12.", "The code is 1234."]);
+    assert_eq!(
+        bodies(told.said),
+        ["An answer waits for you in Vaultmate.", "A change waits for you in Vaultmate."]
+    );
 }

@@ -11,10 +11,14 @@ use protocol::{
 use store::Store;
 use tokio::sync::Notify;
 
+use crate::aside::aside;
 use crate::clock::now;
+use crate::config::Config;
+use crate::hub_places::HubPlaces;
+use crate::outbox::{Outcome, Reach};
 use crate::privacy::Keeper;
 use crate::trouble::user_error;
-use crate::{outbox, recover};
+use crate::{outbox, recover, taint};
 
 /// The transcript of one vault's conversations.
 pub(crate) struct StoreTranscript {
@@ -23,6 +27,8 @@ pub(crate) struct StoreTranscript {
     pub(crate) bell: Arc<Notify>,
     /// Filters what is private out of what a turn may hear.
     pub(crate) keeper: Arc<Keeper>,
+    /// Says where the hub may write, and of what it may hear.
+    pub(crate) config: Config,
 }
 
 #[async_trait]
@@ -78,15 +84,16 @@ impl Transcript for StoreTranscript {
         let Some(row) = inbox.filter(|_| outbox::is_an_outcome(ending.status)) else {
             return self.store.finish_turn(turn, ending).await.map_err(user_error);
         };
-        let pushes = match &row.conversation {
+        let Outcome { said, held } = match &row.conversation {
             Some(conversation) => {
                 let history = self.store.history(conversation, turn).await.map_err(user_error)?;
                 let waiting = self.waiting(conversation, turn).await?;
-                outbox::outcome(&row, turn, &history, ending, &waiting)
+                let reach = self.reach(turn, ending).await?;
+                outbox::outcome(&row, turn, &history, ending, &waiting, reach)
             }
-            None => Vec::new(),
+            None => Outcome::default(),
         };
-        self.store.finish_hub_turn(turn, ending, &pushes).await.map_err(user_error)?;
+        self.store.finish_hub_turn(turn, ending, &said, &held).await.map_err(user_error)?;
         self.bell.notify_one();
         Ok(())
     }
@@ -140,6 +147,15 @@ impl StoreTranscript {
         })
     }
 
+    /// Whether the turn has heard of nothing but what the hub may use.
+    async fn reach(&self, turn: &TurnId, ending: &Ending) -> Result<Reach, UserError> {
+        let mut heard = self.store.heard_sources(turn).await.map_err(user_error)?;
+        heard.extend(ending.results.iter().flat_map(|result| result.sources.iter().cloned()));
+        let (vault, hub) = (self.keeper.seen(), self.config.get().hub);
+        let places = aside(move || HubPlaces::of(&vault, &hub, &jiff::Zoned::now())).await?;
+        Ok(if taint::is_beyond(&places, &heard) { Reach::Beyond } else { Reach::Within })
+    }
+
     /// Notes for which changes of this turn wait.
     async fn waiting(
         &self,
@@ -190,7 +206,10 @@ mod tests {
         assert_eq!(store.begin_turn(&conversation).await.expect("asked"), None);
         let vault = vault::Vault::open(folder.path()).expect("a vault");
         let keeper = Keeper::new(&vault, protocol::PrivateRules::default());
-        let transcript = StoreTranscript { store: store.clone(), bell: Arc::default(), keeper };
+        let data = crate::data_dir::DataDir::at(folder.path().join("data")).expect("a directory");
+        let (config, _) = Config::load(&data);
+        let transcript =
+            StoreTranscript { store: store.clone(), bell: Arc::default(), keeper, config };
         let next = transcript.begin(&conversation).await.expect("begun").expect("a turn");
         assert_eq!(next.turn, TurnId::from("next"));
         let status = store.turn_status(&lost.turn).await.expect("read");

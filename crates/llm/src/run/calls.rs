@@ -36,13 +36,17 @@ impl Run<'_> {
     /// Lets a call plan and has the plan judged. A halt drops the planning, never the judging: it
     /// may be writing.
     pub(super) async fn plan(&mut self, call: ToolCall) -> Flow {
-        let id = call.id.clone();
+        let (id, tool) = (call.id.clone(), call.tool.clone());
         let mut called = match self.call_all(vec![call]).await {
             Ok(called) => called,
             Err(flow) => return flow,
         };
         match called.remove(&id) {
             Some(Called::Planned(effect, plan)) => {
+                // What the model is told of it is made of its call: none of the words it read.
+                let shows = Shows::default();
+                shows.add(Source::Tool(tool));
+                self.place.shows.insert(id.clone(), shows);
                 let place = &self.place;
                 point("llm.decide.before");
                 let changes = &place.parts.changes;

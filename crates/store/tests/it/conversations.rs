@@ -65,6 +65,7 @@ async fn a_row_says_what_waits_and_whether_it_works() {
         updated_at: Timestamp(4),
         waiting_question: None,
         waiting_notes: 0,
+        held: 0,
         interrupted: false,
         working: true,
     };

@@ -158,7 +158,7 @@ async fn a_hub_turn_ends_with_its_message_done_and_its_words_in_the_outbox() {
     let said = [push("On the list.", 3), push("Anything else?", 3)];
     story
         .store
-        .finish_hub_turn(&turn, &answered("t1", "On the list.", 3), &said)
+        .finish_hub_turn(&turn, &answered("t1", "On the list.", 3), &said, &[])
         .await
         .expect("ended");
 
@@ -167,11 +167,47 @@ async fn a_hub_turn_ends_with_its_message_done_and_its_words_in_the_outbox() {
     assert_eq!(story.store.inbox_count_open().await.expect("read"), 0);
     assert_eq!(next_body(&story).await.as_deref(), Some("On the list."));
 
-    let again = story.store.finish_hub_turn(&turn, &ending(TurnStatus::Failed, 4), &said).await;
+    let again =
+        story.store.finish_hub_turn(&turn, &ending(TurnStatus::Failed, 4), &said, &[]).await;
     assert!(matches!(again, Err(StoreError::NotFound { what: "open turn", .. })));
     for _ in 0..2 {
         let row = story.store.outbox_next().await.expect("read").expect("one");
         story.store.outbox_sent(row.id).await.expect("sent");
     }
     assert_eq!(next_body(&story).await, None);
+}
+
+#[tokio::test]
+async fn what_is_held_waits_over_a_restart_and_is_sent_or_discarded_once() {
+    let story = Story::begin().await;
+    let push = |body: &str| OutboxPush {
+        hub: "hub".into(),
+        message_id: "m1".into(),
+        title: Some("when".into()),
+        body: body.into(),
+        priority: "normal".into(),
+        at: Timestamp(3),
+    };
+    story.says("t1", "when", 1).await;
+    story.begins().await;
+    let end = answered("t1", "At nine.", 3);
+    let held = [push("At nine."), push("At ten.")];
+    story.store.finish_hub_turn(&"t1".into(), &end, &[], &held).await.expect("ended");
+    let story = story.restart().await;
+    let waiting = story.store.held_in(&conversation()).await.expect("read");
+    let words: Vec<&str> = waiting.iter().map(|one| one.text.as_str()).collect();
+    assert_eq!(words, ["At nine.", "At ten."]);
+    let row = story.store.conversation(&conversation()).await.expect("read").expect("there");
+    assert_eq!(row.held, 2);
+    assert_eq!(story.store.outbox_next().await.expect("read"), None, "nothing goes out by itself");
+    let (first, second) = (waiting[0].number, waiting[1].number);
+    let sent = story.store.send_held(first, Timestamp(9)).await.expect("sent");
+    assert_eq!(sent, Some(conversation()));
+    assert_eq!(story.store.send_held(first, Timestamp(9)).await.expect("asked"), None);
+    story.store.discard_held(second).await.expect("discarded").expect("it waited");
+    assert_eq!(story.store.held_in(&conversation()).await.expect("read"), []);
+    let next = story.store.outbox_next().await.expect("read").expect("one");
+    assert_eq!(next.push, OutboxPush { at: Timestamp(9), ..push("At nine.") });
+    story.store.outbox_sent(next.id).await.expect("sent");
+    assert_eq!(story.store.outbox_next().await.expect("read"), None);
 }

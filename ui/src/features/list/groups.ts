@@ -13,8 +13,8 @@ const dayLength = 24 * 60 * 60 * 1000;
 
 /** Whether a conversation waits for the user. */
 export function needsUser(conversation: Conversation): boolean {
-  const { waitingQuestion, waitingNotes, interrupted } = conversation;
-  return waitingQuestion !== null || waitingNotes > 0 || interrupted;
+  const { waitingQuestion, waitingNotes, interrupted, held } = conversation;
+  return waitingQuestion !== null || waitingNotes > 0 || interrupted || held > 0;
 }
 
 /** Groups that have something in them, in the order they are shown. What was put away is among them

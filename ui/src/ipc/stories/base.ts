@@ -20,6 +20,7 @@ export function row(id: string, title: string, change: Partial<Conversation> = {
     updatedAt: daysAgo(0),
     waitingQuestion: null,
     waitingNotes: 0,
+    held: 0,
     interrupted: false,
     working: false,
     ...change,
@@ -30,9 +31,18 @@ export function row(id: string, title: string, change: Partial<Conversation> = {
 export function view(
   conversation: Conversation,
   items: Item[],
-  waiting: Partial<Pick<ConversationView, 'question' | 'review'>> = {},
+  waiting: Partial<Pick<ConversationView, 'question' | 'review' | 'held'>> = {},
 ): ConversationView {
-  return { seq: 0, conversation, items, variants: [], question: null, review: null, ...waiting };
+  return {
+    seq: 0,
+    conversation,
+    items,
+    variants: [],
+    question: null,
+    review: null,
+    held: [],
+    ...waiting,
+  };
 }
 
 /** Words of the user in the window. */

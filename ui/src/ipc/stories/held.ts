@@ -1,0 +1,34 @@
+/** Answers to the hub that wait for the user's word. */
+import type { Story } from '../fake';
+import { answered, daysAgo, healthy, row, view } from './base';
+
+export function held(): Story {
+  const conversation = row('inbox', 'Inbox, Saturday', { fromHub: true, held: 2 });
+  const text = 'The ferry leaves at nine, as it says in Trieste, trains.';
+  return {
+    snapshot: healthy([conversation]),
+    notes: {},
+    views: [
+      view(
+        conversation,
+        [
+          {
+            type: 'user',
+            id: 'u1',
+            text: 'When does the ferry leave?',
+            origin: 'hub_voice',
+            at: daysAgo(0),
+            queued: false,
+          },
+          answered('a1', text),
+        ],
+        {
+          held: [
+            { number: 1, text },
+            { number: 2, text: 'And the way back is at seven.' },
+          ],
+        },
+      ),
+    ],
+  };
+}
