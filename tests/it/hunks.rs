@@ -113,11 +113,11 @@ async fn a_note_that_changed_elsewhere_takes_the_hunks_where_its_own_lines_did_n
     let running = home.open(asking(&model)).await;
     let conversation = running.say(None, "make it loud").await;
     let verdict = by_hunk(&review(&running, &conversation).await);
-    home.notes.write("List.md", &format!("{BEFORE}-\nfive\n"));
+    home.notes.write("List.md", format!("{BEFORE}-\nfive\n"));
     running.app.decide_review(&verdict).await.expect("decided");
     assert_eq!(home.notes.read("List.md"), format!("{DECIDED}-\nfive\n"));
 
-    home.notes.write("List.md", &format!("{DECIDED}-\nfive\n").replace("four", "cuatro"));
+    home.notes.write("List.md", format!("{DECIDED}-\nfive\n").replace("four", "cuatro"));
     let told = running.decide(&conversation, &["List.md"], &[]).await.expect_err("the same lines");
     assert!(told.message.contains("was not changed and still waits"), "{told:?}");
     assert_eq!(running.waiting(&conversation).await, ["List.md"]);

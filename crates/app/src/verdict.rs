@@ -18,7 +18,7 @@ enum Wanted {
     /// All of it.
     Whole,
     /// Some of it; as stored while it is carried out.
-    Parts(PlannedParts, String),
+    Parts(Box<PlannedParts>, String),
 }
 
 /// Applies what was accepted as one recoverable unit and drops what was rejected. A note that
@@ -117,7 +117,7 @@ fn by_hunk(
     let choice = serde_json::to_string(hunks).map_err(|_| "This verdict cannot be stored.")?;
     let parts = taken_apart(row, hunks);
     let parts = parts.ok_or("These are not the changes that you looked at: look at them again.")?;
-    Ok(Asked::Make(Wanted::Parts(parts, choice)))
+    Ok(Asked::Make(Wanted::Parts(Box::new(parts), choice)))
 }
 
 /// The change of a row in parts; `None` when there are not as many verdicts as hunks.
@@ -196,7 +196,7 @@ async fn apply(
         match wanted {
             Wanted::Whole if done.contains(&path) => decided.applied.push(path),
             Wanted::Parts(parts, _) if parts.applied.is_none() || done.contains(&path) => {
-                decided.parts.push((path, parts));
+                decided.parts.push((path, *parts));
             }
             Wanted::Whole | Wanted::Parts(..) => {}
         }

@@ -10,16 +10,12 @@ import type {
   ConversationId,
   ConversationPage,
   ConversationView,
-  CountedWords,
   DecideReview,
   EffectId,
   ForgottenHistory,
   Exported,
   ExportFormat,
   FoundConversations,
-  FoundLines,
-  FoundNames,
-  Having,
   HeldVerdict,
   Item,
   KeptHistory,
@@ -28,13 +24,10 @@ import type {
   ListConversations,
   MessageId,
   MonthSpent,
-  NoteLinks,
-  NoteList,
   NotePath,
   NoteText,
   Numbered,
   ProviderTest,
-  SearchText,
   SendMessage,
   Settings,
   Shelf,
@@ -50,6 +43,7 @@ import { FakeLooking, type LookingStory, nothingKnown } from './fake-looking';
 import { leftOf, outcome } from './fake-review';
 import { FakeShelf } from './fake-shelf';
 import { answeringWith, isWords, newView, vaultAt } from './fake-view';
+import { FakeCalls } from './fake-calls';
 import type { Host } from './host';
 
 /** How things stand when the window opens, and what it is told then. */
@@ -64,13 +58,7 @@ export interface Story {
   readonly spent?: { readonly turns: readonly TurnSpent[]; readonly months: readonly MonthSpent[] };
 }
 
-/** Every call, in order, as the window made it. */
-type Call = readonly [name: keyof Host, argument?: unknown];
-
-export class FakeHost implements Host {
-  readonly calls: Call[] = [];
-  /** What the next call of this name is refused with. */
-  readonly refusals = new Map<keyof Host, unknown>();
+export class FakeHost extends FakeCalls implements Host {
   #story: Story;
   #views: Map<ConversationId, ConversationView>;
   #onEvents: (events: Numbered[]) => void = () => undefined;
@@ -79,11 +67,10 @@ export class FakeHost implements Host {
   readonly #decided: DecideReview[] = [];
   readonly #branches = new Map<MessageId, { first: Item[]; second: Item[] }>();
   readonly #changes: FakeChanges;
-  readonly #looking: FakeLooking;
   readonly #shelf: FakeShelf;
 
   constructor(story: Story) {
-    this.#looking = new FakeLooking(story.notes, story.looking ?? nothingKnown);
+    super(new FakeLooking(story.notes, story.looking ?? nothingKnown));
     this.#shelf = new FakeShelf(story.snapshot.conversations);
     this.#story = story;
     this.#seq = story.snapshot.seq;
@@ -103,60 +90,55 @@ export class FakeHost implements Host {
     );
   }
 
-  /** What the window asked with calls of this name. */
-  asked(name: keyof Host): unknown[] {
-    return this.calls.filter(([called]) => called === name).map(([, argument]) => argument);
-  }
-
   async subscribe(onEvents: (events: Numbered[]) => void): Promise<Snapshot> {
-    await this.#called('subscribe');
+    await this.called('subscribe');
     this.#onEvents = onEvents;
     return { ...this.#story.snapshot, seq: this.#seq };
   }
 
   async openConversation(conversation: ConversationId): Promise<ConversationView> {
-    await this.#called('openConversation', conversation);
+    await this.called('openConversation', conversation);
     return this.#view(conversation);
   }
 
   async openConversationAt(conversation: ConversationId, turn: TurnId): Promise<ConversationView> {
-    await this.#called('openConversationAt', { conversation, turn });
+    await this.called('openConversationAt', { conversation, turn });
     return this.#view(conversation);
   }
 
   async listConversations(request: ListConversations): Promise<ConversationPage> {
-    await this.#called('listConversations', request);
+    await this.called('listConversations', request);
     return this.#shelf.list(request);
   }
 
   async searchSaid(query: string): Promise<FoundConversations> {
-    await this.#called('searchSaid', query);
+    await this.called('searchSaid', query);
     return this.#shelf.search(query, this.#views.values());
   }
 
   async renameConversation(conversation: ConversationId, name: string): Promise<void> {
-    await this.#called('renameConversation', { conversation, name });
+    await this.called('renameConversation', { conversation, name });
     this.#rework(conversation, { title: name });
   }
 
   async putConversation(conversation: ConversationId, shelf: Shelf): Promise<void> {
-    await this.#called('putConversation', { conversation, shelf });
+    await this.called('putConversation', { conversation, shelf });
     this.#rework(conversation, { archived: shelf === 'archived' });
   }
 
   async endConversation(conversation: ConversationId): Promise<void> {
-    await this.#called('endConversation', conversation);
+    await this.called('endConversation', conversation);
     this.#rework(conversation, { state: 'ended' });
   }
 
   async deleteConversation(conversation: ConversationId): Promise<void> {
-    await this.#called('deleteConversation', conversation);
+    await this.called('deleteConversation', conversation);
     this.#shelf.delete(conversation);
     this.tell({ type: 'conversation_gone', conversation });
   }
 
   async restoreConversation(conversation: ConversationId): Promise<void> {
-    await this.#called('restoreConversation', conversation);
+    await this.called('restoreConversation', conversation);
     this.tell({ type: 'conversation_changed', conversation: this.#shelf.restore(conversation) });
   }
 
@@ -165,12 +147,12 @@ export class FakeHost implements Host {
     format: ExportFormat,
     name: string,
   ): Promise<Exported | null> {
-    await this.#called('exportConversations', { conversation, format, name });
+    await this.called('exportConversations', { conversation, format, name });
     return this.#shelf.exported(conversation, `Documents/${name}.${format}`);
   }
 
   async sendMessage(request: SendMessage): Promise<ConversationId> {
-    await this.#called('sendMessage', request);
+    await this.called('sendMessage', request);
     this.#count += 1;
     const id = request.conversation ?? `new-${this.#count}`;
     const view = this.#views.get(id) ?? newView(id, request.text);
@@ -194,28 +176,28 @@ export class FakeHost implements Host {
   }
 
   async stop(conversation: ConversationId): Promise<void> {
-    await this.#called('stop', conversation);
+    await this.called('stop', conversation);
     this.#rework(conversation, { working: false });
   }
 
   async continueTurn(conversation: ConversationId): Promise<void> {
-    await this.#called('continueTurn', conversation);
+    await this.called('continueTurn', conversation);
     this.#withdrawOffers();
     this.#rework(conversation, { working: true });
   }
 
   async editQueued(message: MessageId, text: string): Promise<void> {
-    await this.#called('editQueued', { message, text });
+    await this.called('editQueued', { message, text });
     this.#change((item) => (isWords(item, message) ? { ...item, text } : item));
   }
 
   async removeQueued(message: MessageId): Promise<void> {
-    await this.#called('removeQueued', message);
+    await this.called('removeQueued', message);
     this.#change((item) => (isWords(item, message) ? null : item));
   }
 
   async askAnew(request: AskAnew): Promise<AskedAnew> {
-    await this.#called('askAnew', request);
+    await this.called('askAnew', request);
     const old = this.#story.old ?? null;
     if (old && request.old === null) return { type: 'asks', ...old };
     for (const [id, view] of this.#views) {
@@ -236,7 +218,7 @@ export class FakeHost implements Host {
   }
 
   async showVariant(message: MessageId, number: number): Promise<void> {
-    await this.#called('showVariant', { message, number });
+    await this.called('showVariant', { message, number });
     const branch = this.#branches.get(message);
     for (const [id, view] of this.#views) {
       if (!branch || !view.items.some((item) => isWords(item, message))) continue;
@@ -250,12 +232,12 @@ export class FakeHost implements Host {
   }
 
   async leaveTurn(turn: TurnId): Promise<void> {
-    await this.#called('leaveTurn', turn);
+    await this.called('leaveTurn', turn);
     this.#withdrawOffers();
   }
 
   async sumUp(conversation: ConversationId): Promise<void> {
-    await this.#called('sumUp', conversation);
+    await this.called('sumUp', conversation);
     const view = this.#views.get(conversation);
     const beginnings = (view?.items ?? []).flatMap((item, at) =>
       item.type === 'user' ? [at] : [],
@@ -271,12 +253,12 @@ export class FakeHost implements Host {
   }
 
   async spentIn(conversation: ConversationId): Promise<TurnSpent[]> {
-    await this.#called('spentIn', conversation);
+    await this.called('spentIn', conversation);
     return [...(this.#story.spent?.turns ?? [])];
   }
 
   async spentByMonth(): Promise<MonthSpent[]> {
-    await this.#called('spentByMonth');
+    await this.called('spentByMonth');
     return [...(this.#story.spent?.months ?? [])];
   }
 
@@ -286,7 +268,7 @@ export class FakeHost implements Host {
   }
 
   async decideReview(request: DecideReview): Promise<void> {
-    await this.#called('decideReview', request);
+    await this.called('decideReview', request);
     this.#decided.push(request);
     for (const view of this.#views.values()) {
       if (view.review?.id !== request.review) continue;
@@ -306,112 +288,67 @@ export class FakeHost implements Host {
   }
 
   async listApplied(request: ListApplied): Promise<AppliedPage> {
-    await this.#called('listApplied', request);
+    await this.called('listApplied', request);
     return this.#changes.page(request, this.#seq);
   }
 
   async appliedHunks(effect: EffectId): Promise<AppliedHunks> {
-    await this.#called('appliedHunks', effect);
+    await this.called('appliedHunks', effect);
     return { effect, hunks: this.#changes.hunks(effect) };
   }
 
   async undo(scope: UndoScope): Promise<Undone> {
-    await this.#called('undo', scope);
+    await this.called('undo', scope);
     return this.#changes.undo(scope);
   }
 
   async redo(scope: UndoScope): Promise<Undone> {
-    await this.#called('redo', scope);
+    await this.called('redo', scope);
     return this.#changes.redo(scope);
   }
 
   async reapply(effect: EffectId): Promise<Undone> {
-    await this.#called('reapply', effect);
+    await this.called('reapply', effect);
     return this.#changes.reapply(effect);
   }
 
   async settleConflict(conflict: UndoConflict): Promise<Undone> {
-    await this.#called('settleConflict', conflict);
+    await this.called('settleConflict', conflict);
     return this.#changes.takeOld(conflict);
   }
 
   async history(): Promise<KeptHistory> {
-    await this.#called('history');
+    await this.called('history');
     return this.#changes.kept();
   }
 
   async forgetHistory(age: Age): Promise<ForgottenHistory> {
-    await this.#called('forgetHistory', age);
+    await this.called('forgetHistory', age);
     const forgotten = this.#changes.forget(age);
     this.tell({ type: 'history_changed', forgetting: null });
     return forgotten;
   }
 
   async showNote(path: NotePath): Promise<NoteText> {
-    await this.#called('showNote', path);
+    await this.called('showNote', path);
     return this.#note(path);
   }
 
   async closeNote(): Promise<void> {
-    await this.#called('closeNote');
+    await this.called('closeNote');
   }
 
   async selectInNote(selected: string, heading: string | null): Promise<void> {
-    await this.#called('selectInNote', { selected, heading });
-  }
-
-  async findNames(query: string): Promise<FoundNames> {
-    await this.#called('findNames', query);
-    return this.#looking.names(query);
-  }
-
-  async searchText(request: SearchText): Promise<FoundLines> {
-    await this.#called('searchText', request);
-    return this.#looking.lines(request);
-  }
-
-  async noteLinks(path: NotePath): Promise<NoteLinks | null> {
-    await this.#called('noteLinks', path);
-    return this.#looking.links(path);
-  }
-
-  async unresolvedLinks(query: string): Promise<CountedWords | null> {
-    await this.#called('unresolvedLinks', query);
-    return this.#looking.words('dead', query);
-  }
-
-  async listTags(query: string): Promise<CountedWords | null> {
-    await this.#called('listTags', query);
-    return this.#looking.words('tags', query);
-  }
-
-  async listProperties(query: string): Promise<CountedWords | null> {
-    await this.#called('listProperties', query);
-    return this.#looking.words('properties', query);
-  }
-
-  async propertyValues(property: string, query: string): Promise<CountedWords | null> {
-    await this.#called('propertyValues', { property, query });
-    return this.#looking.words('values', query);
-  }
-
-  async notesHaving(having: Having): Promise<NoteList | null> {
-    await this.#called('notesHaving', having);
-    return this.#looking.having();
-  }
-
-  async listTasks(query: string): Promise<FoundLines | null> {
-    await this.#called('listTasks', query);
-    return this.#looking.tasks(query);
+    await this.called('selectInNote', { selected, heading });
   }
 
   async readNote(path: NotePath): Promise<NoteText> {
-    await this.#called('readNote', path);
+    await this.called('readNote', path);
     return this.#note(path);
   }
 
   async saveSettings(settings: Settings): Promise<void> {
-    await this.#called('saveSettings', settings);
+    await this.called('saveSettings', settings);
     this.tell({ type: 'settings_changed', settings });
     const { provider } = this.#story.snapshot;
     if (provider.offer && settings.localOfferAnswered) {
@@ -425,22 +362,22 @@ export class FakeHost implements Host {
   }
 
   async setKey(key: string, place: KeyPlace): Promise<void> {
-    await this.#called('setKey', { key, place });
+    await this.called('setKey', { key, place });
     this.tell({ type: 'provider_changed', provider: answeringWith(key, place) });
   }
 
   async testProvider(): Promise<ProviderTest> {
-    await this.#called('testProvider');
+    await this.called('testProvider');
     return { ok: true, message: 'Haiku answered in 0.8 s.' };
   }
 
   async retryHub(): Promise<void> {
-    await this.#called('retryHub');
+    await this.called('retryHub');
     this.tell({ type: 'hub_changed', hub: { state: 'connecting', trouble: null } });
   }
 
   async decideHeld(number: number, verdict: HeldVerdict): Promise<void> {
-    await this.#called('decideHeld', { number, verdict });
+    await this.called('decideHeld', { number, verdict });
     for (const view of this.#views.values()) {
       if (!view.held.some((one) => one.number === number)) continue;
       const held = view.held.filter((one) => one.number !== number);
@@ -452,25 +389,18 @@ export class FakeHost implements Host {
   }
 
   async pickFolder(): Promise<string | null> {
-    await this.#called('pickFolder');
+    await this.called('pickFolder');
     return 'Documents/Notebook';
   }
 
   async openVault(folder: string): Promise<void> {
-    await this.#called('openVault', folder);
+    await this.called('openVault', folder);
     this.#openedVault(folder, false);
   }
 
   async openSample(): Promise<void> {
-    await this.#called('openSample');
+    await this.called('openSample');
     this.#openedVault('Documents/Sample notes', true);
-  }
-
-  async #called(name: keyof Host, argument?: unknown): Promise<void> {
-    this.calls.push(argument === undefined ? [name] : [name, argument]);
-    const refusal = this.refusals.get(name);
-    this.refusals.delete(name);
-    if (refusal !== undefined) throw refusal;
   }
 
   #view(id: ConversationId): ConversationView {

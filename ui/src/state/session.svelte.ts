@@ -31,27 +31,8 @@ import { Spending } from './spending.svelte';
 import { Switcher } from './switcher.svelte';
 import { Turns } from './turns.svelte';
 import { Undoing } from './undoing.svelte';
+import type { SettingsPlace, SettingsSection } from './settings-place';
 import { userError } from './user-error';
-
-/** The parts of the settings, as they stand on the page. */
-export const settingsSections = [
-  'vault',
-  'private',
-  'history',
-  'answering',
-  'spending',
-  'turns',
-  'hub',
-  'appearance',
-] as const;
-
-export type SettingsSection = (typeof settingsSections)[number];
-
-/** A part of the settings, or one field of it. */
-export interface SettingsPlace {
-  readonly section: SettingsSection;
-  readonly field?: 'model';
-}
 
 /** What fills the main column. */
 export type Place =

@@ -37,7 +37,13 @@ impl Scene {
             Part::Text { text: words.into() },
         ];
         let message = Self::message(conversation, &format!("{turn}-asks"), turn, Role::User, parts);
-        NewTurn { turn: turn.into(), message, origin: Origin::Window, answers: None }
+        NewTurn {
+            turn: turn.into(),
+            message,
+            origin: Origin::Window,
+            answers: None,
+            shown: Vec::new(),
+        }
     }
 
     /// A turn with a call, stored and ended.
@@ -45,7 +51,7 @@ impl Scene {
         self.store.begin_turn(&conversation.into()).await.expect("begun");
         let arguments = serde_json::json!({ "path": "Boat.md" });
         let parts = vec![
-            Part::Verbatim { content: serde_json::json!({ "signature": "opaque" }) },
+            Part::Verbatim { content: serde_json::json!({ "signature": "opaque" }), maker: None },
             Part::Call { id: "look".into(), tool: "read_file".into(), arguments },
         ];
         let message =
@@ -58,6 +64,7 @@ impl Scene {
             is_error: false,
             reactions: Vec::new(),
             seen: Vec::new(),
+            sources: Vec::new(),
             whole: None,
         };
         let parts = vec![Part::Text { text: answer.into() }];

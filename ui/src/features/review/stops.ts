@@ -8,7 +8,7 @@ import {
   type Same,
 } from '../../state/decisions';
 
-export type Stop =
+type Stop =
   | { readonly type: 'same'; readonly id: string; readonly same: Same }
   | { readonly type: 'note'; readonly id: string; readonly path: NotePath }
   | { readonly type: 'hunk'; readonly id: string; readonly place: Place };

@@ -1,0 +1,84 @@
+/** The calls of the window as the application in memory takes them: noted, or refused; and what it looks up. */
+import type {
+  CountedWords,
+  FoundLines,
+  FoundNames,
+  Having,
+  NoteLinks,
+  NoteList,
+  NotePath,
+  SearchText,
+} from './bindings';
+import type { FakeLooking } from './fake-looking';
+import type { Host } from './host';
+
+/** Every call, in order, as the window made it. */
+type Call = readonly [name: keyof Host, argument?: unknown];
+
+export class FakeCalls {
+  readonly calls: Call[] = [];
+  /** What the next call of this name is refused with. */
+  readonly refusals = new Map<keyof Host, unknown>();
+  protected readonly looking: FakeLooking;
+
+  constructor(looking: FakeLooking) {
+    this.looking = looking;
+  }
+
+  /** What the window asked with calls of this name. */
+  asked(name: keyof Host): unknown[] {
+    return this.calls.filter(([called]) => called === name).map(([, argument]) => argument);
+  }
+
+  async findNames(query: string): Promise<FoundNames> {
+    await this.called('findNames', query);
+    return this.looking.names(query);
+  }
+
+  async searchText(request: SearchText): Promise<FoundLines> {
+    await this.called('searchText', request);
+    return this.looking.lines(request);
+  }
+
+  async noteLinks(path: NotePath): Promise<NoteLinks | null> {
+    await this.called('noteLinks', path);
+    return this.looking.links(path);
+  }
+
+  async unresolvedLinks(query: string): Promise<CountedWords | null> {
+    await this.called('unresolvedLinks', query);
+    return this.looking.words('dead', query);
+  }
+
+  async listTags(query: string): Promise<CountedWords | null> {
+    await this.called('listTags', query);
+    return this.looking.words('tags', query);
+  }
+
+  async listProperties(query: string): Promise<CountedWords | null> {
+    await this.called('listProperties', query);
+    return this.looking.words('properties', query);
+  }
+
+  async propertyValues(property: string, query: string): Promise<CountedWords | null> {
+    await this.called('propertyValues', { property, query });
+    return this.looking.words('values', query);
+  }
+
+  async notesHaving(having: Having): Promise<NoteList | null> {
+    await this.called('notesHaving', having);
+    return this.looking.having();
+  }
+
+  async listTasks(query: string): Promise<FoundLines | null> {
+    await this.called('listTasks', query);
+    return this.looking.tasks(query);
+  }
+
+  protected async called(name: keyof Host, argument?: unknown): Promise<void> {
+    this.calls.push(argument === undefined ? [name] : [name, argument]);
+    const refusal = this.refusals.get(name);
+    this.refusals.delete(name);
+    if (refusal !== undefined) throw refusal;
+  }
+}

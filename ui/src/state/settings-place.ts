@@ -1,0 +1,19 @@
+/** The parts of the settings, as they stand on the page. */
+export const settingsSections = [
+  'vault',
+  'private',
+  'history',
+  'answering',
+  'spending',
+  'turns',
+  'hub',
+  'appearance',
+] as const;
+
+export type SettingsSection = (typeof settingsSections)[number];
+
+/** A part of the settings, or one field of it. */
+export interface SettingsPlace {
+  readonly section: SettingsSection;
+  readonly field?: 'model';
+}
