@@ -19,7 +19,7 @@ use crate::{Keep, Store};
 
 /// What is small however many conversations there are: what waits, works or was left undone. Named
 /// by the index that holds nothing else.
-const FEW: [&str; 7] = [
+const FEW: [&str; 8] = [
     "question_open",
     "turn_offered",
     "change_set_open",
@@ -27,6 +27,7 @@ const FEW: [&str; 7] = [
     "outbox_waiting",
     "conversation_deleted",
     "effect_open",
+    "held_of_conversation",
 ];
 
 /// What is read in the order of this index stops where the list is cut.
