@@ -156,11 +156,22 @@ async fn what_was_read_before_a_question_is_known_after_a_restart_and_an_answer(
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_read_stays_known_when_the_model_does_not_hear_of_it_any_more() {
     const WORDS: &str = "assistant's memory note";
-    let mut replies = vec![read("Clip.md"), Reply::text("Read.")];
-    replies.extend((0..8).map(|_| Reply::text("Go on.")));
-    replies.push(Reply::calls(vec![append("AGENTS.md", "A rule.")]));
-    replies.push(Reply::text("Planned."));
-    let model = ScriptedModel::start(replies).await;
+    let model = ScriptedModel::responder(|request| {
+        let messages = request["messages"].as_array().expect("messages");
+        let last = messages.last().expect("a message").to_string();
+        match last.as_str() {
+            _ if request["tools"].as_array().is_none_or(Vec::is_empty) => {
+                Reply::text("They talked.")
+            }
+            last if last.contains("tool_result") => Reply::text("Done."),
+            last if last.contains("read the clip") => read("Clip.md"),
+            last if last.contains("write a rule") => {
+                Reply::calls(vec![append("AGENTS.md", "A rule.")])
+            }
+            _ => Reply::text("Go on."),
+        }
+    })
+    .await;
     let home = keyed(&NOTES);
     let small = ModelInfo {
         id: "small".to_owned(),
@@ -174,15 +185,15 @@ async fn what_was_read_stays_known_when_the_model_does_not_hear_of_it_any_more()
     for _ in 0..8 {
         running.say(Some(&conversation), &"and more words ".repeat(1_800)).await;
     }
-    running.say(Some(&conversation), "a rule").await;
+    running.say(Some(&conversation), "write a rule").await;
     let requests = model.requests();
-    let last = requests.last().expect("requests").to_string();
+    let last = requests.iter().rfind(|one| one.to_string().contains("write a rule"));
+    let last = last.expect("it was asked").to_string();
     assert!(requests[1].to_string().contains(WORDS), "the control: it was heard");
     assert!(!last.contains(WORDS), "it is left out");
     assert_eq!(review(&running, &conversation).await.sources, [note("Clip.md")]);
     assert_eq!(home.notes.read("AGENTS.md"), "Be brief.\n");
     running.quit().await;
-    model.finish();
 }
 
 // S-chain-06

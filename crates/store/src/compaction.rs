@@ -14,7 +14,7 @@ use sqlx::{Row, SqliteConnection};
 
 use crate::column::{Columns, json};
 use crate::commit::{commit, read};
-use crate::{Store, StoreError, branch, transcript, turn, usage};
+use crate::{Store, StoreError, branch, source, transcript, turn, usage};
 
 /// A compaction as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -153,7 +153,8 @@ pub(crate) async fn shown(
 
 async fn insert(db: &mut SqliteConnection, new: &New<'_>) -> Result<(), sqlx::Error> {
     let Compaction { until, text, summary } = new.compaction;
-    let sources = sources(db, until).await?;
+    let mut sources = sources(db, until).await?;
+    sources.extend(source::heard(db, until).await?);
     sqlx::query(
         "INSERT INTO compaction (conversation, until, text, summary, summed, heard, sources, at)
          VALUES ((SELECT conversation FROM turn WHERE id = ?1), ?1, ?2, ?3, ?4, ?5, ?6, ?7)",

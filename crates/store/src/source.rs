@@ -100,7 +100,11 @@ pub(crate) async fn inherit_of(
     Ok(())
 }
 
-async fn heard(db: &mut SqliteConnection, turn: &TurnId) -> Result<BTreeSet<Source>, sqlx::Error> {
+/// Of the turn and of all that it hears.
+pub(crate) async fn heard(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+) -> Result<BTreeSet<Source>, sqlx::Error> {
     let branch = branch::of_turn(db, turn).await?;
     let conversation: Option<String> =
         sqlx::query_scalar("SELECT conversation FROM turn WHERE id = ?")
