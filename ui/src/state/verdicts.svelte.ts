@@ -39,11 +39,11 @@ export class Verdicts {
     return this.#byNote.get(path)?.[index] ?? null;
   }
 
-  /** The verdict on all of these; `null` when they differ or are undecided. */
+  /** The verdict on these: accepted with some left out is accepted; `null` when some wait. */
   ofAll(places: readonly Place[]): Verdict | null {
     const given = places.map(({ path, index }) => verdictOf(this.hunk(path, index)));
-    const [first = null] = given;
-    return given.every((one) => one === first) ? first : null;
+    if (given.includes(null)) return null;
+    return given.includes('accept') ? 'accept' : 'reject';
   }
 
   /** The notes of which all has this verdict. */
@@ -70,7 +70,8 @@ export class Verdicts {
 
   /** The same for single hunks, wherever they are. */
   decideHunks(places: readonly Pick<Place, 'path' | 'index'>[], verdict: Verdict): void {
-    const has = places.every(({ path, index }) => verdictOf(this.hunk(path, index)) === verdict);
+    const given = places.map(({ path, index }) => verdictOf(this.hunk(path, index)));
+    const has = given.every((one) => one === verdict);
     for (const { path, index } of places) this.choose(path, index, has ? null : verdict);
   }
 

@@ -159,6 +159,7 @@ describe('a review', () => {
     await keys.click(within(same).getByRole('button', { name: 'Leave out Diary/2026-01-02' }));
     const apply = screen.getByTestId('review-apply');
     expect(apply).toHaveTextContent('Change 57 notes, reject 1');
+    expect(within(same).getByTestId('review-accept')).toHaveTextContent('57 accepted');
     await keys.click(screen.getByRole('button', { name: /^Undecided: Harbour Library/ }));
     await keys.keyboard('{Shift>}A{/Shift}jjjr');
     expect(screen.getByText('3 of 3 decided')).toBeVisible();
