@@ -26,6 +26,10 @@ const screens = [
   { name: 'long', story: 'long-chat', prepare: openFailure, sizes: { wide, small } },
   { name: 'link', story: 'long-chat', prepare: openLink, sizes: { wide } },
   { name: 'question', story: 'question', sizes: { wide, small } },
+  { name: 'held', story: 'held', sizes: { wide, small } },
+  { name: 'list-menu', story: 'chat', prepare: openRowMenu, sizes: { wide } },
+  { name: 'list-archive', story: 'chat', prepare: openArchive, sizes: { wide } },
+  { name: 'list-rename', story: 'chat', prepare: rename, sizes: { wide } },
   { name: 'review-card', story: 'review', sizes: { wide } },
   { name: 'review', story: 'review', prepare: openReview, sizes: { wide, narrow, small } },
   { name: 'review-decided', story: 'review', prepare: decide, sizes: { wide } },
@@ -82,6 +86,24 @@ async function openMenu(page) {
 async function openDrawer(page) {
   await page.getByRole('button', { name: /^Conversations/ }).click();
 }
+async function openList(page) {
+  const drawer = page.getByRole('button', { name: /^Conversations/ });
+  if (await drawer.isVisible()) await drawer.click();
+}
+async function openRowMenu(page) {
+  await openList(page);
+  await page.locator('[data-row=books]').click({ button: 'right' });
+}
+async function openArchive(page) {
+  await openList(page);
+  await page.getByTestId('open-archive').click();
+  await page.getByTestId('archive-empty').waitFor();
+}
+async function rename(page) {
+  await openList(page);
+  await page.locator('[data-row=books]').focus();
+  await page.keyboard.press('F2');
+}
 async function openFailure(page) {
   await page.getByText('Could not change a note').click();
   await page.getByTestId('chat-log').evaluate((log) => {
@@ -125,8 +147,7 @@ async function decideMoves(page) {
   await page.keyboard.press('j');
 }
 async function openChanges(page) {
-  const drawer = page.getByRole('button', { name: /^Conversations/ });
-  if (await drawer.isVisible()) await drawer.click();
+  await openList(page);
   await page.getByTestId('open-changes').click();
   await page.getByTestId('changes').waitFor();
 }

@@ -3,7 +3,7 @@ import type { Story } from '../fake';
 import { answered, daysAgo, healthy, row, view } from './base';
 
 export function held(): Story {
-  const conversation = row('inbox', 'Inbox, Saturday', { fromHub: true, held: 2 });
+  const conversation = row('inbox-today', 'Inbox, Saturday', { fromHub: true, held: 2 });
   const text = 'The ferry leaves at nine, as it says in Trieste, trains.';
   return {
     snapshot: healthy([conversation]),
