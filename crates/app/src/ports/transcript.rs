@@ -134,10 +134,11 @@ impl StoreTranscript {
     ) -> Result<Heard, UserError> {
         let told = self.store.compaction(conversation, turn).await.map_err(user_error)?;
         let all = self.store.history(conversation, turn).await.map_err(user_error)?;
-        let (rows, mark) = self.keeper.heard_in(turn, all.clone()).await?;
         let Some(told) = told else {
+            let (rows, mark) = self.keeper.heard_in(turn, all).await?;
             return Ok(Heard { compaction: None, covered: 0, rows, mark });
         };
+        let (rows, mark) = self.keeper.heard_in(turn, all.clone()).await?;
         let until = &told.compaction.until;
         let covered = all.iter().rposition(|row| row.turn == *until).map_or(0, |last| last + 1);
         let may_hear = mark == told.heard || rows.get(..covered) == all.get(..covered);
