@@ -59,6 +59,12 @@ pub(super) struct Scan {
 enum Inside {
     /// After an opening brace: only a name or a closing brace may follow.
     Brace,
+    /// In the first name of an object, which begins here.
+    Name(usize),
+    /// After a backslash in that name.
+    NameEscape(usize),
+    /// After that name: only a colon may follow.
+    Named(usize),
     /// Between names and values.
     Object,
     /// In a string.
@@ -146,6 +152,18 @@ impl Scan {
             return;
         }
         match (self.inside, byte) {
+            (Inside::Name(_) | Inside::NameEscape(_), ..b' ') => self.abandon(found),
+            (Inside::Name(start), b'\\') => self.inside = Inside::NameEscape(start),
+            (Inside::NameEscape(start), _) => self.inside = Inside::Name(start),
+            (Inside::Name(start), b'"') => self.inside = Inside::Named(start),
+            (Inside::Name(_), _) => {}
+            (Inside::Named(_), b' ' | b'\t' | b'\r' | b'\n') => {}
+            (Inside::Named(_), b':') => self.inside = Inside::Object,
+            (Inside::Named(_), _) if self.is_meant_as_a_call() => {
+                self.inside = Inside::Object;
+                return self.look_at(at, byte, found);
+            }
+            (Inside::Named(start), _) => self.look_again(start, found),
             (Inside::Text, b'\\') => self.inside = Inside::Escape,
             (Inside::Escape, b' '..) => self.inside = Inside::Text,
             (Inside::Text, b'"') => self.inside = Inside::Object,
@@ -153,7 +171,8 @@ impl Scan {
             (Inside::Text | Inside::Escape, ..b' ') => self.abandon(found),
             (Inside::Text, _) => {}
             (Inside::Brace, b' ' | b'\t' | b'\r' | b'\n') => {}
-            (Inside::Brace | Inside::Object, b'"') => self.inside = Inside::Text,
+            (Inside::Brace, b'"') => self.inside = Inside::Name(at + 1),
+            (Inside::Object, b'"') => self.inside = Inside::Text,
             (Inside::Brace | Inside::Object, b'}') => self.close(at, found),
             (Inside::Object, b'{') => self.open(at),
             // Braces of prose or code.
@@ -190,6 +209,20 @@ impl Scan {
         self.closed.clear();
         self.open.clear();
         self.inside = Inside::Object;
+    }
+
+    /// Whether it is to be told of as one even if it is no object.
+    fn is_meant_as_a_call(&self) -> bool {
+        let mut open = self.open.iter().filter_map(|start| self.held.get(*start..));
+        open.any(begins_like_a_call)
+    }
+
+    /// What looked like a name is none, so it may hold the brace of a call itself.
+    fn look_again(&mut self, from: usize, found: &mut Vec<Found>) {
+        self.abandon(found);
+        if matches!(self.over, Over::No) {
+            self.looked = from;
+        }
     }
 
     /// Looks whether a closed object is a call, the outer before the inner. They stand in each

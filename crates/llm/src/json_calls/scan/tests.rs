@@ -63,6 +63,8 @@ fn a_call_is_found_wherever_it_stands() {
         (format!("{{\"calls\": [{READ}]}}"), "{\"calls\": ["),
         (format!("{{\"never\": \"closed, {{ \n{READ}"), "{\"never\": \"closed, { \n"),
         (format!("It's {{ \"odd\": {READ}"), "It's { \"odd\": "),
+        (format!("[\"{{\",{READ}]"), "[\"{\","),
+        (format!("A set begins with \"{{\", so: {READ}"), "A set begins with \"{\", so: "),
     ] {
         let mut expected = vec![words(before), read()];
         expected.retain(|found| *found != words(""));
