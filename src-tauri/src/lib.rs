@@ -25,6 +25,9 @@ pub fn run() -> ExitCode {
 
 fn start() -> Result<(), String> {
     app::keep_memory_to_itself();
+    // The web engine's processes inherit what is left.
+    #[cfg(target_os = "linux")]
+    app::take_keys_from_environment(|name| glib::unsetenv(name));
     let arguments = Arguments::parse(std::env::args_os().skip(1))?;
     let displays = ["DISPLAY", "WAYLAND_DISPLAY"];
     if cfg!(target_os = "linux") && displays.iter().all(|name| std::env::var_os(name).is_none()) {

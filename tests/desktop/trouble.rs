@@ -88,3 +88,27 @@ async fn the_page_runs_no_foreign_script_reaches_no_network_and_talks_over_its_o
     assert!(model.requests().is_empty());
     app.quit().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_web_engine_never_has_the_key_and_the_model_is_asked_with_it() {
+    // K-secrets-07
+    let _turn = one_at_a_time().await;
+    let vault = TempVault::from_fixture("sample");
+    let model = ScriptedModel::start(vec![Reply::text("I hear you.")]).await;
+    let home = DesktopHome::fresh().with_vault(&vault).with_model(&model);
+
+    let app = home.start().await;
+    app.window.type_into("[data-testid=composer]", "Are you there?").await;
+    app.window.click("[data-testid=send]").await;
+    app.window.find_text(LOG, "I hear you.").await;
+    let children = app.window.environments_of_children();
+    assert!(children.len() >= 2, "the engine has processes of its own: {}", children.len());
+    for environment in children {
+        // The control: what else the program was started with is there.
+        assert!(environment.contains(&model.base_url()), "{environment}");
+        assert!(!environment.contains("ANTHROPIC_API_KEY"), "{environment}");
+        assert!(!environment.contains(testkit::scripted_model::KEY), "{environment}");
+    }
+    app.quit().await;
+    model.finish();
+}

@@ -223,6 +223,12 @@ impl WebDriver {
         self.end_driver();
     }
 
+    /// What the processes that the program started have in their environment.
+    #[must_use]
+    pub fn environments_of_children(&self) -> Vec<String> {
+        self.app.environments_of_children()
+    }
+
     /// Closes the window and waits until the program is gone.
     pub async fn quit(mut self) {
         // The driver must outlive the program, or the program may live on.

@@ -70,3 +70,4 @@ pub use llm::Pace;
 pub use log::{LogGuard, start as start_log};
 pub use memory::keep_to_itself as keep_memory_to_itself;
 pub use ports::ledger::StoreLedger;
+pub use secrets::take_from_environment as take_keys_from_environment;

@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "the key file is a file of the data directory")]
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use keyring::Entry;
 use protocol::request::KeyPlace;
@@ -20,13 +21,36 @@ pub(crate) struct FoundKeys {
     pub(crate) source: &'static str,
 }
 
+/// What the environment had at the start, vendor by vendor.
+static ENVIRONMENT: LazyLock<Vec<(Vendor, SecretString)>> = LazyLock::new(|| {
+    let given = |vendor: Vendor| {
+        std::env::var(vendor.variable()).ok().map(|keys| (vendor, SecretString::from(keys)))
+    };
+    Vendor::ALL.into_iter().filter_map(given).collect()
+});
+
+/// Reads the keys of the environment, then has `unset` take each variable away: programs that are
+/// started from here on inherit none. For the beginning of a program, before it has threads.
+pub fn take_from_environment(unset: impl Fn(&str)) {
+    LazyLock::force(&ENVIRONMENT);
+    for vendor in Vendor::ALL {
+        unset(vendor.variable());
+    }
+}
+
+fn in_environment(vendor: Vendor) -> Option<String> {
+    let mut given = ENVIRONMENT.iter();
+    let (_, keys) = given.find(|(of, _)| *of == vendor)?;
+    Some(keys.expose_secret().to_owned())
+}
+
 /// Looks in the keyring, the environment, the key file; the first that has one. Blocks, perhaps
 /// until the user has unlocked the keyring.
 pub(crate) fn find(data: &DataDir, vendor: Vendor) -> Option<FoundKeys> {
     let in_keyring = || Entry::new(SERVICE, account(vendor)).ok()?.get_password().ok();
     let in_file = || std::fs::read_to_string(file(data, vendor)).ok();
     found(in_keyring(), "keyring")
-        .or_else(|| found(std::env::var(vendor.variable()).ok(), "environment"))
+        .or_else(|| found(in_environment(vendor), "environment"))
         .or_else(|| found(in_file(), "file"))
 }
 

@@ -41,6 +41,15 @@ impl Process {
         }
     }
 
+    /// What the programs that it started have in their environment.
+    pub(super) fn environments_of_children(&self) -> Vec<String> {
+        let Some(own) = self.lives() else { return Vec::new() };
+        let children = all().filter(|id| parent_of(*id) == Some(own));
+        let environment = |id: u32| std::fs::read(format!("/proc/{id}/environ")).ok();
+        let told = children.filter_map(environment).filter(|bytes| !bytes.is_empty());
+        told.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).collect()
+    }
+
     pub(super) async fn gone(&self) {
         until("the program to end", async || match self.lives() {
             None => Ok(()),
