@@ -151,13 +151,11 @@ impl Announcer {
 
     /// The user's words, as they stand now: queued, or no longer.
     async fn request(&self, turn: &OpenTurn) -> Result<(), UserError> {
-        let status = self.store.turn_status(&turn.turn).await.map_err(user_error)?;
-        let history = self.store.history(&turn.conversation, &turn.turn).await;
-        let history = history.map_err(user_error)?;
-        let opening = history.iter().find(|message| message.id == turn.message);
-        if let Some(message) = opening.filter(|m| !m.parts.contains(&Part::Repeated)) {
-            let queued = status == Some(TurnStatus::Queued);
-            self.item(&turn.conversation, user_item(message, turn, queued));
+        let opening = self.store.opening(&turn.turn).await.map_err(user_error)?;
+        if let Some((message, status)) = opening.filter(|(m, _)| !m.parts.contains(&Part::Repeated))
+        {
+            let queued = status == TurnStatus::Queued;
+            self.item(&turn.conversation, user_item(&message, turn, queued));
         }
         Ok(())
     }

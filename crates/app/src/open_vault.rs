@@ -30,6 +30,7 @@ use crate::lock::{NotTaken, VaultLock};
 use crate::ports::archive::StoreArchive;
 use crate::ports::changes::VaultChanges;
 use crate::ports::desk::OpenNote;
+use crate::ports::earlier::Recollection;
 use crate::ports::host::AppHost;
 use crate::ports::transcript::StoreTranscript;
 use crate::privacy::Keeper;
@@ -366,7 +367,13 @@ fn transcript(
     config: &Config,
 ) -> Arc<StoreTranscript> {
     let (bell, keeper) = (Arc::clone(bell), Arc::clone(keeper));
-    Arc::new(StoreTranscript { store: store.clone(), bell, keeper, config: config.clone() })
+    Arc::new(StoreTranscript {
+        store: store.clone(),
+        bell,
+        keeper,
+        config: config.clone(),
+        recollection: Recollection::default(),
+    })
 }
 
 /// All tools, over the notes as a model may see them.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use hub::{Priority, Response};
 use protocol::{
-    AppEvent, CallId, Ending, HubState, Message, NotePath, Part, TurnId, TurnStatus, UserError,
+    AppEvent, CallId, Ending, HubState, Message, NotePath, Part, TurnStatus, UserError,
 };
 use store::{InboxRow, OutboxPush, OutboxRow, StoreError};
 use tokio::sync::watch;
@@ -49,18 +49,17 @@ pub(crate) struct Outcome {
     pub(crate) held: Vec<OutboxPush>,
 }
 
-/// The notifications of a finished hub turn: each message the model sent, then its last words
+/// The notifications of a finished hub turn, of which these are the messages: each message the model sent, then its last words
 /// unless it has said them already, a question with high priority, and what waits for review. Of
 /// what the model words, and of names that it chose, the hub hears only within its reach.
 pub(crate) fn outcome(
     row: &InboxRow,
-    turn: &TurnId,
-    history: &[Message],
+    own: &[Message],
     ending: &Ending,
     waiting: &[NotePath],
     reach: Reach,
 ) -> Outcome {
-    let worded: Vec<OutboxPush> = worded(turn, history, ending)
+    let worded: Vec<OutboxPush> = worded(own, ending)
         .into_iter()
         .map(|(body, priority)| push(row, &body, priority))
         .collect();
@@ -82,9 +81,8 @@ pub(crate) fn outcome(
 }
 
 /// What the model has said, and how much it presses.
-fn worded(turn: &TurnId, history: &[Message], ending: &Ending) -> Vec<(String, &'static str)> {
-    let parts: Vec<&Part> =
-        history.iter().filter(|m| m.turn == *turn).flat_map(|m| &m.parts).collect();
+fn worded(own: &[Message], ending: &Ending) -> Vec<(String, &'static str)> {
+    let parts: Vec<&Part> = own.iter().flat_map(|message| &message.parts).collect();
     let mut said: Vec<(String, &'static str)> = Vec::new();
     for part in &parts {
         if let Part::Call { id, tool, arguments } = part

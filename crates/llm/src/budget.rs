@@ -26,29 +26,27 @@ pub(crate) struct Frame<'a> {
     pub(crate) capacity: Capacity,
     /// Output cap in tokens.
     pub(crate) max_tokens: u32,
-    pub(crate) system: &'a str,
-    pub(crate) tools: &'a [ToolSpec],
-    /// What the model is told for this one request.
-    pub(crate) note: Option<&'a str>,
     /// The turn that asks.
     pub(crate) turn: &'a TurnId,
     /// Earlier turns that are heard in any case.
     pub(crate) kept: &'a BTreeSet<TurnId>,
     pub(crate) gauge: Gauge,
+    around: Around,
 }
 
 impl<'a> Frame<'a> {
     /// The frame of a turn's request.
     pub(crate) fn of(
         setup: &'a TurnSetup,
-        tools: &'a [ToolSpec],
-        note: Option<&'a str>,
+        tools: &[ToolSpec],
+        note: Option<&str>,
         turn: &'a TurnId,
         gauge: Gauge,
     ) -> Self {
         let TurnSetup { capacity, max_tokens, system, kept, .. } = setup;
         let (capacity, max_tokens) = (*capacity, *max_tokens);
-        Self { capacity, max_tokens, system, tools, note, turn, kept, gauge }
+        let around = Around::of(system, tools, note);
+        Self { capacity, max_tokens, turn, kept, gauge, around }
     }
 }
 
@@ -102,7 +100,7 @@ impl Budget {
     pub(crate) fn of(frame: &Frame<'_>) -> Option<Self> {
         let Capacity::Window(window) = frame.capacity else { return None };
         let most = frame.gauge.estimate_within(room(window, frame));
-        Some(Self { most, around: Around::of(frame).tokens() })
+        Some(Self { most, around: frame.around.tokens() })
     }
 
     /// How much of it a request takes that is estimated at so many tokens, in percent.
@@ -127,7 +125,7 @@ fn room(window: u32, frame: &Frame<'_>) -> u32 {
 /// the asking turn and those in `kept` are always heard. What stands in for earlier turns is the
 /// last to be left out.
 pub(crate) fn fit(history: History, frame: &Frame<'_>) -> Result<Fitting, TooLarge> {
-    let around = Around::of(frame);
+    let around = &frame.around;
     let told = history.compaction.as_ref().map_or(0, |told| tokens::of_text(&told.text));
     let units = exchanges(history.rows);
     let total = tokens_of(&units).saturating_add(around.tokens()).saturating_add(told);
@@ -220,18 +218,17 @@ fn told(compaction: Compaction, first: &Message) -> Message {
     }
 }
 
-/// What stands around the history.
-struct Around {
+/// What stands around the history, in tokens.
+pub(crate) struct Around {
     system: u32,
     tools: u32,
     note: u32,
 }
 
 impl Around {
-    fn of(frame: &Frame<'_>) -> Self {
-        let tools = frame.tools.iter().map(tokens::of_tool).fold(0, u32::saturating_add);
-        let note = frame.note.map_or(0, tokens::of_text);
-        Self { system: tokens::of_text(frame.system), tools, note }
+    fn of(system: &str, tools: &[ToolSpec], note: Option<&str>) -> Self {
+        let tools = tools.iter().map(tokens::of_tool).fold(0, u32::saturating_add);
+        Self { system: tokens::of_text(system), tools, note: note.map_or(0, tokens::of_text) }
     }
 
     fn tokens(&self) -> u32 {

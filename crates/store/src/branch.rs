@@ -69,12 +69,19 @@ pub struct Opened {
 /// order of turns before which it hears of each.
 macro_rules! line {
     () => {
-        "WITH RECURSIVE line (branch, until) AS (
-             SELECT ?2, 9223372036854775807
+        $crate::branch::line!("?2")
+    };
+    ($from:literal) => {
+        concat!(
+            "WITH RECURSIVE line (branch, until) AS (
+             SELECT ",
+            $from,
+            ", 9223372036854775807
              UNION ALL
              SELECT b.parent, min(line.until, b.fork)
              FROM line JOIN branch b ON b.conversation = ?1 AND b.number = line.branch
          ) "
+        )
     };
 }
 pub(crate) use line;

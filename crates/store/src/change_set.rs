@@ -7,7 +7,7 @@ use sqlx::SqliteConnection;
 use sqlx::sqlite::SqliteRow;
 
 use crate::column::Columns;
-use crate::commit::{commit, read};
+use crate::commit::{commit, look, read};
 use crate::error::Failure;
 use crate::planned_change::{self, Decided, PlannedRow, Verdict};
 use crate::{Store, StoreError, conversation, message};
@@ -47,6 +47,11 @@ impl Store {
         &self,
         conversation: &ConversationId,
     ) -> Result<Option<OpenChangeSet>, StoreError> {
+        // Mostly there is none, and whatever opens meanwhile is as if it had come later.
+        let waits = look!(self, "look for waiting changes", |db| find_open(db, conversation))?;
+        if waits.is_none() {
+            return Ok(None);
+        }
         read!(self, "read the waiting changes", |db| open(db, conversation))
     }
 

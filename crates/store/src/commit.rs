@@ -15,6 +15,19 @@ macro_rules! read {
     }};
 }
 
+/// Reads with one statement, which is a snapshot by itself.
+macro_rules! look {
+    ($store:expr, $doing:literal, |$db:ident| $work:expr) => {{
+        let store: &$crate::Store = $store;
+        let work = async {
+            let mut reader = store.readers.acquire().await?;
+            let $db: &mut sqlx::SqliteConnection = &mut reader;
+            Ok::<_, $crate::error::Failure>($work.await?)
+        };
+        $crate::error::Doing::doing(work.await, store, $doing)
+    }};
+}
+
 /// Writes in one commit, durable when it returns; an error or a dropped future leaves nothing.
 /// Named points stand before and after the commit for the crash tests.
 macro_rules! commit {
@@ -51,4 +64,4 @@ macro_rules! commit_on {
     }};
 }
 
-pub(crate) use {commit, commit_on, note, read};
+pub(crate) use {commit, commit_on, look, note, read};

@@ -1,6 +1,6 @@
 //! The table `message`: what was said, in pieces, as it is replayed to a model.
 
-use protocol::{ConversationId, Message, TurnId};
+use protocol::{CallId, ConversationId, Message, Part, TurnId};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
@@ -79,19 +79,50 @@ pub(crate) async fn of_conversation(
     .await
 }
 
-/// The words of the user's message that opened `turn`.
-pub(crate) async fn request_of(
+/// The messages of one turn in order, each with the results of its calls in call order.
+pub(crate) async fn of_turn(
     db: &mut SqliteConnection,
     turn: &TurnId,
-) -> Result<Option<String>, sqlx::Error> {
+) -> Result<Vec<(Message, Vec<Part>)>, sqlx::Error> {
+    sqlx::query(
+        "SELECT m.id, m.conversation, m.turn, m.role, m.parts, m.cut, m.at,
+             (SELECT json_group_array(json_array(c.call, c.output, c.is_error) ORDER BY c.position)
+              FROM tool_call c
+              WHERE c.turn = m.turn AND c.message = m.id AND c.output IS NOT NULL) AS results
+         FROM message m WHERE m.turn = ? ORDER BY m.position",
+    )
+    .bind(turn.as_str())
+    .try_map(|row: SqliteRow| {
+        let results: Vec<(CallId, String, u8)> = row.json("results")?;
+        let result =
+            |(call, output, is_error)| Part::Result { call, output, is_error: is_error != 0 };
+        Ok((from_row(&row)?.message, results.into_iter().map(result).collect()))
+    })
+    .fetch_all(db)
+    .await
+}
+
+/// The user's message that opened `turn`.
+pub(crate) async fn opening(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+) -> Result<Option<Message>, sqlx::Error> {
     sqlx::query(
         "SELECT id, conversation, turn, role, parts, cut, at
          FROM message WHERE turn = ? AND position = 0",
     )
     .bind(turn.as_str())
-    .try_map(|row| from_row(&row).map(|row| row.message.text()))
+    .try_map(|row| from_row(&row).map(|row| row.message))
     .fetch_optional(db)
     .await
+}
+
+/// The words of that message.
+pub(crate) async fn request_of(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+) -> Result<Option<String>, sqlx::Error> {
+    Ok(opening(db, turn).await?.map(|message| message.text()))
 }
 
 pub(crate) fn from_row(row: &SqliteRow) -> Result<MessageRow, sqlx::Error> {

@@ -11,7 +11,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
 use crate::column::{Columns, json};
-use crate::commit::read;
+use crate::commit::{look, read};
 use crate::error::Failure;
 use crate::{Store, StoreError, branch, source, whole_result};
 
@@ -30,7 +30,7 @@ impl Store {
         &self,
         conversation: &ConversationId,
     ) -> Result<BTreeMap<NotePath, ContentHash>, StoreError> {
-        read!(self, "read what the conversation has seen", |db| last_seen(db, conversation))
+        look!(self, "read what the conversation has seen", |db| last_seen(db, conversation))
     }
 }
 
@@ -174,20 +174,18 @@ async fn last_seen(
     db: &mut SqliteConnection,
     conversation: &ConversationId,
 ) -> Result<BTreeMap<NotePath, ContentHash>, sqlx::Error> {
-    let branch = branch::shown(db, conversation).await?;
+    // One row of all: handing over each alone costs more than reading them.
     let seen: Vec<Vec<(NotePath, ContentHash)>> = sqlx::query(concat!(
-        branch::line!(),
-        "SELECT c.seen
+        branch::line!("coalesce((SELECT branch FROM conversation WHERE id = ?1), 0)"),
+        "SELECT json_group_array(json(c.seen) ORDER BY t.ran, m.position, c.position) AS seen
          FROM line JOIN turn t ON t.conversation = ?1 AND t.branch = line.branch
                  AND t.ran < line.until
              JOIN message m ON m.turn = t.id JOIN tool_call c ON c.message = m.id
-         WHERE c.seen <> '[]'
-         ORDER BY t.ran, m.position, c.position"
+         WHERE c.seen <> '[]'"
     ))
     .bind(conversation.as_str())
-    .bind(branch)
     .try_map(|row: SqliteRow| row.json("seen"))
-    .fetch_all(db)
+    .fetch_one(db)
     .await?;
     Ok(seen.into_iter().flatten().collect())
 }

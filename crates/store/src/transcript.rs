@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use protocol::{
     CallResult, ConversationId, ConversationState, Ending, Message, MessageId, NewTurn, OpenTurn,
-    Origin, Part, Role, Source, Step, TurnId,
+    Origin, Part, Role, Source, Step, TurnId, TurnStatus,
 };
 use sqlx::SqliteConnection;
 
-use crate::commit::{commit, note, read};
+use crate::commit::{commit, look, note, read};
 use crate::error::Failure;
 use crate::message::MessageRow;
 use crate::outbox::OutboxPush;
@@ -58,6 +58,20 @@ impl Store {
         turn: &TurnId,
     ) -> Result<Vec<Message>, StoreError> {
         read!(self, "read the history", |db| replay(db, conversation, turn, 0))
+    }
+
+    /// Of [`Store::history`], what `turn` itself has said and heard.
+    pub async fn own_history(&self, turn: &TurnId) -> Result<Vec<Message>, StoreError> {
+        let own = look!(self, "read the turn", |db| message::of_turn(db, turn))?;
+        Ok(own.into_iter().flat_map(|(message, results)| answered(message, results)).collect())
+    }
+
+    /// The message that opened `turn`, and how it stands.
+    pub async fn opening(
+        &self,
+        turn: &TurnId,
+    ) -> Result<Option<(Message, TurnStatus)>, StoreError> {
+        read!(self, "read a message", |db| opening(db, turn))
     }
 
     /// Stores an answer that calls tools, and the calls, before any of them runs.
@@ -161,11 +175,25 @@ pub(crate) async fn replay(
     }
     let mut history = Vec::new();
     for message in message::until(db, conversation, turn, after).await? {
-        let answers = results.remove(&message.id).map(|parts| results_of(&message, parts));
-        history.push(message);
-        history.extend(answers);
+        let parts = results.remove(&message.id).unwrap_or_default();
+        history.extend(answered(message, parts));
     }
     Ok(history)
+}
+
+/// A message, followed by that with the results of its calls.
+fn answered(message: Message, results: Vec<Part>) -> impl Iterator<Item = Message> {
+    let answers = (!results.is_empty()).then(|| results_of(&message, results));
+    std::iter::once(message).chain(answers)
+}
+
+async fn opening(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+) -> Result<Option<(Message, TurnStatus)>, sqlx::Error> {
+    let Some(status) = turn::status(db, turn).await? else { return Ok(None) };
+    let message = message::opening(db, turn).await?;
+    Ok(message.map(|message| (message, status)))
 }
 
 /// The message that holds a step's results; its id follows from the step's.

@@ -148,7 +148,7 @@ async fn open(db: &mut SqliteConnection) -> Result<Vec<OpenTurn>, sqlx::Error> {
     .await
 }
 
-async fn status(
+pub(crate) async fn status(
     db: &mut SqliteConnection,
     turn: &TurnId,
 ) -> Result<Option<TurnStatus>, sqlx::Error> {

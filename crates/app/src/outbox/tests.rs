@@ -1,6 +1,6 @@
 //! What the hub hears of a turn, by how the turn ended.
 
-use protocol::{CallResult, ConversationId, MessageId, Origin, Role, Timestamp, Usage};
+use protocol::{CallResult, ConversationId, MessageId, Origin, Role, Timestamp, TurnId, Usage};
 use serde_json::json;
 
 use super::*;
@@ -56,7 +56,7 @@ fn ending(status: TurnStatus, last: Option<&str>) -> Ending {
 fn bodies(history: &[Message], ending: &Ending, waiting: &[&str]) -> Vec<String> {
     let waiting: Vec<NotePath> =
         waiting.iter().map(|path| NotePath::parse(path).expect("a path")).collect();
-    let told = outcome(&row(), &TurnId::from("t"), history, ending, &waiting, Reach::Within);
+    let told = outcome(&row(), history, ending, &waiting, Reach::Within);
     assert_eq!(told.held, [], "nothing is held within its reach");
     told.said.into_iter().map(|push| push.body).collect()
 }
@@ -132,8 +132,7 @@ fn beyond_its_reach_the_hub_hears_neither_words_nor_names_of_the_model() {
     let calls = message(Role::Assistant, vec![says("a", "It begins with 12.")]);
     let history = [calls, message(Role::User, vec![result("a", false)])];
     let waiting = [NotePath::parse("The code is 1234.md").expect("a path")];
-    let turn = TurnId::from("t");
-    let told = outcome(&row(), &turn, &history, &end, &waiting, Reach::Beyond);
+    let told = outcome(&row(), &history, &end, &waiting, Reach::Beyond);
     let bodies = |pushes: Vec<OutboxPush>| -> Vec<String> {
         pushes.into_iter().map(|push| push.body).collect()
     };

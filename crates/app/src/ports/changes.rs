@@ -52,19 +52,13 @@ pub(crate) struct VaultChanges {
 #[async_trait]
 impl Changes for VaultChanges {
     async fn surroundings(&self, conversation: &ConversationId) -> Surroundings {
-        let overlay = match self.store.open_change_set(conversation).await {
-            Ok(Some(set)) => set.planned.into_iter().map(|row| row.change).collect::<ChangeSet>(),
+        let (waiting, seen) =
+            tokio::join!(self.store.open_change_set(conversation), self.store.seen(conversation));
+        let overlay = match waiting {
+            Ok(Some(set)) => self.shown(set.planned.into_iter().map(|row| row.change)).await,
             _ => ChangeSet::default(),
         };
-        let vault = self.keeper.seen();
-        let shown = aside(move || {
-            overlay.filter(|change| {
-                !vault.hides(&change.path) && !change.target().is_some_and(|to| vault.hides(to))
-            })
-        })
-        .await;
-        let overlay = shown.unwrap_or_default();
-        let seen = self.store.seen(conversation).await.unwrap_or_default();
+        let seen = seen.unwrap_or_default();
         Surroundings { overlay: Arc::new(overlay), seen: Arc::new(seen) }
     }
 
@@ -99,6 +93,17 @@ impl Changes for VaultChanges {
 }
 
 impl VaultChanges {
+    /// What waits, without what models may not see.
+    async fn shown(&self, waiting: impl Iterator<Item = Change>) -> ChangeSet {
+        let (overlay, vault) = (waiting.collect::<ChangeSet>(), self.keeper.seen());
+        let shown = aside(move || {
+            overlay.filter(|change| {
+                !vault.hides(&change.path) && !change.target().is_some_and(|to| vault.hides(to))
+            })
+        });
+        shown.await.unwrap_or_default()
+    }
+
     async fn facts(
         &self,
         turn: &OpenTurn,
@@ -110,13 +115,8 @@ impl VaultChanges {
         let waiting: ChangeSet = waiting.into_iter().map(|row| row.change).collect();
         let waits = |path: &NotePath| waiting.seen_at(path) != Seen::OnDisk(path.clone());
         let paths: Vec<&NotePath> = plan.change_set.changes().map(|change| &change.path).collect();
-        let history =
-            self.store.history(&turn.conversation, &turn.turn).await.map_err(user_error)?;
-        let words = history
-            .iter()
-            .find(|message| message.id == turn.message)
-            .map(protocol::Message::text)
-            .unwrap_or_default();
+        let opening = self.store.opening(&turn.turn).await.map_err(user_error)?;
+        let words = opening.map(|(message, _)| message.text()).unwrap_or_default();
         let open = self.active.path();
         let mut notes = self.store.turn_changed_paths(&turn.turn).await.map_err(user_error)?;
         notes.extend(paths.iter().map(|path| (*path).clone()));

@@ -3,6 +3,7 @@
 pub(crate) mod archive;
 pub(crate) mod changes;
 pub(crate) mod desk;
+pub(crate) mod earlier;
 pub(crate) mod host;
 pub(crate) mod ledger;
 pub(crate) mod notes;

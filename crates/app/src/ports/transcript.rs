@@ -16,6 +16,7 @@ use crate::clock::now;
 use crate::config::Config;
 use crate::hub_places::HubPlaces;
 use crate::outbox::{Outcome, Reach};
+use crate::ports::earlier::{Back, Earlier, Recollection};
 use crate::privacy::Keeper;
 use crate::trouble::user_error;
 use crate::{outbox, recover, taint};
@@ -29,6 +30,7 @@ pub(crate) struct StoreTranscript {
     pub(crate) keeper: Arc<Keeper>,
     /// Says where the hub may write, and of what it may hear.
     pub(crate) config: Config,
+    pub(crate) recollection: Recollection,
 }
 
 #[async_trait]
@@ -41,7 +43,11 @@ impl Transcript for StoreTranscript {
         // One task runs the turns of a conversation, and it asks for the next one: a turn that
         // still counts as running has lost its end, and would hold up all others.
         recover::end_cut_turns(&self.store, |turn| turn.conversation == *conversation).await?;
-        self.store.begin_turn(conversation).await.map_err(user_error)
+        let begun = self.store.begin_turn(conversation).await.map_err(user_error)?;
+        if let Some(turn) = &begun {
+            self.recollection.begin(&turn.turn);
+        }
+        Ok(begun)
     }
 
     async fn history(
@@ -50,9 +56,9 @@ impl Transcript for StoreTranscript {
         turn: &TurnId,
     ) -> Result<History, UserError> {
         if self.keeper.hears_all(turn).await? {
-            let recent = self.store.recent_history(conversation, turn).await;
-            let (told, rows) = recent.map_err(user_error)?;
-            return Ok(History { compaction: told.map(|row| row.compaction), rows });
+            let before = self.before(conversation, turn, Back::Recent).await?;
+            let compaction = before.told.as_ref().map(|row| row.compaction.clone());
+            return Ok(History { compaction, rows: self.with_own(&before, turn).await? });
         }
         // Whether a summary may be heard is known by what it stands in for.
         let Heard { compaction, covered, mut rows, .. } = self.heard(conversation, turn).await?;
@@ -80,16 +86,17 @@ impl Transcript for StoreTranscript {
     }
 
     async fn finish(&self, turn: &TurnId, ending: &Ending) -> Result<(), UserError> {
+        self.recollection.end(turn);
         let inbox = self.store.inbox_of_turn(turn).await.map_err(user_error)?;
         let Some(row) = inbox.filter(|_| outbox::is_an_outcome(ending.status)) else {
             return self.store.finish_turn(turn, ending).await.map_err(user_error);
         };
         let Outcome { said, held } = match &row.conversation {
             Some(conversation) => {
-                let history = self.store.history(conversation, turn).await.map_err(user_error)?;
+                let own = self.store.own_history(turn).await.map_err(user_error)?;
                 let waiting = self.waiting(conversation, turn).await?;
                 let reach = self.reach(turn, ending).await?;
-                outbox::outcome(&row, turn, &history, ending, &waiting, reach)
+                outbox::outcome(&row, &own, ending, &waiting, reach)
             }
             None => Outcome::default(),
         };
@@ -106,6 +113,7 @@ impl Transcript for StoreTranscript {
         asked: Option<&Utility>,
     ) -> Result<(), UserError> {
         let stored = self.store.store_compaction(&turn.turn, new, mark, asked, now()).await;
+        self.recollection.forget(&turn.turn);
         stored.map_err(user_error)
     }
 
@@ -132,9 +140,9 @@ impl StoreTranscript {
         conversation: &ConversationId,
         turn: &TurnId,
     ) -> Result<Heard, UserError> {
-        let told = self.store.compaction(conversation, turn).await.map_err(user_error)?;
-        let all = self.store.history(conversation, turn).await.map_err(user_error)?;
-        let Some(told) = told else {
+        let before = self.before(conversation, turn, Back::All).await?;
+        let all = self.with_own(&before, turn).await?;
+        let Some(told) = before.told.clone() else {
             let (rows, mark) = self.keeper.heard_in(turn, all).await?;
             return Ok(Heard { compaction: None, covered: 0, rows, mark });
         };
@@ -146,6 +154,21 @@ impl StoreTranscript {
             true => Heard { compaction: Some(told.compaction), covered, rows, mark },
             false => Heard { compaction: None, covered: 0, rows, mark },
         })
+    }
+
+    async fn before(
+        &self,
+        conversation: &ConversationId,
+        turn: &TurnId,
+        back: Back,
+    ) -> Result<Arc<Earlier>, UserError> {
+        self.recollection.before(&self.store, conversation, turn, back).await
+    }
+
+    /// What was said before the turn, and what it has said itself so far.
+    async fn with_own(&self, before: &Earlier, turn: &TurnId) -> Result<Vec<Message>, UserError> {
+        let own = self.store.own_history(turn).await.map_err(user_error)?;
+        Ok(before.rows.iter().cloned().chain(own).collect())
     }
 
     /// Whether the turn has heard of nothing but what the hub may use.
@@ -209,8 +232,13 @@ mod tests {
         let keeper = Keeper::new(&vault, protocol::PrivateRules::default());
         let data = crate::data_dir::DataDir::at(folder.path().join("data")).expect("a directory");
         let (config, _) = Config::load(&data);
-        let transcript =
-            StoreTranscript { store: store.clone(), bell: Arc::default(), keeper, config };
+        let transcript = StoreTranscript {
+            store: store.clone(),
+            bell: Arc::default(),
+            keeper,
+            config,
+            recollection: Recollection::default(),
+        };
         let next = transcript.begin(&conversation).await.expect("begun").expect("a turn");
         assert_eq!(next.turn, TurnId::from("next"));
         let status = store.turn_status(&lost.turn).await.expect("read");

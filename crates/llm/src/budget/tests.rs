@@ -50,12 +50,10 @@ impl Asked {
         let frame = Frame {
             capacity: Capacity::Window(self.window),
             max_tokens: 100,
-            system: &self.system,
-            tools: &[],
-            note: None,
             turn: &self.turn,
             kept: &self.kept,
             gauge: Gauge::default(),
+            around: Around::of(&self.system, &[], None),
         };
         fit(History { compaction: self.told.clone(), rows: rows.to_vec() }, &frame)
     }

@@ -57,7 +57,7 @@ impl Run<'_> {
         })
     }
 
-    fn frame<'a>(&'a self, tools: &'a [ToolSpec]) -> Frame<'a> {
+    fn frame(&self, tools: &[ToolSpec]) -> Frame<'_> {
         let setup = &self.setup;
         let gauge = self.gauges.of(&setup.model);
         Frame::of(setup, tools, self.answer.told, &self.place.turn.turn, gauge)
