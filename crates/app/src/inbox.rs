@@ -1,10 +1,11 @@
 //! Hub messages: durable, then acknowledged, then worked on. Nothing lost, nothing twice.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use hub::{HubEvent, IncomingMessage};
 use protocol::{AppEvent, Conversation, HubState, OpenTurn, UserError};
-use store::InboxRow;
+use store::{Delivered, InboxRow, Taken};
 use tokio::sync::{mpsc, watch};
 
 use crate::clock::now;
@@ -16,56 +17,90 @@ use crate::trouble::user_error;
 /// Messages that may wait to be worked on; past that the hub is told that we are busy.
 const QUEUE: u32 = 1_000;
 
+/// What the hub shows then.
+const BUSY: &str = "Busy: too many messages wait already. Try again later.";
+
+/// So many are stored in one commit at most.
+const TOGETHER: usize = 64;
+
+/// How long a message that cannot be begun is left alone, if no other comes.
+const A_WHILE: Duration = Duration::from_secs(30);
+
 /// The name under which the one hub's messages are kept.
 const HUB: &str = "hub";
 
 /// After this many failed turns a message is parked for the user.
 const ATTEMPTS: u32 = 3;
 
-/// Works on what the link brings until the link is dropped.
+/// Stores and acknowledges what the link brings until the link is dropped. What comes while the
+/// disk is busy is stored together; what becomes of it is the business of [`work`], so that no
+/// acknowledgement waits for a turn.
 pub(crate) async fn receive(
     vault: Arc<OpenVault>,
     mut events: mpsc::Receiver<HubEvent>,
     state: watch::Sender<HubState>,
 ) {
-    while let Some(event) = events.recv().await {
-        match event {
-            HubEvent::Status(status) => {
-                vault.set_hub_status(status.clone());
-                vault.feed.tell(AppEvent::HubChanged { hub: status.clone() });
-                state.send_replace(status.state);
+    let mut came = Vec::with_capacity(TOGETHER);
+    while events.recv_many(&mut came, TOGETHER).await > 0 {
+        let mut messages = Vec::new();
+        for event in came.drain(..) {
+            match event {
+                HubEvent::Status(status) => {
+                    vault.set_hub_status(status.clone());
+                    vault.feed.tell(AppEvent::HubChanged { hub: status.clone() });
+                    state.send_replace(status.state);
+                }
+                HubEvent::Message(message) => messages.push(message),
+                HubEvent::Ignored { count } => tracing::debug!(count, "frames ignored"),
             }
-            HubEvent::Message(message) => accept(&vault, message).await,
-            HubEvent::Ignored { count } => tracing::debug!(count, "frames ignored"),
+        }
+        if !messages.is_empty() {
+            accept(&vault, messages).await;
         }
     }
 }
 
-async fn accept(vault: &Arc<OpenVault>, message: IncomingMessage) {
-    let store = &vault.store;
-    match store.inbox_count_open().await {
-        Ok(waiting) if waiting >= QUEUE => {
-            return message
-                .receipt
-                .reject("Busy: too many messages wait already. Try again later.");
+async fn accept(vault: &OpenVault, messages: Vec<IncomingMessage>) {
+    let delivered = |message: &IncomingMessage| Delivered {
+        id: message.id.clone(),
+        text: message.text.clone(),
+        origin: message.origin,
+    };
+    let came: Vec<Delivered> = messages.iter().map(delivered).collect();
+    match vault.store.inbox_insert(HUB, &came, QUEUE, now()).await {
+        Ok(taken) => {
+            for (message, taken) in messages.into_iter().zip(taken) {
+                match taken {
+                    Taken::New | Taken::Known => message.receipt.ack(),
+                    Taken::Full => message.receipt.reject(BUSY),
+                }
+            }
+            vault.arrivals.notify_one();
         }
-        Ok(_) => {}
-        Err(error) => return message.receipt.reject(&format!("Not saved: {error}")),
+        Err(error) => {
+            let why = format!("Not saved: {error}");
+            messages.into_iter().for_each(|message| message.receipt.reject(&why));
+        }
     }
-    let stored = store.inbox_insert(HUB, &message.id, &message.text, message.origin, now()).await;
-    match stored {
-        Ok(is_new) => {
-            message.receipt.ack();
-            if is_new && let Err(error) = begin(vault).await {
+}
+
+/// Begins a turn for each accepted message, in the order they came, until it is dropped. What cannot
+/// be begun is tried again with the next one, or after a while.
+pub(crate) async fn work(vault: Arc<OpenVault>) {
+    loop {
+        match begin(&vault).await {
+            Ok(()) => vault.arrivals.notified().await,
+            Err(error) => {
                 vault.feed.tell(AppEvent::Problem { error });
+                let _ = tokio::time::timeout(A_WHILE, vault.arrivals.notified()).await;
             }
         }
-        Err(error) => message.receipt.reject(&format!("Not saved: {error}")),
     }
 }
 
-/// Goes on with what was accepted and not finished when the process ended. One message that
-/// cannot go on does not hold up the others; the first error is told.
+/// Goes on with what had a turn and was not finished when the process ended; what had none yet is
+/// begun by [`work`]. One message that cannot go on does not hold up the others; the first error is
+/// told.
 pub(crate) async fn resume(vault: &Arc<OpenVault>) -> Result<(), UserError> {
     let mut resumed = Ok(());
     for row in vault.store.inbox_unfinished().await.map_err(user_error)? {
@@ -75,11 +110,8 @@ pub(crate) async fn resume(vault: &Arc<OpenVault>) -> Result<(), UserError> {
 }
 
 async fn go_on(vault: &Arc<OpenVault>, row: &InboxRow) -> Result<(), UserError> {
-    let status = match &row.turn {
-        Some(turn) => vault.store.turn_status(turn).await.map_err(user_error)?,
-        None => None,
-    };
-    match status {
+    let Some(turn) = &row.turn else { return Ok(()) };
+    match vault.store.turn_status(turn).await.map_err(user_error)? {
         // It was cut before its turn was stored: nothing has been tried yet.
         None => submit(vault, row, Said::Now).await,
         Some(status) if status.is_terminal() => again(vault, row, "Interrupted").await,
@@ -127,12 +159,11 @@ async fn again(vault: &Arc<OpenVault>, row: &InboxRow, why: &str) -> Result<(), 
     Ok(())
 }
 
-/// Begins what was accepted and has no turn: the message that just came, and those before it that
-/// could not be begun.
+/// Begins what was accepted and has no turn. One at a time: a thousand messages need no more room
+/// than one.
 async fn begin(vault: &Arc<OpenVault>) -> Result<(), UserError> {
-    let rows = vault.store.inbox_unfinished().await.map_err(user_error)?;
-    for row in rows.iter().filter(|row| row.turn.is_none()) {
-        submit(vault, row, Said::Now).await?;
+    while let Some(row) = vault.store.inbox_next().await.map_err(user_error)? {
+        submit(vault, &row, Said::Now).await?;
     }
     Ok(())
 }

@@ -71,6 +71,8 @@ pub(crate) struct OpenVault {
     pub(crate) desk: OpenNote,
     pub(crate) feed: Feed,
     pub(crate) hub: HubHandle,
+    /// Rung when messages of the hub were stored.
+    pub(crate) arrivals: Notify,
     /// Rung when notifications were queued.
     pub(crate) bell: Arc<Notify>,
     /// For the announcer.
@@ -198,6 +200,7 @@ impl OpenVault {
             desk,
             feed: around.feed.clone(),
             hub,
+            arrivals: Notify::new(),
             bell,
             news,
             deciding,
@@ -221,6 +224,7 @@ impl OpenVault {
         self.spawn(Arc::clone(self).after_turns(endings));
         let (state, watched) = watch::channel(HubState::Off);
         self.spawn(inbox::receive(Arc::clone(self), ears.hub_events, state));
+        self.spawn(inbox::work(Arc::clone(self)));
         self.spawn(outbox::deliver(Arc::clone(self), watched));
     }
 

@@ -1,8 +1,8 @@
 //! What is put right when a vault is opened: changes that were under way, and turns that were cut.
 
 use protocol::{
-    CallId, CallResult, Ending, IntentState, NotePath, OpenTurn, Origin, Resume, TurnStatus, Usage,
-    UserError,
+    CallId, CallResult, ConversationId, Ending, IntentState, NotePath, OpenTurn, Origin, Resume,
+    TurnStatus, Usage, UserError,
 };
 use store::{OpenChangeSet, Store, Verdict};
 use vault::Vault;
@@ -56,17 +56,15 @@ async fn decide(store: &Store, turn: &OpenTurn, how: Resume) -> Result<(), UserE
     }
 }
 
-/// Ends the turns that `which` picks and that count as running although nobody runs them.
-pub(crate) async fn end_cut_turns(
+/// Ends the turn of the conversation that counts as running although nobody runs it.
+pub(crate) async fn end_cut_turn(
     store: &Store,
-    which: impl Fn(&OpenTurn) -> bool,
+    conversation: &ConversationId,
 ) -> Result<(), UserError> {
-    for turn in store.open_turns().await.map_err(user_error)? {
-        if turn.status == TurnStatus::Running && which(&turn) {
-            interrupt(store, &turn).await?;
-        }
+    match store.running_turn(conversation).await.map_err(user_error)? {
+        Some(turn) => interrupt(store, &turn).await,
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Waiting changes whose files hold them already: the verdict was cut before it was noted.

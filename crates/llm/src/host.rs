@@ -84,6 +84,9 @@ pub enum Capacity {
     Window(u32),
     /// No model: everything is heard whole.
     Unlimited,
+    /// No model, and nothing is heard but the turn itself: what it costs does not depend on what
+    /// was said before.
+    OwnTurn,
 }
 
 /// The application around the turns. Implemented by `app` and by the tests.

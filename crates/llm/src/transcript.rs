@@ -58,6 +58,9 @@ pub trait Transcript: Send + Sync {
         turn: &TurnId,
     ) -> Result<Originals, UserError>;
 
+    /// What was said in `turn` itself.
+    async fn said_in(&self, turn: &TurnId) -> Result<Vec<Message>, UserError>;
+
     /// Stores an answer that calls tools, before any of them runs.
     async fn step(&self, turn: &TurnId, step: &Step) -> Result<(), UserError>;
 

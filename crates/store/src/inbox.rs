@@ -31,29 +31,51 @@ pub struct InboxRow {
     pub attempts: u32,
 }
 
+/// A message as a hub delivers it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delivered {
+    /// The hub's id for it.
+    pub id: String,
+    /// The words.
+    pub text: String,
+    /// Spoken or typed.
+    pub origin: Origin,
+}
+
+/// What became of a message that came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taken {
+    /// It is stored.
+    New,
+    /// It was already, and nothing has changed.
+    Known,
+    /// Too many are open, and it is not.
+    Full,
+}
+
 impl Store {
-    /// Stores a message as it came. Returns whether it is new: one that is known changes nothing.
+    /// Stores messages as they came, in one commit, as long as not more than `most` of all hubs are
+    /// neither done nor parked. Says of each what became of it.
     pub async fn inbox_insert(
         &self,
         hub: &str,
-        id: &str,
-        text: &str,
-        origin: Origin,
+        messages: &[Delivered],
+        most: u32,
         at: Timestamp,
-    ) -> Result<bool, StoreError> {
-        commit!(self, "inbox_insert", "store a hub message", |db| insert(
-            db, hub, id, text, origin, at
+    ) -> Result<Vec<Taken>, StoreError> {
+        commit!(self, "inbox_insert", "store hub messages", |db| insert(
+            db, hub, messages, most, at
         ))
+    }
+
+    /// The oldest message that is neither done nor parked and has no turn.
+    pub async fn inbox_next(&self) -> Result<Option<InboxRow>, StoreError> {
+        read!(self, "read the inbox", |db| next(db))
     }
 
     /// Messages that are neither done nor parked, in the order they came.
     pub async fn inbox_unfinished(&self) -> Result<Vec<InboxRow>, StoreError> {
         read!(self, "read the inbox", |db| unfinished(db))
-    }
-
-    /// How many messages are neither done nor parked.
-    pub async fn inbox_count_open(&self) -> Result<u32, StoreError> {
-        read!(self, "count the inbox", |db| count_open(db))
     }
 
     /// The message that opened, or shall open, a turn.
@@ -106,24 +128,62 @@ impl Store {
 async fn insert(
     db: &mut SqliteConnection,
     hub: &str,
-    id: &str,
-    text: &str,
-    origin: Origin,
+    messages: &[Delivered],
+    most: u32,
     at: Timestamp,
-) -> Result<bool, sqlx::Error> {
-    let inserted = sqlx::query(
+) -> Result<Vec<Taken>, sqlx::Error> {
+    let mut open = count_open(db).await?;
+    let mut taken = Vec::with_capacity(messages.len());
+    for message in messages {
+        taken.push(if is_known(db, hub, &message.id).await? {
+            Taken::Known
+        } else if open >= most {
+            Taken::Full
+        } else {
+            insert_one(db, hub, message, at).await?;
+            open += 1;
+            Taken::New
+        });
+    }
+    Ok(taken)
+}
+
+async fn is_known(db: &mut SqliteConnection, hub: &str, id: &str) -> Result<bool, sqlx::Error> {
+    sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM inbox WHERE hub = ? AND id = ?)")
+        .bind(hub)
+        .bind(id)
+        .fetch_one(db)
+        .await
+}
+
+async fn insert_one(
+    db: &mut SqliteConnection,
+    hub: &str,
+    message: &Delivered,
+    at: Timestamp,
+) -> Result<(), sqlx::Error> {
+    sqlx::query(
         "INSERT INTO inbox (hub, id, text, origin, received_at, attempts, state)
-         VALUES (?, ?, ?, ?, ?, 0, 'open')
-         ON CONFLICT (hub, id) DO NOTHING",
+         VALUES (?, ?, ?, ?, ?, 0, 'open')",
     )
     .bind(hub)
-    .bind(id)
-    .bind(text)
-    .bind(word(&origin)?)
+    .bind(&message.id)
+    .bind(&message.text)
+    .bind(word(&message.origin)?)
     .bind(at.0)
     .execute(db)
     .await?;
-    Ok(inserted.rows_affected() == 1)
+    Ok(())
+}
+
+async fn next(db: &mut SqliteConnection) -> Result<Option<InboxRow>, sqlx::Error> {
+    sqlx::query(
+        "SELECT hub, id, text, origin, received_at, conversation, turn, attempts
+         FROM inbox WHERE state = 'open' AND turn IS NULL ORDER BY number LIMIT 1",
+    )
+    .try_map(|row| from_row(&row))
+    .fetch_optional(db)
+    .await
 }
 
 async fn unfinished(db: &mut SqliteConnection) -> Result<Vec<InboxRow>, sqlx::Error> {

@@ -58,7 +58,7 @@ pub use error::StoreError;
 pub use export::{Branch, Outline, ToldCall, ToldTurn};
 pub use forgotten::{Gone, Losing, Part};
 pub use history::Kept;
-pub use inbox::InboxRow;
+pub use inbox::{Delivered, InboxRow, Taken};
 pub use keep::Keep;
 pub use outbox::{OutboxPush, OutboxRow};
 pub use planned_change::{PlannedParts, PlannedRow, Verdict};

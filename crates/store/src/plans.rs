@@ -121,6 +121,8 @@ async fn open(store: &Store) {
     store.outline(&id).await.expect("read");
     store.told_turns(&[1]).await.expect("read");
     store.history(&id, &turn).await.expect("read");
+    store.said_in(&turn).await.expect("read");
+    store.running_turn(&id).await.expect("read");
     store.untold_verdicts(&id).await.expect("read");
     store.offered_turn(&id).await.expect("read");
     store.last_turn(&id).await.expect("read");
@@ -133,7 +135,7 @@ async fn start(store: &Store) {
     let (at, turn) = (Timestamp(5), TurnId::from("t"));
     store.open_turns().await.expect("read");
     store.inbox_unfinished().await.expect("read");
-    store.inbox_count_open().await.expect("read");
+    store.inbox_next().await.expect("read");
     store.inbox_of_turn(&turn).await.expect("read");
     store.outbox_next().await.expect("read");
     store.deleted_until(at).await.expect("read");

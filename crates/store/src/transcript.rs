@@ -61,7 +61,7 @@ impl Store {
     }
 
     /// Of [`Store::history`], what `turn` itself has said and heard.
-    pub async fn own_history(&self, turn: &TurnId) -> Result<Vec<Message>, StoreError> {
+    pub async fn said_in(&self, turn: &TurnId) -> Result<Vec<Message>, StoreError> {
         let own = look!(self, "read the turn", |db| message::of_turn(db, turn))?;
         Ok(own.into_iter().flat_map(|(message, results)| answered(message, results)).collect())
     }

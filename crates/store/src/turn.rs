@@ -19,6 +19,14 @@ impl Store {
         read!(self, "look for open turns", |db| open(db))
     }
 
+    /// The turn of a conversation that counts as running.
+    pub async fn running_turn(
+        &self,
+        conversation: &ConversationId,
+    ) -> Result<Option<OpenTurn>, StoreError> {
+        read!(self, "look for the turn that runs", |db| running(db, conversation))
+    }
+
     /// Where a turn stands; `None` when it was never stored.
     pub async fn turn_status(&self, turn: &TurnId) -> Result<Option<TurnStatus>, StoreError> {
         read!(self, "read the turn", |db| status(db, turn))
@@ -145,6 +153,21 @@ async fn open(db: &mut SqliteConnection) -> Result<Vec<OpenTurn>, sqlx::Error> {
     )
     .try_map(|row| from_row(&row))
     .fetch_all(db)
+    .await
+}
+
+async fn running(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+) -> Result<Option<OpenTurn>, sqlx::Error> {
+    sqlx::query(
+        "SELECT t.id, t.conversation, m.id AS message, t.origin, t.status, t.at, t.resumed
+         FROM turn t JOIN message m ON m.turn = t.id AND m.position = 0
+         WHERE t.conversation = ? AND t.status = 'running'",
+    )
+    .bind(conversation.as_str())
+    .try_map(|row| from_row(&row))
+    .fetch_optional(db)
     .await
 }
 

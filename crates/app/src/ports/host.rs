@@ -78,6 +78,7 @@ struct Who {
     provider: Arc<dyn Provider>,
     /// A model, of which so much is known.
     model: Option<ModelInfo>,
+    capacity: Capacity,
     /// How private what it may see is at most.
     shown: Privacy,
 }
@@ -122,23 +123,27 @@ impl AppHost {
         };
         let shown = if captures { Privacy::Never } else { chosen.shown };
         let model = has_model.then(|| known(&settings, &chosen, &chosen.model));
-        Ok(Who { settings, chosen, provider, model, shown })
+        let capacity = match &model {
+            Some(model) => Capacity::Window(window(model, &chosen)),
+            None if captures => Capacity::OwnTurn,
+            None => Capacity::Unlimited,
+        };
+        Ok(Who { settings, chosen, provider, model, capacity, shown })
     }
 
     /// The notes that it reads are those that the turn may see.
     async fn setup_for(&self, turn: &OpenTurn, who: &Who) -> Result<TurnSetup, UserError> {
-        let Who { settings, chosen, provider, model, .. } = who;
+        let Who { settings, chosen, provider, model, capacity, .. } = who;
         let kind = RunKind::of(turn.origin);
         let tool_set = provider.tool_set(&chosen.model).await;
         let house_rules = self.house_rules().await?;
         let spending = &settings.spending;
         let purse = spending::purse(&self.store, spending, who.price(), &turn.turn).await?;
-        let window = |model| Capacity::Window(window(model, chosen));
         Ok(TurnSetup {
             provider: Arc::clone(provider),
             model: chosen.model.clone(),
             max_tokens: longest_answer(settings, &chosen.model, model.as_ref()),
-            capacity: model.as_ref().map_or(Capacity::Unlimited, window),
+            capacity: *capacity,
             purse,
             system: context::system(
                 turn.origin,

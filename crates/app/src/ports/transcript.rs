@@ -42,7 +42,7 @@ impl Transcript for StoreTranscript {
     async fn begin(&self, conversation: &ConversationId) -> Result<Option<OpenTurn>, UserError> {
         // One task runs the turns of a conversation, and it asks for the next one: a turn that
         // still counts as running has lost its end, and would hold up all others.
-        recover::end_cut_turns(&self.store, |turn| turn.conversation == *conversation).await?;
+        recover::end_cut_turn(&self.store, conversation).await?;
         let begun = self.store.begin_turn(conversation).await.map_err(user_error)?;
         if let Some(turn) = &begun {
             self.recollection.begin(&turn.turn);
@@ -77,6 +77,10 @@ impl Transcript for StoreTranscript {
         Ok(Originals { compaction, rows, questions, mark })
     }
 
+    async fn said_in(&self, turn: &TurnId) -> Result<Vec<Message>, UserError> {
+        self.store.said_in(turn).await.map_err(user_error)
+    }
+
     async fn step(&self, turn: &TurnId, step: &Step) -> Result<(), UserError> {
         self.store.store_step(turn, step).await.map_err(user_error)
     }
@@ -93,7 +97,7 @@ impl Transcript for StoreTranscript {
         };
         let Outcome { said, held } = match &row.conversation {
             Some(conversation) => {
-                let own = self.store.own_history(turn).await.map_err(user_error)?;
+                let own = self.store.said_in(turn).await.map_err(user_error)?;
                 let waiting = self.waiting(conversation, turn).await?;
                 let reach = self.reach(turn, ending).await?;
                 outbox::outcome(&row, &own, ending, &waiting, reach)
@@ -167,7 +171,7 @@ impl StoreTranscript {
 
     /// What was said before the turn, and what it has said itself so far.
     async fn with_own(&self, before: &Earlier, turn: &TurnId) -> Result<Vec<Message>, UserError> {
-        let own = self.store.own_history(turn).await.map_err(user_error)?;
+        let own = self.store.said_in(turn).await.map_err(user_error)?;
         Ok(before.rows.iter().cloned().chain(own).collect())
     }
 

@@ -40,7 +40,7 @@ impl Results {
         let reads_on = setup.tools.iter().any(|tool| tool == shorten::READ_RESULT);
         match setup.capacity {
             Capacity::Window(_) if reads_on => Self::Shortened,
-            Capacity::Window(_) | Capacity::Unlimited => Self::Whole,
+            Capacity::Window(_) | Capacity::Unlimited | Capacity::OwnTurn => Self::Whole,
         }
     }
 }

@@ -53,7 +53,7 @@ impl Run<'_> {
         };
         Ok(match setup.capacity {
             Capacity::Window(_) => shown(request),
-            Capacity::Unlimited => request,
+            Capacity::Unlimited | Capacity::OwnTurn => request,
         })
     }
 
@@ -72,6 +72,10 @@ impl Run<'_> {
             Capacity::Unlimited => {
                 let all = parts.transcript.originals(conversation, turn).await?;
                 Ok(History { compaction: None, rows: all.rows })
+            }
+            Capacity::OwnTurn => {
+                let rows = parts.transcript.said_in(turn).await?;
+                Ok(History { compaction: None, rows })
             }
         }
     }

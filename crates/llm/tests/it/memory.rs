@@ -170,6 +170,11 @@ impl Transcript for Memory {
         Ok(Originals { compaction, rows: told, ..Originals::default() })
     }
 
+    async fn said_in(&self, turn: &TurnId) -> Result<Vec<Message>, UserError> {
+        let rows = self.rows();
+        Ok(rows.messages.iter().filter(|message| message.turn == *turn).cloned().collect())
+    }
+
     async fn step(&self, _: &TurnId, step: &Step) -> Result<(), UserError> {
         let mut rows = self.rows();
         rows.check(Write::Step)?;

@@ -1,16 +1,20 @@
 //! The inbox and the outbox: nothing lost, nothing twice.
 
 use protocol::{Origin, Timestamp, TurnStatus};
-use store::{InboxRow, OutboxPush, StoreError};
+use store::{Delivered, InboxRow, OutboxPush, StoreError, Taken};
 
 use crate::story::{Story, answered, conversation, ending, new_turn};
 
+fn delivered(id: &str, text: &str) -> Delivered {
+    Delivered { id: id.into(), text: text.into(), origin: Origin::HubVoice }
+}
+
+async fn come(story: &Story, hub: &str, messages: &[Delivered], at: i64) -> Vec<Taken> {
+    story.store.inbox_insert(hub, messages, 3, Timestamp(at)).await.expect("stored")
+}
+
 async fn arrives(story: &Story, id: &str, text: &str, at: i64) -> bool {
-    story
-        .store
-        .inbox_insert("hub", id, text, Origin::HubVoice, Timestamp(at))
-        .await
-        .expect("stored")
+    come(story, "hub", &[delivered(id, text)], at).await == [Taken::New]
 }
 
 fn row(id: &str, text: &str, at: i64) -> InboxRow {
@@ -47,12 +51,26 @@ async fn a_message_is_new_once_and_survives_a_restart() {
     assert!(arrives(&story, "m1", "Buy milk", 1).await);
     assert!(!arrives(&story, "m1", "Buy something else", 2).await);
     assert!(arrives(&story, "m2", "Call Ada", 3).await);
-    let other_hub = story.store.inbox_insert("attic", "m1", "Hi", Origin::HubText, Timestamp(4));
-    assert!(other_hub.await.expect("stored"));
+    assert_eq!(come(&story, "attic", &[delivered("m1", "Hi")], 4).await, [Taken::New]);
     let story = story.restart().await;
     let found = story.store.inbox_unfinished().await.expect("read");
     assert_eq!(found[..2], [row("m1", "Buy milk", 1), row("m2", "Call Ada", 3)]);
-    assert_eq!(story.store.inbox_count_open().await.expect("read"), 3);
+    assert_eq!(found.len(), 3);
+}
+
+#[tokio::test]
+async fn of_messages_that_come_together_those_past_the_last_place_are_not_stored() {
+    let story = Story::begin().await;
+    assert!(arrives(&story, "m1", "Buy milk", 1).await);
+    let together = ["m1", "m2", "m2", "m3", "m4", "m2"].map(|id| delivered(id, "Words"));
+    let taken = come(&story, "hub", &together, 2).await;
+    assert_eq!(
+        taken,
+        [Taken::Known, Taken::New, Taken::Known, Taken::New, Taken::Full, Taken::Known]
+    );
+    let ids: Vec<String> =
+        story.store.inbox_unfinished().await.expect("read").into_iter().map(|row| row.id).collect();
+    assert_eq!(ids, ["m1", "m2", "m3"]);
 }
 
 #[tokio::test]
@@ -61,7 +79,10 @@ async fn a_message_knows_its_turn_even_before_that_turn_is_stored() {
     arrives(&story, "m1", "Buy milk", 1).await;
     let (id, turn) = (conversation(), "t1".into());
     assert_eq!(story.store.inbox_of_turn(&turn).await.expect("read"), None);
+    let waits = story.store.inbox_next().await.expect("read").expect("it has no turn");
+    assert_eq!(waits.id, "m1");
     story.store.inbox_assign("hub", "m1", &id, &turn).await.expect("assigned");
+    assert_eq!(story.store.inbox_next().await.expect("read"), None);
     let assigned =
         InboxRow { conversation: Some(id), turn: Some(turn.clone()), ..row("m1", "Buy milk", 1) };
     assert_eq!(story.store.inbox_of_turn(&turn).await.expect("read"), Some(assigned));
@@ -79,7 +100,6 @@ async fn done_and_parked_messages_are_not_open() {
     story.store.inbox_park(&parted).await.expect("parked");
     let open = story.store.inbox_unfinished().await.expect("read");
     assert_eq!(open, [row("m3", "Words", 1)]);
-    assert_eq!(story.store.inbox_count_open().await.expect("read"), 1);
     assert_eq!(next_body(&story).await.as_deref(), Some("Saved"), "said in the same commit");
     // A message that is done is still known.
     assert!(!arrives(&story, "m1", "Words", 9).await);
@@ -164,7 +184,7 @@ async fn a_hub_turn_ends_with_its_message_done_and_its_words_in_the_outbox() {
 
     let story = story.restart().await;
     assert_eq!(story.store.turn_status(&turn).await.expect("read"), Some(TurnStatus::Done));
-    assert_eq!(story.store.inbox_count_open().await.expect("read"), 0);
+    assert_eq!(story.store.inbox_unfinished().await.expect("read"), []);
     assert_eq!(next_body(&story).await.as_deref(), Some("On the list."));
 
     let again =

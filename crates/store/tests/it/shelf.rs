@@ -4,7 +4,7 @@ use protocol::shelf::Shelf;
 use protocol::{ConversationId, ConversationState, Origin, Timestamp};
 use serde_json::json;
 use sqlx::{Connection, Row};
-use store::StoreError;
+use store::{Delivered, StoreError};
 
 use crate::story::{Story, answered, asked, conversation, edit, ending, new_turn, result, step};
 
@@ -146,10 +146,9 @@ async fn the_day_of_a_deleted_hub_conversation_may_begin_another() {
 /// A conversation with a row in every table that a conversation has rows in.
 async fn full(story: &Story) {
     let store = &story.store;
-    store
-        .inbox_insert("hub", "m1", "Buy a xylophone", Origin::HubText, Timestamp(1))
-        .await
-        .expect("stored");
+    let (id, text) = ("m1".to_owned(), "Buy a xylophone".to_owned());
+    let message = Delivered { id, text, origin: Origin::HubText };
+    store.inbox_insert("hub", &[message], 10, Timestamp(1)).await.expect("stored");
     store.inbox_assign("hub", "m1", &conversation(), &"t1".into()).await.expect("assigned");
     story.says("t1", "A xylophone", 1).await;
     story.begins().await;
