@@ -1,9 +1,12 @@
 //! A hub reduced to its frames, for what the local hub never does: the same message twice, a
 //! connection that goes at a chosen moment, a name refused.
 
+use futures_util::stream::SplitSink;
 use futures_util::{SinkExt as _, StreamExt as _};
 use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{WebSocketStream, accept_async};
 
@@ -13,7 +16,12 @@ use crate::stage::PATIENCE;
 pub(crate) struct BareHub(TcpListener);
 
 /// One registered link. Dropping it cuts the connection.
-pub(crate) struct Line(WebSocketStream<TcpStream>);
+pub(crate) struct Line {
+    to: SplitSink<WebSocketStream<TcpStream>, Message>,
+    /// Read at once, as a hub does: a ping is answered whether or not the test looks.
+    heard: mpsc::UnboundedReceiver<Value>,
+    _reading: JoinSet<()>,
+}
 
 /// What a link answered about a message.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,7 +54,7 @@ impl BareHub {
     async fn judge(&self, verdict: &Value) -> Line {
         let arrival = tokio::time::timeout(PATIENCE, self.0.accept()).await;
         let (stream, _) = arrival.expect("a link comes").expect("a connection");
-        let mut line = Line(accept_async(stream).await.expect("a handshake"));
+        let mut line = Line::over(accept_async(stream).await.expect("a handshake"));
         assert_eq!(line.frame().await["type"], "registration");
         line.send(&json!({ "type": "registration_response", "payload": verdict })).await;
         line
@@ -54,6 +62,20 @@ impl BareHub {
 }
 
 impl Line {
+    fn over(socket: WebSocketStream<TcpStream>) -> Self {
+        let (to, mut from) = socket.split();
+        let (hears, heard) = mpsc::unbounded_channel();
+        let mut reading = JoinSet::new();
+        reading.spawn(async move {
+            while let Some(Ok(message)) = from.next().await {
+                if let Message::Text(text) = message {
+                    let _ = hears.send(serde_json::from_str(&text).expect("JSON"));
+                }
+            }
+        });
+        Self { to, heard, _reading: reading }
+    }
+
     /// Says something under an id of the test's choice.
     pub(crate) async fn say(&mut self, id: &str, text: &str) {
         let metadata = json!({ "inputMethod": "voice" });
@@ -76,17 +98,11 @@ impl Line {
     }
 
     async fn send(&mut self, frame: &Value) {
-        self.0.send(Message::text(frame.to_string())).await.expect("the link listens");
+        self.to.send(Message::text(frame.to_string())).await.expect("the link listens");
     }
 
     async fn frame(&mut self) -> Value {
-        loop {
-            let next = tokio::time::timeout(PATIENCE, self.0.next()).await;
-            match next.expect("the link says something").expect("it is there") {
-                Ok(Message::Text(text)) => return serde_json::from_str(&text).expect("JSON"),
-                Ok(_) => {}
-                Err(error) => panic!("the link broke: {error}"),
-            }
-        }
+        let next = tokio::time::timeout(PATIENCE, self.heard.recv()).await;
+        next.expect("the link says something").expect("it is there")
     }
 }

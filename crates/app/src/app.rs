@@ -76,7 +76,8 @@ impl App {
         Self::with(data, Purpose::Stay, Pace::REAL)
     }
 
-    /// The same with a model's clocks at another pace: deadlines, and waits before a retry.
+    /// The same with the clocks of models and of the hub at another pace: deadlines, waits before a
+    /// retry, the link's times, and the distance between notifications.
     #[must_use]
     pub fn start_at(data: DataDir, pace: Pace) -> Self {
         Self::with(data, Purpose::Stay, pace)

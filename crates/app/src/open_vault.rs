@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use hub::{HubEvent, HubHandle, LinkConfig};
+use hub::{HubEvent, HubHandle, LinkConfig, Timing};
 use llm::Pace;
 use llm::registry::ToolRegistry;
 use llm::service::{LlmService, ServiceParts};
@@ -54,7 +54,7 @@ pub(crate) struct Surroundings {
     pub(crate) desk: OpenNote,
     pub(crate) answering: Answering,
     pub(crate) purpose: Purpose,
-    /// Of a model's clocks.
+    /// Of the clocks of models and of the hub.
     pub(crate) pace: Pace,
 }
 
@@ -188,7 +188,7 @@ impl OpenVault {
             cancel: cancel.clone(),
             pace: around.pace,
         });
-        let (hub, hub_events) = hub::start(&tasks, cancel.clone(), link);
+        let (hub, hub_events) = linked(&tasks, &cancel, link, around.pace);
         let open = Self {
             sample: vault.folder() == around.data.sample(),
             vault,
@@ -214,7 +214,7 @@ impl OpenVault {
             cancel,
             _lock: lock,
         };
-        Ok((Arc::new(open), Ears { news: heard, hub_events }))
+        Ok((Arc::new(open), Ears { news: heard, hub_events, pace: around.pace }))
     }
 
     fn listen(self: &Arc<Self>, ears: Ears) {
@@ -225,7 +225,7 @@ impl OpenVault {
         let (state, watched) = watch::channel(HubState::Off);
         self.spawn(inbox::receive(Arc::clone(self), ears.hub_events, state));
         self.spawn(inbox::work(Arc::clone(self)));
-        self.spawn(outbox::deliver(Arc::clone(self), watched));
+        self.spawn(outbox::deliver(Arc::clone(self), watched, ears.pace));
     }
 
     /// Keeps the vault from being closed while a request works on it.
@@ -324,6 +324,16 @@ impl OpenVault {
     }
 }
 
+/// The link, with its clocks at this pace.
+fn linked(
+    tasks: &TaskTracker,
+    cancel: &CancellationToken,
+    to: Option<LinkConfig>,
+    pace: Pace,
+) -> (HubHandle, mpsc::Receiver<HubEvent>) {
+    hub::start_timed(tasks, cancel.clone(), to, Timing::default().faster(pace.times()))
+}
+
 /// A program that was killed lets go of its lock only when the last of its threads has ended and
 /// the kernel has put away what it held: so long a start right after a crash waits.
 const LETTING_GO: Duration = Duration::from_secs(15);
@@ -407,4 +417,6 @@ fn registered(registry: &ToolRegistry) -> Vec<Registered> {
 struct Ears {
     news: mpsc::UnboundedReceiver<News>,
     hub_events: mpsc::Receiver<HubEvent>,
+    /// Of the notifications.
+    pace: Pace,
 }

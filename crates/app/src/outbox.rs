@@ -19,6 +19,7 @@ use crate::open_vault::OpenVault;
 const APART: Duration = Duration::from_millis(1_100);
 /// It shows at most this many in a minute.
 const A_MINUTE: usize = 10;
+const MINUTE: Duration = Duration::from_secs(60);
 /// Undelivered notifications older than this are dropped.
 const STALE_AFTER_MS: i64 = 24 * 60 * 60 * 1_000;
 /// The hub takes two with one title in so short a time for the same, and may lose the second.
@@ -141,13 +142,26 @@ fn title(text: &str) -> String {
 }
 
 /// Sends queued notifications in order while the link is online, until it is dropped. Each is sent
-/// once, unless the process ends between the sending and the note of it.
-pub(crate) async fn deliver(vault: Arc<OpenVault>, mut state: watch::Receiver<HubState>) {
-    let mut pace = Pace::default();
-    let mut handed = None;
+/// until the hub has read it: the very same once more when the link was lost before that is known,
+/// so that the hub can know it again.
+pub(crate) async fn deliver(
+    vault: Arc<OpenVault>,
+    mut state: watch::Receiver<HubState>,
+    clocks: llm::Pace,
+) {
+    let mut pace = Pace::at(clocks);
+    let mut last = None;
     while state.wait_for(|state| *state == HubState::Online).await.is_ok() {
         let delivered = match next(&vault).await {
-            Ok(Some(row)) => deliver_one(&vault, row, &mut handed, &mut pace).await,
+            Ok(Some(row)) => match deliver_one(&vault, row, &mut last, &mut pace).await {
+                Ok(Became::Read) => Ok(()),
+                Ok(Became::Unknown) => {
+                    // The link has moved, or is about to say so.
+                    let _ = state.changed().await;
+                    Ok(())
+                }
+                Err(error) => Err(error),
+            },
             Ok(None) => {
                 vault.bell.notified().await;
                 Ok(())
@@ -172,38 +186,65 @@ async fn next(vault: &OpenVault) -> Result<Option<OutboxRow>, StoreError> {
     vault.store.outbox_next().await
 }
 
+/// The notification that goes out, until it is noted as sent.
+struct UnderWay {
+    id: i64,
+    /// What the hub may not have read yet.
+    unread: Option<Response>,
+}
+
+/// What is known of a notification that went out.
+enum Became {
+    /// The hub has read it, and that is noted.
+    Read,
+    /// The link was lost before that was known.
+    Unknown,
+}
+
 async fn deliver_one(
     vault: &OpenVault,
     row: OutboxRow,
-    handed: &mut Option<i64>,
+    last: &mut Option<UnderWay>,
     pace: &mut Pace,
-) -> Result<(), StoreError> {
-    if *handed != Some(row.id) {
-        let response = pace.wait_for(row.push).await;
-        if vault.hub.send(response).await.is_err() {
-            return Ok(());
+) -> Result<Became, StoreError> {
+    let under_way = match last.take().filter(|last| last.id == row.id) {
+        Some(under_way) => last.insert(under_way),
+        None => {
+            let unread = Some(pace.wait_for(row.push).await);
+            last.insert(UnderWay { id: row.id, unread })
         }
-        *handed = Some(row.id);
+    };
+    if let Some(response) = &under_way.unread {
+        if vault.hub.send(response.clone()).await.is_err() {
+            return Ok(Became::Unknown);
+        }
+        under_way.unread = None;
     }
-    vault.store.outbox_sent(row.id).await
+    vault.store.outbox_sent(row.id).await?;
+    Ok(Became::Read)
 }
 
 /// What was sent lately, and under which title.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Pace {
+    clocks: llm::Pace,
     sent: VecDeque<(Instant, String)>,
 }
 
 impl Pace {
+    const fn at(clocks: llm::Pace) -> Self {
+        Self { clocks, sent: VecDeque::new() }
+    }
+
     /// Waits until the hub will show one more, and gives it a title that it will not merge.
     async fn wait_for(&mut self, push: OutboxPush) -> Response {
         if let Some((last, _)) = self.sent.back() {
-            tokio::time::sleep_until(*last + APART).await;
+            tokio::time::sleep_until(*last + self.clocks.of(APART)).await;
         }
         if self.sent.len() >= A_MINUTE
             && let Some((first, _)) = self.sent.pop_front()
         {
-            tokio::time::sleep_until(first + Duration::from_secs(60)).await;
+            tokio::time::sleep_until(first + self.clocks.of(MINUTE)).await;
         }
         let title = self.distinct(push.title.unwrap_or_default(), Instant::now());
         self.sent.push_back((Instant::now(), title.clone()));
@@ -213,7 +254,8 @@ impl Pace {
 
     fn distinct(&self, title: String, now: Instant) -> String {
         let is_recent = |wanted: &str| {
-            let mut recent = self.sent.iter().filter(|(at, _)| now.duration_since(*at) <= MERGED);
+            let merged = self.clocks.of(MERGED);
+            let mut recent = self.sent.iter().filter(|(at, _)| now.duration_since(*at) <= merged);
             recent.any(|(_, title)| title == wanted)
         };
         let numbered = (2..).map(|n| format!("{title} ({n})"));

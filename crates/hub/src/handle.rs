@@ -33,8 +33,10 @@ impl HubHandle {
         self.post(Command::Wake);
     }
 
-    /// Sends one response. `Ok` means that it is on its way over a registered link, which is all
-    /// there is to know: a hub confirms nothing.
+    /// Sends one response. `Ok` means that the hub has read it: it has answered a ping that was sent
+    /// behind it, which is all there is to know, as a hub confirms nothing itself. From a hub that
+    /// answers no pings `Ok` means that it is on its way. After `Err` it may have been read: send the
+    /// very same once more, and a hub shows it once if that is within five seconds.
     pub async fn send(&self, response: Response) -> Result<(), NotOnline> {
         let (sent, outcome) = oneshot::channel();
         self.post(Command::Send { response, sent });
@@ -82,7 +84,8 @@ pub struct IncomingMessage {
 }
 
 /// The right to say once what became of a message. The hub waits 30 s for it and then asks others;
-/// dropping it says nothing. Given while the link is down, it is sent after the next registration.
+/// dropping it says nothing. Given while the link is down, it is sent after the next registration;
+/// so is one that went out over a link that was lost before the hub has surely read it.
 #[derive(Debug)]
 #[must_use = "the hub takes silence for a refusal"]
 pub struct Receipt {

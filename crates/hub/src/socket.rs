@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures_util::{SinkExt, StreamExt};
 use http::header;
 use tokio::net::TcpStream;
@@ -40,8 +41,10 @@ pub(crate) enum Happened {
     Opened,
     /// A text frame.
     Text(Utf8Bytes),
-    /// A ping or pong.
+    /// A ping.
     Alive,
+    /// A pong, with the bytes of the ping that it answers.
+    Pong(Bytes),
     /// A frame no hub sends.
     Junk,
     /// The dial failed or the socket ended; it is to be dropped.
@@ -73,8 +76,8 @@ impl Socket {
     }
 
     /// Queues a ping.
-    pub(crate) fn ping(&mut self) -> Result<(), Trouble> {
-        self.queue(Message::Ping(Vec::new().into()))
+    pub(crate) fn ping(&mut self, bytes: Bytes) -> Result<(), Trouble> {
+        self.queue(Message::Ping(bytes))
     }
 
     /// Leaves with code 1000 and waits a moment for the hub to see it.
@@ -125,7 +128,8 @@ impl Socket {
 fn poll_frame(socket: &mut WebSocket, cx: &mut Context<'_>) -> Poll<Happened> {
     let happened = match ready!(socket.poll_next_unpin(cx)) {
         Some(Ok(Message::Text(text))) => Happened::Text(text),
-        Some(Ok(Message::Ping(_) | Message::Pong(_))) => Happened::Alive,
+        Some(Ok(Message::Ping(_))) => Happened::Alive,
+        Some(Ok(Message::Pong(bytes))) => Happened::Pong(bytes),
         Some(Ok(Message::Binary(_) | Message::Frame(_))) => Happened::Junk,
         Some(Ok(Message::Close(frame))) => {
             // The library has queued the reply. One try is enough: the hub is leaving.

@@ -1,6 +1,7 @@
 //! Drives the link: runs the machine's effects against one socket and one clock.
 
 mod outlet;
+mod post;
 
 use std::collections::VecDeque;
 use std::time::{Duration, SystemTime};
@@ -12,17 +13,16 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use self::outlet::{Flow, Outlet};
-use crate::handle::{Command, HubEvent, HubHandle, IncomingMessage, NotOnline, Receipt};
+use self::post::{Letter, Post};
+use crate::LinkConfig;
+use crate::handle::{Command, HubEvent, HubHandle, IncomingMessage, Receipt};
 use crate::link::{Effect, Input, Link, Moment, Timing};
 use crate::socket::{Happened, Listening, Socket};
 use crate::trouble::Trouble;
 use crate::wake::WakeWatch;
 use crate::wire::{Incoming, Junk, Registration, ToHub};
-use crate::{LinkConfig, Response};
 
 const EVENTS: usize = 64;
-/// As many as the hub remembers deliveries: an older receipt would mean nothing to it.
-const HELD: usize = 100;
 /// A link that waits must notice within so long that the computer woke.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
@@ -55,7 +55,7 @@ pub fn start_timed(
         outlet: Outlet::new(events),
         told: None,
         ignored: 0,
-        held: VecDeque::new(),
+        post: Post::new(),
         commands: commands.clone(),
         received,
     };
@@ -73,8 +73,8 @@ struct Driver {
     /// The status told last.
     told: Option<HubStatus>,
     ignored: u64,
-    /// Receipts given while the link was down.
-    held: VecDeque<Response>,
+    /// Responses that are not surely read.
+    post: Post,
     /// Lent to receipts.
     commands: mpsc::UnboundedSender<Command>,
     received: mpsc::UnboundedReceiver<Command>,
@@ -103,7 +103,7 @@ impl Driver {
                 Next::Socket(happened) => self.notice(happened).await,
                 Next::Time => self.time_passed().await,
             }
-            self.send_held().await;
+            self.mind_post().await;
         }
         self.step(Input::TurnOff).await;
     }
@@ -149,16 +149,9 @@ impl Driver {
             Command::Configure(config) => self.configure(config).await,
             Command::Retry => self.step(Input::Retry).await,
             Command::Wake => self.step(Input::Wake).await,
-            Command::Receipt(receipt) => {
-                self.held.push_back(receipt);
-                if self.held.len() > HELD {
-                    self.held.pop_front();
-                }
-            }
+            Command::Receipt(response) => self.post.hold(Letter { response, sent: None }),
             Command::Send { response, sent } => {
-                let outcome = self.send(response).await;
-                // The sender may have stopped waiting; then it does not care.
-                let _ = sent.send(outcome);
+                self.send(Letter { response, sent: Some(sent) }).await;
             }
         }
     }
@@ -168,7 +161,7 @@ impl Driver {
             return;
         }
         self.config = config;
-        self.held.clear();
+        self.post.forget();
         let input = if self.config.is_some() { Input::TurnOn } else { Input::TurnOff };
         self.step(input).await;
     }
@@ -178,6 +171,10 @@ impl Driver {
             Happened::Opened => self.step(Input::Opened).await,
             Happened::Lost(trouble) => self.step(Input::Lost(trouble)).await,
             Happened::Alive => self.step(Input::Heard).await,
+            Happened::Pong(bytes) => {
+                self.post.pong(&bytes);
+                self.step(Input::Heard).await;
+            }
             Happened::Junk => self.ignore().await,
             Happened::Text(text) => match (Incoming::read(&text), self.link.state()) {
                 (Ok(Incoming::Registered), HubState::Registering) => {
@@ -203,24 +200,31 @@ impl Driver {
         self.outlet.push(HubEvent::Ignored { count: self.ignored });
     }
 
-    async fn send_held(&mut self) {
+    /// Sends the receipts that wait, and asks the hub whether it has read what was sent.
+    async fn mind_post(&mut self) {
         while self.link.state() == HubState::Online
-            && let Some(receipt) = self.held.pop_front()
+            && let Some(receipt) = self.post.next_held()
         {
-            let _ = self.send(receipt).await;
+            self.send(receipt).await;
+        }
+        if self.link.state() == HubState::Online
+            && self.post.wants_ping()
+            && let Err(trouble) = self.socket.ping(self.post.ping())
+        {
+            self.step(Input::Lost(trouble)).await;
         }
     }
 
-    async fn send(&mut self, response: Response) -> Result<(), NotOnline> {
+    async fn send(&mut self, letter: Letter) {
         if self.link.state() != HubState::Online {
-            return Err(NotOnline);
+            return self.post.hold(letter);
         }
-        let Some(frame) = response.into_frame() else { return Ok(()) };
+        let Some(frame) = letter.response.clone().into_frame() else { return letter.tell(Ok(())) };
         match self.socket.write(frame.print()) {
-            Ok(()) => Ok(()),
+            Ok(()) => self.post.written(letter),
             Err(trouble) => {
                 self.step(Input::Lost(trouble)).await;
-                Err(NotOnline)
+                self.post.hold(letter);
             }
         }
     }
@@ -244,9 +248,15 @@ impl Driver {
             (Effect::Register, Some(config)) => {
                 return self.socket.write(registration(config).print());
             }
-            (Effect::Ping, _) => return self.socket.ping(),
-            (Effect::Close, _) => self.socket.close().await,
-            (Effect::Drop, _) => self.socket.abandon(),
+            (Effect::Ping, _) => return self.socket.ping(self.post.ping()),
+            (Effect::Close, _) => {
+                self.socket.close().await;
+                self.post.lost();
+            }
+            (Effect::Drop, _) => {
+                self.socket.abandon();
+                self.post.lost();
+            }
             (Effect::Announce, _) => self.announce(),
             // Without a config the machine is off and has no such effects.
             (Effect::Dial | Effect::Register, None) => {}

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-/// How long a wait before a retry really takes. Tests shorten it.
+/// How long a wait really takes: before a retry, between notifications, of the hub's link. Tests
+/// shorten it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pace {
     divisor: u32,
@@ -22,6 +23,12 @@ impl Pace {
     #[must_use]
     pub fn of(self, wait: Duration) -> Duration {
         wait / self.divisor
+    }
+
+    /// How many times as fast as they really are clocks go.
+    #[must_use]
+    pub const fn times(self) -> u32 {
+        self.divisor
     }
 
     /// How long `real` counts as, where waits are divided.

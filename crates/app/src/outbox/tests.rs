@@ -97,7 +97,7 @@ fn a_stopped_turn_and_changes_that_wait_are_told() {
 
 #[tokio::test(start_paused = true)]
 async fn two_in_a_row_never_have_one_title_and_keep_their_distance() {
-    let mut pace = Pace::default();
+    let mut pace = Pace::at(llm::Pace::REAL);
     let begun = Instant::now();
     let mut titles = Vec::new();
     for _ in 0..3 {
@@ -114,7 +114,7 @@ async fn two_in_a_row_never_have_one_title_and_keep_their_distance() {
 
 #[tokio::test(start_paused = true)]
 async fn no_minute_has_more_than_the_hub_shows() {
-    let mut pace = Pace::default();
+    let mut pace = Pace::at(llm::Pace::REAL);
     let mut sent = Vec::new();
     for _ in 0..A_MINUTE * 3 {
         pace.wait_for(push(&row(), "words", "normal")).await;

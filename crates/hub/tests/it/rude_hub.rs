@@ -1,10 +1,11 @@
 //! What the link does with a hub that answers wrongly, sends rubbish, or falls silent.
 
 use futures_util::{SinkExt, StreamExt};
-use hub::{Response, Timing};
+use hub::{NotOnline, Response, Timing};
 use protocol::HubState;
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
+use tokio::task::JoinSet;
 use tokio_tungstenite::tungstenite::Message;
 
 use crate::stage::{Link, RudeHub, close_code, config, next_frame, send_frame, send_message, soon};
@@ -249,4 +250,50 @@ async fn nothing_is_acked_that_was_not_given_back() {
     let first = next_frame(&mut socket).await;
     assert_eq!(first["payload"]["messageId"], "m2");
     assert_eq!(first["payload"]["payload"], json!({ "reason": "busy" }));
+}
+
+#[tokio::test]
+async fn an_answer_that_was_lost_with_the_link_goes_out_again_and_one_that_was_read_does_not() {
+    let hub = RudeHub::start().await;
+    let mut link = Link::start(config(hub.address));
+    let mut socket = hub.client().await;
+    link.reaches(HubState::Online).await;
+    // It asks whether we answer; the library has the pong ready, and sends it with the message.
+    assert!(soon(socket.next()).await.unwrap().unwrap().is_ping());
+    send_message(&mut socket, "m1", "read").await;
+    link.message().await.receipt.ack();
+    assert_eq!(next_frame(&mut socket).await["payload"]["messageId"], "m1");
+    assert!(soon(socket.next()).await.unwrap().unwrap().is_ping());
+    send_message(&mut socket, "m2", "never read").await;
+    link.message().await.receipt.ack();
+    let note = Response::Ack { message_id: "m3".into() };
+    let told = link.handle.clone();
+    let mut waits = JoinSet::new();
+    waits.spawn(async move { told.send(note).await });
+    drop(socket);
+    link.reaches(HubState::Waiting).await;
+    let told = soon(waits.join_next()).await.unwrap().unwrap();
+    assert_eq!(told, Err(NotOnline), "whoever waits sends it again");
+    let mut socket = hub.client().await;
+    assert_eq!(next_frame(&mut socket).await["payload"]["messageId"], "m2");
+    send_message(&mut socket, "m4", "next").await;
+    link.message().await.receipt.ack();
+    assert_eq!(next_frame(&mut socket).await["payload"]["messageId"], "m4");
+}
+
+#[tokio::test]
+async fn a_hub_that_answers_no_pings_hears_everything_once() {
+    let hub = RudeHub::start().await;
+    let mut link = Link::start(config(hub.address));
+    let mut socket = hub.client().await;
+    send_message(&mut socket, "m1", "never read").await;
+    link.message().await.receipt.ack();
+    let note = Response::Ack { message_id: "m2".into() };
+    assert_eq!(link.handle.send(note).await, Ok(()));
+    drop(socket);
+    link.reaches(HubState::Waiting).await;
+    let mut socket = hub.client().await;
+    send_message(&mut socket, "m3", "next").await;
+    link.message().await.receipt.ack();
+    assert_eq!(next_frame(&mut socket).await["payload"]["messageId"], "m3");
 }
