@@ -3,17 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use futures_util::StreamExt as _;
 use llm::Pace;
-use llm::model::{Block, ModelEvent, ModelMessage, ModelRequest};
 use protocol::conversation::ConversationView;
-use protocol::request::{DecideReview, KeyPlace, NoteText, ProviderTest, SendMessage};
+use protocol::request::{DecideReview, KeyPlace, NoteText, SendMessage};
 use protocol::settings::ExtraRoot;
 use protocol::shelf::ConversationPage;
 use protocol::spent::{MonthSpent, TurnSpent};
 use protocol::{
     AppEvent, ConversationId, ErrorCode, HubState, HubStatus, NotePath, PrivateRules, ProviderKind,
-    Role, Settings, Snapshot, UserError,
+    Settings, Snapshot, UserError,
 };
 use secrecy::SecretString;
 use tokio::sync::watch;
@@ -28,7 +26,7 @@ use crate::data_dir::DataDir;
 use crate::feed::{Feed, Listener};
 use crate::open_vault::{InUse, OpenVault, Surroundings};
 use crate::ports::desk::OpenNote;
-use crate::provider::{Answering, Choice, Chosen, find_local, usual_local};
+use crate::provider::{Answering, Choice, find_local, usual_local};
 use crate::purpose::Purpose;
 use crate::trouble::{not_opened, sentence, user_error};
 use crate::{config, link, no_tools, review, sample, secrets, spending, verdict};
@@ -356,41 +354,6 @@ impl App {
         Ok(())
     }
 
-    /// Asks the provider for one word, and which models it has.
-    pub async fn test_provider(&self) -> ProviderTest {
-        let chosen = self.inner.around.answering.get().await;
-        if !chosen.status.has_model {
-            let message = "Commands answer without a model: nothing to test.".to_owned();
-            return ProviderTest { ok: true, message };
-        }
-        if self.inner.around.config.get().spending.paused {
-            return ProviderTest { ok: false, message: spending::PAUSED.to_owned() };
-        }
-        self.list_models(&chosen).await;
-        let answered = match &chosen.provider {
-            Ok(provider) => one_word(&**provider, chosen.model.clone()).await,
-            Err(error) => Err(error.message.clone()),
-        };
-        match answered {
-            Ok(()) => ProviderTest { ok: true, message: "It answers.".to_owned() },
-            Err(message) => ProviderTest { ok: false, message },
-        }
-    }
-
-    /// What a provider without a list has is what is known already.
-    async fn list_models(&self, chosen: &Arc<Chosen>) {
-        let Some(lists) = &chosen.lists else { return };
-        let Ok(listed) = lists.models().await else { return };
-        let Surroundings { answering, feed, config, .. } = &self.inner.around;
-        let users = config.get().models;
-        let models = llm::models::offered(llm::models::Vendor::Other, &users, &listed);
-        if !listed.is_empty()
-            && let Some(provider) = answering.listed(chosen, models)
-        {
-            feed.tell(AppEvent::ProviderChanged { provider });
-        }
-    }
-
     /// What each turn of a conversation that asked a model cost, in order.
     pub async fn spent_in(
         &self,
@@ -421,6 +384,11 @@ impl App {
         self.inner.tasks.close();
         self.inner.tasks.wait().await;
         left
+    }
+
+    /// What every vault gets around it.
+    pub(crate) fn around(&self) -> &Surroundings {
+        &self.inner.around
     }
 
     pub(crate) async fn open(&self) -> Result<InUse, UserError> {
@@ -475,24 +443,4 @@ impl Problems {
     fn all(&self) -> Vec<UserError> {
         self.settings.iter().chain(&self.vault).cloned().collect()
     }
-}
-
-async fn one_word(provider: &dyn llm::provider::Provider, model: String) -> Result<(), String> {
-    let request = ModelRequest {
-        model,
-        system: "Answer with the one word: ready".to_owned(),
-        tools: Vec::new(),
-        messages: vec![ModelMessage {
-            role: Role::User,
-            blocks: vec![Block::Text("Are you there?".to_owned())],
-        }],
-        max_tokens: 16,
-    };
-    let mut stream = provider.stream(request).await.map_err(|error| error.to_string())?;
-    while let Some(event) = stream.next().await {
-        if let ModelEvent::Stopped { .. } = event.map_err(|error| error.to_string())? {
-            return Ok(());
-        }
-    }
-    Err("The answer broke off: try again.".to_owned())
 }

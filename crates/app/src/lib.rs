@@ -39,6 +39,7 @@ mod ports;
 mod privacy;
 mod profile;
 mod provider;
+mod provider_test;
 mod purpose;
 mod queue;
 mod recent;
