@@ -53,5 +53,6 @@ mod taint;
 mod turn_sweep;
 mod undo;
 mod undo_moves;
+mod waking;
 mod watch;
 mod weather;

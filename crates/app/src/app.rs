@@ -108,6 +108,11 @@ impl App {
             };
             cancel.run_until_cancelled(choose).await
         });
+        if purpose == Purpose::Stay {
+            let (waking, cancel) = (app.clone(), app.inner.cancel.clone());
+            let tend = async move { cancel.run_until_cancelled(waking.tend_waking()).await };
+            app.inner.tasks.spawn(tend);
+        }
         app
     }
 

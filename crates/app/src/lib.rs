@@ -59,6 +59,7 @@ mod trouble;
 mod undo;
 mod verdict;
 mod view;
+mod waking;
 mod watching;
 
 pub use app::{App, Fallback};

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{assert_none, list, metadata, text};
 
 /// The table of `docs/architecture.md`, from the bottom up: a crate and what it may depend on.
-const TABLE: [(&str, &[&str]); 10] = [
+const TABLE: [(&str, &[&str]); 11] = [
     ("protocol", &[]),
     ("vault", &["protocol"]),
     ("index", &["protocol", "vault"]),
@@ -13,9 +13,10 @@ const TABLE: [(&str, &[&str]); 10] = [
     ("tools", &["protocol", "llm", "vault", "index"]),
     ("store", &["protocol"]),
     ("hub", &["protocol"]),
-    ("app", &["protocol", "vault", "index", "llm", "tools", "store", "hub"]),
+    ("desktop", &["protocol"]),
+    ("app", &["protocol", "vault", "index", "llm", "tools", "store", "hub", "desktop"]),
     ("cli", &["protocol", "app"]),
-    ("vaultmate", &["protocol", "app"]),
+    ("vaultmate", &["protocol", "app", "desktop"]),
 ];
 
 /// May be used by tests alone.
@@ -25,7 +26,7 @@ const TESTS: &str = "tests";
 const ONLOOKERS: [&str; 2] = [TESTS, "benches"];
 
 /// Libraries, by how their names begin, and the one crate each lives in.
-const LIVES_ONLY_IN: [(&str, &str); 10] = [
+const LIVES_ONLY_IN: [(&str, &str); 11] = [
     ("sqlx", "store"),
     ("reqwest", "llm"),
     ("tokio-tungstenite", "hub"),
@@ -36,6 +37,7 @@ const LIVES_ONLY_IN: [(&str, &str); 10] = [
     ("grep-", "index"),
     ("pulldown-cmark", "index"),
     ("tantivy", "index"),
+    ("zbus", "desktop"),
 ];
 
 struct Edge {

@@ -1,0 +1,57 @@
+//! The way to a message bus. Somebody may be there and never answer: every wait here is bounded.
+
+use std::time::Duration;
+
+use zbus::Connection;
+use zbus::connection::Builder;
+
+/// How long a bus has to let us in.
+const ENTRY: Duration = Duration::from_secs(2);
+/// How long whoever is called over it has for an answer, a service that is started for it included.
+pub(crate) const ANSWER: Duration = Duration::from_secs(5);
+
+/// Which bus.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bus(Which);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Which {
+    System,
+    At(String),
+}
+
+impl Bus {
+    /// The computer's.
+    #[must_use]
+    pub const fn system() -> Self {
+        Self(Which::System)
+    }
+
+    /// The one at an address as buses print theirs.
+    #[must_use]
+    pub fn at(address: &str) -> Self {
+        Self(Which::At(address.to_owned()))
+    }
+
+    /// A connection of its own, or `None` where there is no such bus or it does not let us in.
+    pub(crate) async fn connect(&self) -> Option<Connection> {
+        let builder = match &self.0 {
+            Which::System => Builder::system(),
+            Which::At(address) => Builder::address(address.as_str()),
+        };
+        let connected =
+            bounded(ENTRY, async { builder?.method_timeout(ANSWER).build().await }).await;
+        connected.map_err(|why| tracing::debug!(bus = ?self.0, why, "no bus")).ok()
+    }
+}
+
+/// What `work` comes to, or why not, if that is known within `patience`.
+pub(crate) async fn bounded<T>(
+    patience: Duration,
+    work: impl Future<Output = zbus::Result<T>>,
+) -> Result<T, String> {
+    match tokio::time::timeout(patience, work).await {
+        Ok(done) => done.map_err(|error| error.to_string()),
+        Err(_) => Err(format!("no answer within {} s", patience.as_secs())),
+    }
+}

@@ -1,0 +1,68 @@
+//! Waking as the computer's bus tells it.
+#![allow(
+    dead_code,
+    unreachable_pub,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    reason = "a test fails by panicking, and shares its doubles with the other tests"
+)]
+
+#[path = "../../../tests/support/private_bus.rs"]
+mod private_bus;
+#[path = "../../../tests/support/sleeper.rs"]
+mod sleeper;
+
+use std::time::Duration;
+
+use desktop::{Bus, Wakings};
+use futures_util::FutureExt as _;
+use private_bus::PrivateBus;
+use sleeper::Sleeper;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+async fn woken(wakings: &mut Wakings) {
+    tokio::time::timeout(PATIENCE, wakings.next()).await.expect("it is told of the waking");
+}
+
+#[tokio::test]
+async fn each_waking_is_told_once_and_falling_asleep_is_none() {
+    let bus = PrivateBus::start();
+    let sleeper = Sleeper::on(bus.address()).await;
+    let mut wakings = Wakings::told_on(Bus::at(bus.address())).await;
+    for _ in 0..2 {
+        sleeper.sleeps().await;
+        sleeper.sleeps().await;
+        sleeper.wakes().await;
+        woken(&mut wakings).await;
+        assert_eq!(wakings.next().now_or_never(), None, "once");
+    }
+}
+
+#[tokio::test]
+async fn whoever_is_not_logind_wakes_nobody() {
+    let bus = PrivateBus::start();
+    let mut wakings = Wakings::told_on(Bus::at(bus.address())).await;
+    let impostor = Sleeper::under("org.example.Impostor", bus.address()).await;
+    impostor.wakes().await;
+    // What the bus hands out is in order: the impostor's word would have come first.
+    let sleeper = Sleeper::on(bus.address()).await;
+    sleeper.wakes().await;
+    woken(&mut wakings).await;
+    assert_eq!(wakings.next().now_or_never(), None, "only logind was heard");
+}
+
+#[tokio::test]
+async fn without_a_bus_and_on_one_that_lets_nobody_in_it_waits_in_silence() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("deaf");
+    let address = format!("unix:path={}", path.display());
+    let mut nowhere = Wakings::told_on(Bus::at(&address)).await;
+    assert_eq!(nowhere.next().now_or_never(), None);
+    let _deaf = std::os::unix::net::UnixListener::bind(&path).expect("a socket");
+    let began = std::time::Instant::now();
+    let mut deaf = Wakings::told_on(Bus::at(&address)).await;
+    assert!(began.elapsed() < Duration::from_secs(4), "it took {:?}", began.elapsed());
+    assert_eq!(deaf.next().now_or_never(), None);
+}
