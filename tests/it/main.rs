@@ -21,6 +21,7 @@ mod corpus;
 mod extra_roots;
 mod faults;
 mod fresh;
+mod gist;
 mod history;
 mod hub_profile;
 mod hunks;

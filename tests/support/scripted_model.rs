@@ -43,6 +43,8 @@ pub struct ScriptedModel {
 struct Desk {
     port: u16,
     script: Mutex<Script>,
+    /// Answers what is asked beside the turns.
+    aside: Mutex<Box<dyn FnMut(&Value) -> Reply + Send>>,
     log: watch::Sender<Log>,
 }
 
@@ -55,6 +57,7 @@ enum Script {
 #[derive(Debug, Clone, Default)]
 struct Log {
     requests: Vec<Value>,
+    asides: Vec<Value>,
     bodies: Vec<String>,
     refused_keys: usize,
     hang_ups: usize,
@@ -76,11 +79,34 @@ impl ScriptedModel {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
         let address = listener.local_addr().expect("its address");
         let log = watch::Sender::new(Log::default());
-        let desk = Arc::new(Desk { port: address.port(), script: Mutex::new(script), log });
+        let aside = Mutex::new(Box::new(|_: &Value| Reply::status(503, "no titles")) as _);
+        let desk = Arc::new(Desk { port: address.port(), script: Mutex::new(script), aside, log });
         let router = Router::new().fallback(answer).with_state(Arc::clone(&desk));
         let mut server = JoinSet::new();
         server.spawn(async move { axum::serve(listener, router).await.expect("the server runs") });
         Self { address, desk, _server: server }
+    }
+
+    /// Answers requests for a title from now on; before, each of them fails. They are no part of the
+    /// script and not among the requests.
+    pub fn tells(&self, answer: impl FnMut(&Value) -> Reply + Send + 'static) {
+        *self.desk.aside.lock().unwrap_or_else(PoisonError::into_inner) = Box::new(answer);
+    }
+
+    /// The requests for a title, oldest first.
+    #[must_use]
+    pub fn asides(&self) -> Vec<Value> {
+        self.desk.log.borrow().asides.clone()
+    }
+
+    /// Resolves with the `number`th request for a title (from 1) once it has come.
+    pub async fn aside(&self, number: usize) -> Value {
+        let mut log = self.desk.log.subscribe();
+        let arrived = log.wait_for(|log| log.asides.len() >= number);
+        let Ok(arrived) = tokio::time::timeout(crate::wait::PATIENCE, arrived).await else {
+            panic!("no title was asked for {number} times, but {}", self.asides().len())
+        };
+        arrived.expect("the log is held by `self`").asides[number - 1].clone()
     }
 
     /// What to put into `ANTHROPIC_BASE_URL`.
@@ -172,8 +198,23 @@ impl Desk {
         number
     }
 
+    /// The same for a request for a title.
+    fn record_aside(&self, request: &Value, violations: Vec<String>) -> usize {
+        let mut number = 0;
+        self.log.send_modify(|log| {
+            log.asides.push(request.clone());
+            number = log.asides.len();
+            let named = violations.into_iter().map(|what| format!("title {number}: {what}"));
+            log.violations.extend(named);
+        });
+        number
+    }
+
     fn next_reply(&self, request: &Value) -> Reply {
         let mut reply = match &mut *self.script() {
+            _ if is_aside(request) => {
+                self.aside.lock().unwrap_or_else(PoisonError::into_inner)(request)
+            }
             Script::Replies(left) => left.pop_front().unwrap_or_else(|| {
                 self.accuse(format!("nothing left to answer to: {}", last_words(request)));
                 Reply::status(500, "the script is at its end")
@@ -202,7 +243,10 @@ async fn answer(
     let violations = rules::violations(&method, &uri.to_string(), &headers, &text);
     let request = serde_json::from_str(&text).unwrap_or_default();
     crate::bodies::keep(uri.path(), &text);
-    let number = desk.record(&request, &text, violations);
+    let number = match is_aside(&request) {
+        true => 1_000 + desk.record_aside(&request, violations),
+        false => desk.record(&request, &text, violations),
+    };
     let reply = desk.next_reply(&request);
     let name = format!("{}_{number}", desk.port);
     let opening = reply::opening(&name, &request["model"]);
@@ -220,6 +264,12 @@ async fn answer(
         None => (events, ends),
     };
     stream_of(events, ends, reply.gate, HangUp { desk, at_end: false })
+}
+
+/// Whether a title is asked for: no tools, and told so.
+fn is_aside(request: &Value) -> bool {
+    let told = request["system"][0]["text"].as_str().unwrap_or_default();
+    request["tools"].is_null() && told.contains("Write a title for it")
 }
 
 fn error_body() -> Value {

@@ -16,6 +16,7 @@ mod data_dir;
 mod diff;
 mod export;
 mod feed;
+mod gist;
 mod held;
 mod history;
 mod home;

@@ -75,6 +75,8 @@ pub(crate) struct OpenVault {
     pub(crate) arrivals: Notify,
     /// Rung when notifications were queued.
     pub(crate) bell: Arc<Notify>,
+    /// Rung when there may be a conversation to tell of.
+    pub(crate) untold: Notify,
     /// For the announcer.
     pub(crate) news: mpsc::UnboundedSender<News>,
     /// Held while a plan or a verdict is carried out: neither sees the other half-way.
@@ -140,6 +142,7 @@ impl OpenVault {
             open.spawn(Arc::clone(&open).watch());
             open.spawn(Arc::clone(&open).tend_history(history::KEPT));
             open.spawn(Arc::clone(&open).tend_conversations());
+            open.spawn(Arc::clone(&open).tell_gists(around.pace));
         }
         open.spawn(Arc::clone(&open).keep_index());
         open.listen(ears);
@@ -202,6 +205,7 @@ impl OpenVault {
             hub,
             arrivals: Notify::new(),
             bell,
+            untold: Notify::new(),
             news,
             deciding,
             applying,
@@ -270,6 +274,7 @@ impl OpenVault {
         mut endings: mpsc::UnboundedReceiver<(OpenTurn, Ending)>,
     ) {
         while let Some((turn, ending)) = endings.recv().await {
+            self.untold.notify_one();
             if ending.status == TurnStatus::Failed && turn.origin.is_hub() {
                 let why = ending.error.map(|error| error.message).unwrap_or_default();
                 if let Err(error) = inbox::failed(&self, &turn, &why).await {

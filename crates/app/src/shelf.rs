@@ -24,10 +24,11 @@ const LONGEST_NAME: usize = 200;
 const MINUTE: i64 = 60 * 1000;
 /// A deleted conversation can be brought back for so long; then nothing is left of it.
 const UNDO_STANDS: i64 = 10 * MINUTE;
-/// A conversation of the hub ends when nothing has happened in it for so long.
-const IDLE: i64 = 30 * MINUTE;
+/// Nothing has happened in a conversation for so long: one of the hub ends, and of others a model is
+/// asked what they were about.
+pub(crate) const IDLE: i64 = 30 * MINUTE;
 /// How often that is looked after.
-const ROUND: Duration = Duration::from_secs(60);
+pub(crate) const ROUND: Duration = Duration::from_secs(60);
 
 impl App {
     /// A page of the list.
@@ -94,6 +95,7 @@ impl App {
         }
         open.store.set_state(id, ConversationState::Ended).await.map_err(kept)?;
         open.announce(News::Row(id.clone()));
+        open.untold.notify_one();
         Ok(())
     }
 

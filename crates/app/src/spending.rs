@@ -101,6 +101,20 @@ pub(crate) async fn purse(
     }))
 }
 
+/// Whether this month's ceiling lets anything more be spent.
+pub(crate) async fn month_lets(
+    store: &Store,
+    ceilings: &SpendingSettings,
+    price: Option<Price>,
+) -> Result<bool, UserError> {
+    if price.is_none() {
+        return Ok(true);
+    }
+    let (from, until) = month(&Zoned::now());
+    let spent = store.spent_between(from, until).await.map_err(user_error)?.cost;
+    Ok(left(ceilings.month_cents, spent) > 0)
+}
+
 /// What is left of what may be spent this month, in words; `None` where nothing is counted.
 pub(crate) async fn month_left(
     store: &Store,

@@ -99,6 +99,12 @@ pub trait Host: Send + Sync {
     /// turn now. [`rested`](Self::rested) is called for it afterwards, whatever came of it.
     async fn at_rest(&self, turn: &OpenTurn) -> Result<TurnSetup, UserError>;
 
+    /// Decides who may be asked for something about a conversation that no answer waits for, in one
+    /// request without tools; `turn` is its last one that ended. `None` while nobody may be: there is
+    /// no model, it is paused, or nothing may be spent. [`rested`](Self::rested) is called for the turn
+    /// afterwards, whatever came of it.
+    async fn aside(&self, turn: &OpenTurn) -> Result<Option<SummingUp>, UserError>;
+
     /// Nobody hears that turn any more.
     fn rested(&self, turn: &OpenTurn);
 

@@ -12,6 +12,7 @@ pub mod changes;
 mod compaction;
 mod decoding;
 mod exchange;
+pub mod gist;
 pub mod history;
 pub mod host;
 pub mod http;

@@ -2,14 +2,16 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use protocol::{ConversationId, ErrorCode, NewTurn, OpenTurn, UserError};
+use protocol::{ConversationId, ErrorCode, NewTurn, OpenTurn, UserError, Wanted};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::changes::Changes;
 use crate::compaction::{Made, When};
+use crate::gist::{self, Asked};
 use crate::host::Host;
 use crate::pace::Pace;
 use crate::registry::ToolRegistry;
@@ -74,6 +76,8 @@ struct Sessions {
     working: HashMap<ConversationId, Session>,
     /// Conversations that rest while something is done for them.
     resting: HashMap<ConversationId, Rest>,
+    /// Ends what is asked while nothing else is done.
+    aside: Option<CancellationToken>,
 }
 
 /// Something is done for a conversation that rests.
@@ -131,6 +135,7 @@ impl LlmService {
             return;
         }
         disturb(&mut sessions, conversation);
+        end_aside(&mut sessions);
         let session =
             Session { stop: CancellationToken::new(), gone: CancellationToken::new(), woken: true };
         sessions.working.insert(conversation.clone(), session);
@@ -165,6 +170,35 @@ impl LlmService {
                 Made::NoSummary => SummedUp::NoSummary,
             }),
             None => Ok(SummedUp::Disturbed),
+        }
+    }
+
+    /// Asks what a conversation is about, in one request; `turn` is its last one that ended. Only
+    /// while nothing else is done: a message in any conversation ends it, so that nobody waits for it.
+    pub async fn gist(&self, turn: &OpenTurn, wanted: Wanted) -> Result<Asked, UserError> {
+        let Some(undisturbed) = self.inner.begin_aside() else { return Ok(Asked::Disturbed) };
+        let asked = undisturbed.run_until_cancelled(gist::ask(&self.inner, turn, wanted)).await;
+        self.inner.parts.host.rested(turn);
+        asked.unwrap_or(Ok(Asked::Disturbed))
+    }
+
+    /// Resolves when nothing was done for any conversation for so long, or the service ends.
+    pub async fn calm(&self, wait: Duration) {
+        let Inner { parts, .. } = &*self.inner;
+        while !parts.cancel.is_cancelled() {
+            self.quiet().await;
+            let Some(busy) = self.inner.begin_aside() else { continue };
+            if tokio::time::timeout(parts.pace.of(wait), busy.cancelled()).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Resolves when no turn of any conversation runs or is queued to run, and nothing is done for
+    /// one that rests.
+    async fn quiet(&self) {
+        while let Some(over) = self.inner.something_done() {
+            over.cancelled().await;
         }
     }
 
@@ -226,9 +260,31 @@ impl Inner {
         rests.then(|| self.rest(&mut sessions, conversation))
     }
 
+    /// Is cancelled when something is over that is done now; `None` when nothing is, or the service
+    /// ends: what rests then stays where it is.
+    fn something_done(&self) -> Option<CancellationToken> {
+        let sessions = self.sessions();
+        let working = sessions.working.values().map(|session| &session.gone);
+        let mut all = working.chain(sessions.resting.values().map(|rest| &rest.over));
+        all.next().filter(|_| !self.parts.cancel.is_cancelled()).cloned()
+    }
+
+    /// Something is asked while nothing else is done; `None` while something is.
+    fn begin_aside(&self) -> Option<CancellationToken> {
+        let mut sessions = self.sessions();
+        if !sessions.working.is_empty() || !sessions.resting.is_empty() {
+            return None;
+        }
+        end_aside(&mut sessions);
+        let undisturbed = self.parts.cancel.child_token();
+        sessions.aside = Some(undisturbed.clone());
+        Some(undisturbed)
+    }
+
     /// One thing at a time is done for a conversation that rests.
     fn rest(&self, sessions: &mut Sessions, conversation: &ConversationId) -> Rest {
         disturb(sessions, conversation);
+        end_aside(sessions);
         let disturbed = self.parts.cancel.child_token();
         let rest = Rest { disturbed, over: CancellationToken::new() };
         sessions.resting.insert(conversation.clone(), rest.clone());
@@ -270,6 +326,12 @@ pub(crate) enum Quiet {
 fn forget(sessions: &mut Sessions, conversation: &ConversationId) {
     if let Some(session) = sessions.working.remove(conversation) {
         session.gone.cancel();
+    }
+}
+
+fn end_aside(sessions: &mut Sessions) {
+    if let Some(aside) = sessions.aside.take() {
+        aside.cancel();
     }
 }
 

@@ -27,6 +27,8 @@ pub struct Conversation {
     pub id: ConversationId,
     /// Its name: from the first words until it has a better one.
     pub title: String,
+    /// What it was about, in a few sentences of a model; one that goes on may have none yet.
+    pub summary: Option<String>,
     /// Whether it goes on.
     pub state: ConversationState,
     /// Whether it came over the hub.

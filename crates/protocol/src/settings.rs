@@ -60,6 +60,17 @@ pub enum KeyPolicy {
     RoundRobin,
 }
 
+/// Who names a conversation that the user has given no name, and says what it was about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum Titles {
+    /// The model that sums up, in the background; without one its first words.
+    #[default]
+    Model,
+    /// Its first words: no model is asked.
+    Words,
+}
+
 /// Light, dark or as the system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
@@ -181,6 +192,8 @@ pub struct Settings {
     pub spending: SpendingSettings,
     /// How earlier messages are put together.
     pub compaction: CompactionSettings,
+    /// Who names conversations.
+    pub titles: Titles,
     /// The look.
     pub theme: Theme,
     /// The hub link.

@@ -107,7 +107,7 @@ async fn insert(db: &mut SqliteConnection, new: &NewConversation<'_>) -> Result<
 /// The columns that [`from_row`] reads.
 macro_rules! row {
     () => {
-        "SELECT id, title, state, from_hub, archived, updated_at, waiting_question, waiting_notes,
+        "SELECT id, title, summary, state, from_hub, archived, updated_at, waiting_question, waiting_notes,
              interrupted, held, working
          FROM listed"
     };
@@ -234,6 +234,7 @@ pub(crate) fn from_row(row: &SqliteRow) -> Result<Conversation, sqlx::Error> {
     Ok(Conversation {
         id: row.text("id")?,
         title: row.text("title")?,
+        summary: row.try_get("summary")?,
         state: row.word("state")?,
         from_hub: row.try_get("from_hub")?,
         archived: row.try_get("archived")?,

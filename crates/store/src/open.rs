@@ -33,6 +33,7 @@ fn migrations() -> Vec<Migration> {
         (12, "lighter_list", include_str!("../migrations/0012_lighter_list.sql")),
         (13, "source", include_str!("../migrations/0013_source.sql")),
         (14, "held", include_str!("../migrations/0014_held.sql")),
+        (15, "gist", include_str!("../migrations/0015_gist.sql")),
     ]
     .into_iter()
     .map(|(version, name, sql)| {

@@ -5,12 +5,13 @@
 use std::collections::BTreeSet;
 
 use protocol::shelf::{FoundConversations, FoundSaid, SaidAt, SaidBy, Shelf};
-use protocol::{Conversation, ConversationId, MessageId, QuestionId};
+use protocol::{ConversationId, MessageId, QuestionId};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
 use crate::column::{Columns, json};
 use crate::commit::read;
+use crate::gist::EndedRow;
 use crate::{Store, StoreError, conversation, view};
 
 /// How much of a conversation's last words stands in the list of ended ones, in characters.
@@ -39,14 +40,14 @@ impl Store {
         read!(self, "search the conversations", |db| matching(db, &asked, limit))
     }
 
-    /// Ended conversations, newest first, each with what it was about in at most 300 characters.
+    /// Ended conversations, newest first.
     /// With a query: those where each of its words stands in the name or in what was said or
     /// changed. A query without a word finds nothing.
     pub async fn ended_conversations(
         &self,
         limit: u32,
         query: Option<&str>,
-    ) -> Result<Vec<(Conversation, String)>, StoreError> {
+    ) -> Result<Vec<EndedRow>, StoreError> {
         let words = query.map(asked);
         read!(self, "search the ended conversations", |db| ended(db, limit, words.as_deref()))
     }
@@ -156,7 +157,7 @@ macro_rules! ended {
              (SELECT p.words FROM passage p WHERE p.conversation = l.id AND p.kind = 'user'
               ORDER BY p.number LIMIT 1),
              ''
-         ) AS words "
+         ) AS words, c.named_by, c.told_until "
     };
 }
 
@@ -164,17 +165,18 @@ async fn ended(
     db: &mut SqliteConnection,
     limit: u32,
     words: Option<&[String]>,
-) -> Result<Vec<(Conversation, String)>, sqlx::Error> {
+) -> Result<Vec<EndedRow>, sqlx::Error> {
     let found = match words {
         None => sqlx::query(concat!(
             ended!(),
-            "FROM listed l WHERE l.state = 'ended'
+            "FROM listed l JOIN conversation c ON c.id = l.id WHERE l.state = 'ended'
              ORDER BY l.updated_at DESC, l.id DESC LIMIT ?1"
         ))
         .bind(limit),
         Some(words) => sqlx::query(concat!(
             ended!(),
             "FROM json_each(?2) holding CROSS JOIN listed l ON l.id = holding.value
+                 JOIN conversation c ON c.id = l.id
              WHERE l.state = 'ended'
              ORDER BY l.updated_at DESC, l.id DESC LIMIT ?1"
         ))
@@ -182,8 +184,13 @@ async fn ended(
         .bind(json(&holding_all(db, words).await?)?),
     };
     let row = |row: SqliteRow| {
-        let words: String = row.try_get("words")?;
-        Ok((conversation::from_row(&row)?, words.chars().take(EXCERPT).collect()))
+        let (words, named_by): (String, &str) = (row.try_get("words")?, row.try_get("named_by")?);
+        Ok(EndedRow {
+            conversation: conversation::from_row(&row)?,
+            words: words.chars().take(EXCERPT).collect(),
+            named_by_user: named_by == "user",
+            told_until: row.maybe_text("told_until")?,
+        })
     };
     found.try_map(row).fetch_all(db).await
 }

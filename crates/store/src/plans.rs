@@ -19,7 +19,7 @@ use crate::{Keep, Store};
 
 /// What is small however many conversations there are: what waits, works or was left undone. Named
 /// by the index that holds nothing else.
-const FEW: [&str; 8] = [
+const FEW: [&str; 9] = [
     "question_open",
     "turn_offered",
     "change_set_open",
@@ -28,6 +28,7 @@ const FEW: [&str; 8] = [
     "conversation_deleted",
     "effect_open",
     "held_of_conversation",
+    "untold_newest",
 ];
 
 /// What is read in the order of this index stops where the list is cut.
@@ -139,6 +140,7 @@ async fn start(store: &Store) {
     store.inbox_of_turn(&turn).await.expect("read");
     store.outbox_next().await.expect("read");
     store.deleted_until(at).await.expect("read");
+    store.untold(at).await.expect("read");
     store.spent_between(at, at).await.expect("read");
     store.forgettable(Keep { since: at, bytes: 1 << 40 }).await.expect("read");
 }
@@ -155,7 +157,7 @@ async fn scanned(store: &Store, statement: &str) -> Vec<String> {
 /// together for this query are no tables of ours.
 fn is_scan(step: &str) -> bool {
     let Some(what) = step.strip_prefix("SCAN ") else { return false };
-    let apart = ["CONSTANT ROW", "line", "awaited", "(subquery", "pragma_"];
+    let apart = ["CONSTANT ROW", "line", "awaited", "newest", "(subquery", "pragma_"];
     let few = FEW.iter().chain([&IN_ORDER]).any(|index| what.ends_with(&format!("INDEX {index}")));
     !(what.contains("VIRTUAL TABLE") || few || apart.iter().any(|name| what.starts_with(name)))
 }

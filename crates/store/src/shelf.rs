@@ -145,7 +145,7 @@ async fn is_deleted(db: &mut SqliteConnection, id: &ConversationId) -> Result<bo
 
 /// What the keys promise is kept here by hand: this connection does not look after them. Hub
 /// messages keep their ids, so that none is taken for a new one.
-const REMOVING: [&str; 17] = [
+const REMOVING: [&str; 18] = [
     "INSERT INTO usage_apart (model, input, output, cache_read, cache_write, at, cost)
      SELECT model, input, output, cache_read, cache_write, at, cost FROM usage
      WHERE turn IN (SELECT id FROM turn WHERE conversation = ?1)",
@@ -164,6 +164,7 @@ const REMOVING: [&str; 17] = [
     "DELETE FROM question WHERE conversation = ?1",
     "DELETE FROM branch WHERE conversation = ?1",
     "DELETE FROM held WHERE conversation = ?1",
+    "DELETE FROM untold WHERE conversation = ?1",
     "DELETE FROM message WHERE conversation = ?1",
     "DELETE FROM passage WHERE conversation = ?1",
     // The ledger goes on naming the sources of its turns.

@@ -275,7 +275,7 @@ pub(crate) async fn of_conversation(
     .await
 }
 
-fn from_row(row: &SqliteRow) -> Result<OpenTurn, sqlx::Error> {
+pub(crate) fn from_row(row: &SqliteRow) -> Result<OpenTurn, sqlx::Error> {
     Ok(OpenTurn {
         turn: row.text("id")?,
         conversation: row.text("conversation")?,

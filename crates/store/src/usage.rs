@@ -76,6 +76,36 @@ pub(crate) async fn insert_of(
     insert_row(db, turn, Some(&asked.model), asked.price, asked.usage, asked.at).await
 }
 
+/// The same for a turn that may be gone: then it counts for none that is kept.
+pub(crate) async fn insert_beside(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+    asked: &Utility,
+) -> Result<(), sqlx::Error> {
+    let is_there: bool = sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM turn WHERE id = ?)")
+        .bind(turn.as_str())
+        .fetch_one(&mut *db)
+        .await?;
+    if is_there {
+        return insert_of(db, turn, asked).await;
+    }
+    let cost = asked.price.map(|price| i64::try_from(price.of(&asked.usage)).unwrap_or(i64::MAX));
+    sqlx::query(
+        "INSERT INTO usage_apart (model, input, output, cache_read, cache_write, at, cost)
+         VALUES (?, ?, ?, ?, ?, ?, ?)",
+    )
+    .bind(&asked.model)
+    .bind(asked.usage.input)
+    .bind(asked.usage.output)
+    .bind(asked.usage.cache_read)
+    .bind(asked.usage.cache_write)
+    .bind(asked.at.0)
+    .bind(cost)
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
 async fn insert_row(
     db: &mut SqliteConnection,
     turn: &TurnId,

@@ -101,6 +101,11 @@ export type ProviderKind = "automatic" | "anthropic" | "openai" | "ollama" | "co
 export type KeyPolicy = "failover" | "round_robin";
 
 /**
+ * Who names a conversation that the user has given no name, and says what it was about.
+ */
+export type Titles = "model" | "words";
+
+/**
  * Light, dark or as the system.
  */
 export type Theme = "system" | "light" | "dark";
@@ -320,6 +325,10 @@ spending: SpendingSettings,
  * How earlier messages are put together.
  */
 compaction: CompactionSettings, 
+/**
+ * Who names conversations.
+ */
+titles: Titles, 
 /**
  * The look.
  */
@@ -557,6 +566,10 @@ id: ConversationId,
  * Its name: from the first words until it has a better one.
  */
 title: string, 
+/**
+ * What it was about, in a few sentences of a model; one that goes on may have none yet.
+ */
+summary: string | null, 
 /**
  * Whether it goes on.
  */

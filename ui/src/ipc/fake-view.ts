@@ -28,6 +28,7 @@ export function newView(id: ConversationId, title: string): ConversationView {
       waitingQuestion: null,
       waitingNotes: 0,
       held: 0,
+      summary: null,
       interrupted: false,
       working: true,
     },

@@ -273,6 +273,7 @@ const unknownSettings: Settings = {
   organisation: '',
   spending: { turnCents: 50, monthCents: 2000, paused: false },
   compaction: { model: '', prompt: '' },
+  titles: 'model',
   theme: 'system',
   hub: { enabled: false, address: '', name: '', description: '', notes: [] },
   private: { never: [], local: [], endpointIsLocal: false },

@@ -87,6 +87,15 @@ describe('the settings', () => {
     expect(session.app.settings.keyPolicy).toBe('round_robin');
   });
 
+  it('say who names conversations', async () => {
+    const { keys, session } = await open('chat');
+    session.openSettings('answering');
+    const titles = await screen.findByLabelText('Names of conversations');
+    expect(titles).toHaveDisplayValue('From the model');
+    await keys.selectOptions(titles, 'words');
+    expect(session.app.settings.titles).toBe('words');
+  });
+
   it('of a model offer those there are and how it is asked', async () => {
     const { host, keys, session } = await open('chat');
     const { provider } = session.app;

@@ -39,6 +39,17 @@ function press(title: string): HTMLElement {
   return within(screen.getByTestId('conversation-list')).getByTitle(title);
 }
 
+describe('a conversation in the list', () => {
+  it('says what it was about, and takes its title when it comes', async () => {
+    const { host } = await open();
+    const summary = 'They cooked soup. It was red.';
+    const titled: Conversation = { ...soup, title: 'A soup of lentils', summary };
+    host.tell({ type: 'conversation_changed', conversation: titled });
+    await waitFor(() => expect(titles()[0]).toBe(`A soup of lentils\n\n${summary}`));
+    expect(screen.getByTestId('conversation-list')).toHaveTextContent('A soup of lentils');
+  });
+});
+
 describe('the list by keyboard', () => {
   it('gives a conversation another name, and Esc keeps the old one', async () => {
     const { host, keys } = await open();

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use protocol::{Conversation, ConversationId, ConversationState, Message, Part, Source, TurnId};
-use store::{Store, StoreError};
+use protocol::{ConversationId, ConversationState, Message, Part, Source, TurnId};
+use store::{EndedRow, Store, StoreError};
 use tools::archive::{Archive, ArchiveError, Ended, Heard, Said};
 
 use crate::privacy::{Keeper, Withheld};
+use crate::submit::first_words;
 
 /// The ended conversations of one vault, without what is private for those who ask.
 pub(crate) struct StoreArchive {
@@ -57,16 +58,12 @@ impl StoreArchive {
         let rows = self.store.ended_conversations(limit, query).await.map_err(told)?;
         let mut all = Vec::new();
         for row in rows {
-            let (_, withheld) = self.heard(&row.0.id).await?;
-            let sources = self.sources(&row.0.id).await?;
-            match (withheld, query) {
-                (Withheld::Nothing, _) => all.push(Ended { sources, ..ended(row) }),
-                // That it was found would tell what is in it.
-                (Withheld::Something, Some(_)) => {}
-                (Withheld::Something, None) => {
-                    let gist = "Withheld: it may tell of notes that are private.".to_owned();
-                    all.push(Ended { gist, sources, ..ended(row) });
-                }
+            let id = &row.conversation.id;
+            let (history, withheld) = self.heard(id).await?;
+            let sources = self.sources(id).await?;
+            // That it was found would tell what is in it.
+            if withheld == Withheld::Nothing || query.is_none() {
+                all.push(Ended { sources, ..ended(row, &history, withheld) });
             }
         }
         Ok(all)
@@ -88,14 +85,26 @@ impl StoreArchive {
     }
 }
 
-fn ended((conversation, gist): (Conversation, String)) -> Ended {
-    Ended {
-        id: conversation.id,
-        title: conversation.title,
-        ended_at: conversation.updated_at,
-        gist,
-        sources: BTreeSet::new(),
-    }
+/// A row as those hear it who may hear of the conversation what stands in `history`. What a model made
+/// of it counts only where all of that may be heard, and where it is of this variant of it.
+fn ended(row: EndedRow, history: &[Message], withheld: Withheld) -> Ended {
+    let EndedRow { conversation, words, named_by_user, told_until } = row;
+    let is_whole = withheld == Withheld::Nothing;
+    let holds = is_whole
+        && told_until.as_ref().is_none_or(|told| history.iter().any(|row| row.turn == *told));
+    let title = if named_by_user || holds {
+        conversation.title
+    } else {
+        let first = history.iter().find_map(said).map(|said| first_words(&said.text));
+        first.unwrap_or_else(|| "A conversation".to_owned())
+    };
+    let gist = match conversation.summary.filter(|_| holds) {
+        Some(summary) => summary,
+        None if is_whole => words,
+        None => "Withheld: it may tell of notes that are private.".to_owned(),
+    };
+    let (id, ended_at) = (conversation.id, conversation.updated_at);
+    Ended { id, title, ended_at, gist, sources: BTreeSet::new() }
 }
 
 fn said(message: &Message) -> Option<Said> {

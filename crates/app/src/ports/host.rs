@@ -58,6 +58,17 @@ impl Host for AppHost {
         self.setup_for(turn, &who).await
     }
 
+    async fn aside(&self, turn: &OpenTurn) -> Result<Option<SummingUp>, UserError> {
+        let who = self.who(turn).await?;
+        let spending = &who.settings.spending;
+        let Some(by) = who.summing_up().filter(|_| !spending.paused) else { return Ok(None) };
+        if !spending::month_lets(&self.store, spending, by.price).await? {
+            return Ok(None);
+        }
+        self.keeper.begin_again(&turn.turn, who.shown).await?;
+        Ok(Some(by))
+    }
+
     fn rested(&self, turn: &OpenTurn) {
         self.keeper.end(&turn.turn);
     }

@@ -48,19 +48,32 @@ fn material(plan: &Plan, room: u32) -> String {
     let before =
         summary.map(|words| format!("Summary of what came before:\n{}\n\n", marked(words)));
     let before = before.unwrap_or_default();
-    let mut left = room.saturating_sub(tokens::of_text(&before));
+    let left = room.saturating_sub(tokens::of_text(&before));
+    let told = retold(exchanges, questions, left);
+    format!("{before}{}\n\nWrite the summary now.", told.join("\n"))
+}
+
+/// The newest exchanges that take no more than `room` tokens, oldest first, each line marked; those
+/// that would take half of what is left of it stand in one line each, and all before them.
+pub(crate) fn retold(exchanges: &[Exchange], questions: &Questions, room: u32) -> Vec<String> {
+    let mut left = room;
     let mut told: Vec<String> = Vec::new();
     let mut lines_only = false;
     for exchange in exchanges.iter().rev() {
         let whole = marked(&as_it_was(exchange, questions));
         lines_only |= tokens::of_text(&whole) > left / 2;
-        let text = if lines_only { marked(&record::line(exchange, questions)) } else { whole };
+        let text = if lines_only { in_one_line(exchange, questions) } else { whole };
         let Some(rest) = left.checked_sub(tokens::of_text(&text)) else { break };
         left = rest;
         told.push(text);
     }
     told.reverse();
-    format!("{before}{}\n\nWrite the summary now.", told.join("\n"))
+    told
+}
+
+/// An exchange in one marked line.
+pub(crate) fn in_one_line(exchange: &Exchange, questions: &Questions) -> String {
+    marked(&record::line(exchange, questions))
 }
 
 fn marked(text: &str) -> String {
@@ -105,14 +118,14 @@ fn as_it_was(exchange: &Exchange, questions: &Questions) -> String {
 }
 
 /// What a model answered.
-pub(super) struct Answer {
+pub(crate) struct Answer {
     /// Its words; `None` when they are none, or not all of them.
-    pub(super) words: Option<String>,
-    pub(super) usage: Usage,
+    pub(crate) words: Option<String>,
+    pub(crate) usage: Usage,
 }
 
 /// Hears an answer to its end. Calls are no matter: no tool was offered.
-pub(super) async fn hear(mut stream: ModelStream) -> Answer {
+pub(crate) async fn hear(mut stream: ModelStream) -> Answer {
     let mut words = String::new();
     while let Some(event) = stream.next().await {
         match event {
@@ -125,7 +138,7 @@ pub(super) async fn hear(mut stream: ModelStream) -> Answer {
             }
             Ok(ModelEvent::Verbatim(_) | ModelEvent::Call(_) | ModelEvent::BrokenCall { .. }) => {}
             Err(error) => {
-                tracing::warn!(%error, "earlier messages were not summed up");
+                tracing::warn!(%error, "an answer that nobody waits for was cut");
                 break;
             }
         }

@@ -13,6 +13,7 @@ mod record;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use asking::{hear, in_one_line, retold};
 pub(crate) use job::{Job, Made, When};
 pub(crate) use plan::Spared;
 

@@ -203,6 +203,11 @@ impl Host for Listener {
         self.setup(turn).await
     }
 
+    async fn aside(&self, _: &OpenTurn) -> Result<Option<SummingUp>, UserError> {
+        self.at_rest.fetch_add(1, Ordering::SeqCst);
+        Ok(self.summing_up.lock().unwrap().clone())
+    }
+
     fn rested(&self, _: &OpenTurn) {
         self.at_rest.fetch_sub(1, Ordering::SeqCst);
     }

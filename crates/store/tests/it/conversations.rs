@@ -17,7 +17,7 @@ fn ids(rows: &[Conversation]) -> Vec<&str> {
 
 async fn said(story: &Story, query: &str) -> Vec<(String, String)> {
     let found = story.store.ended_conversations(10, Some(query)).await.expect("read");
-    found.into_iter().map(|(row, words)| (row.id.to_string(), words)).collect()
+    found.into_iter().map(|row| (row.conversation.id.to_string(), row.words)).collect()
 }
 
 /// A conversation that has ended with one question and one answer.
@@ -59,6 +59,7 @@ async fn a_row_says_what_waits_and_whether_it_works() {
     let row = Conversation {
         id: conversation(),
         title: "Words".into(),
+        summary: None,
         state: ConversationState::Active,
         from_hub: false,
         archived: false,
@@ -159,7 +160,7 @@ async fn ended_conversations_show_their_last_words_else_their_first() {
     story.store.set_state(&conversation(), ConversationState::Ended).await.expect("ended");
     let found = story.store.ended_conversations(10, None).await.expect("read");
     let words: Vec<(&str, usize)> =
-        found.iter().map(|(_, words)| (&words[..6], words.chars().count())).collect();
+        found.iter().map(|row| (&row.words[..6], row.words.chars().count())).collect();
     assert_eq!(words, [("Hello?", 6), ("Bought", 300)]);
     assert_eq!(story.store.ended_conversations(1, None).await.expect("read").len(), 1);
 }

@@ -7,6 +7,7 @@ mod changes;
 mod compaction;
 mod conversations;
 mod forgotten;
+mod gist;
 mod hub;
 mod ledger;
 mod questions;

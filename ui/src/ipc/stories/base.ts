@@ -21,6 +21,7 @@ export function row(id: string, title: string, change: Partial<Conversation> = {
     waitingQuestion: null,
     waitingNotes: 0,
     held: 0,
+    summary: null,
     interrupted: false,
     working: false,
     ...change,
@@ -82,6 +83,7 @@ export function healthy(first: readonly Conversation[]): Snapshot {
       organisation: '',
       spending: { turnCents: 50, monthCents: 2000, paused: false },
       compaction: { model: '', prompt: '' },
+      titles: 'model',
       theme: 'system',
       hub: {
         enabled: false,
