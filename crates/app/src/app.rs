@@ -10,8 +10,8 @@ use protocol::settings::ExtraRoot;
 use protocol::shelf::ConversationPage;
 use protocol::spent::{MonthSpent, TurnSpent};
 use protocol::{
-    AppEvent, ConversationId, ErrorCode, HubState, HubStatus, NotePath, PrivateRules, ProviderKind,
-    Settings, Snapshot, UserError,
+    AppEvent, ConversationId, ErrorCode, HubStatus, NotePath, PrivateRules, ProviderKind, Settings,
+    Snapshot, UserError,
 };
 use secrecy::SecretString;
 use tokio::sync::watch;
@@ -208,7 +208,7 @@ impl App {
             }
             None => (
                 None,
-                HubStatus { state: HubState::Off, trouble: None },
+                HubStatus::off(),
                 ConversationPage { conversations: Vec::new(), behind: None },
             ),
         };

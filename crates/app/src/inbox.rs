@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hub::{HubEvent, IncomingMessage};
-use protocol::{AppEvent, Conversation, HubState, OpenTurn, UserError};
+use protocol::{AppEvent, Conversation, HubState, HubStatus, OpenTurn, UserError};
 use store::{Delivered, InboxRow, Taken};
 use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, sleep_until};
 
 use crate::clock::now;
 use crate::open_vault::OpenVault;
@@ -29,6 +30,9 @@ const A_WHILE: Duration = Duration::from_secs(30);
 /// The name under which the one hub's messages are kept.
 const HUB: &str = "hub";
 
+/// The window hears of ignored frames so often at most, however many there are.
+const COUNTED_EVERY: Duration = Duration::from_millis(250);
+
 /// After this many failed turns a message is parked for the user.
 const ATTEMPTS: u32 = 3;
 
@@ -40,18 +44,31 @@ pub(crate) async fn receive(
     mut events: mpsc::Receiver<HubEvent>,
     state: watch::Sender<HubState>,
 ) {
+    let mut untold: Option<(Instant, u32)> = None;
     let mut came = Vec::with_capacity(TOGETHER);
-    while events.recv_many(&mut came, TOGETHER).await > 0 {
+    loop {
+        let due = untold.map(|(due, _)| due);
+        tokio::select! {
+            count = events.recv_many(&mut came, TOGETHER) => if count == 0 { return },
+            () = sleep_until(due.unwrap_or_else(Instant::now)), if due.is_some() => {
+                if let Some((_, ignored)) = untold.take() {
+                    vault.set_hub_status(HubStatus { ignored, ..vault.hub_status() });
+                }
+            }
+        }
         let mut messages = Vec::new();
         for event in came.drain(..) {
             match event {
                 HubEvent::Status(status) => {
-                    vault.set_hub_status(status.clone());
-                    vault.feed.tell(AppEvent::HubChanged { hub: status.clone() });
+                    untold = None;
                     state.send_replace(status.state);
+                    vault.set_hub_status(status);
                 }
                 HubEvent::Message(message) => messages.push(message),
-                HubEvent::Ignored { count } => tracing::debug!(count, "frames ignored"),
+                HubEvent::Ignored { count } => {
+                    let due = due.unwrap_or_else(|| Instant::now() + COUNTED_EVERY);
+                    untold = Some((due, count));
+                }
             }
         }
         if !messages.is_empty() {

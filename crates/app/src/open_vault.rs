@@ -213,7 +213,7 @@ impl OpenVault {
             shown: tokio::sync::Mutex::default(),
             recent,
             noticed: Noticed::default(),
-            hub_status: Mutex::new(HubStatus { state: HubState::Off, trouble: None }),
+            hub_status: Mutex::new(HubStatus::off()),
             tasks,
             cancel,
             _lock: lock,
@@ -307,9 +307,10 @@ impl OpenVault {
         self.hub_status.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Notes how the link stands.
+    /// Notes how the link stands, and tells the window.
     pub(crate) fn set_hub_status(&self, status: HubStatus) {
-        *self.hub_status.lock().unwrap_or_else(PoisonError::into_inner) = status;
+        *self.hub_status.lock().unwrap_or_else(PoisonError::into_inner) = status.clone();
+        self.feed.tell(AppEvent::HubChanged { hub: status });
     }
 
     /// Stops intake, cancels, joins. Returns how many tasks and requests did not come home in time.
@@ -323,8 +324,7 @@ impl OpenVault {
         };
         self.store.clone().close().await;
         self.feed.nothing_is_written();
-        let hub = HubStatus { state: HubState::Off, trouble: None };
-        self.feed.tell(AppEvent::HubChanged { hub });
+        self.feed.tell(AppEvent::HubChanged { hub: HubStatus::off() });
         left
     }
 }

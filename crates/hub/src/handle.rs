@@ -64,7 +64,7 @@ pub enum HubEvent {
     /// Frames were ignored because they were not what a hub sends.
     Ignored {
         /// How many since the link was started.
-        count: u64,
+        count: u32,
     },
 }
 

@@ -109,6 +109,14 @@ impl Link {
         }
     }
 
+    /// When it dials again by itself.
+    pub(crate) const fn waits_until(&self) -> Option<Duration> {
+        match self.state {
+            State::Waiting { until, .. } => Some(until),
+            _ => None,
+        }
+    }
+
     /// What went wrong last, until the link is online again.
     pub(crate) const fn trouble(&self) -> Option<&Trouble> {
         self.trouble.as_ref()
@@ -137,7 +145,8 @@ impl Link {
             (Input::Wake, State::Waiting { not_before, .. }) => {
                 let until = not_before.max(self.backoff.earliest(at.now));
                 self.state = State::Waiting { until, not_before };
-                self.tick(at)
+                let effects = self.tick(at);
+                if effects.is_empty() { vec![Effect::Announce] } else { effects }
             }
             (Input::Wake, State::Online { since, dead_at, .. }) => {
                 self.probe(at.now, since, dead_at)
@@ -244,7 +253,8 @@ impl Link {
         self.state = if trouble.needs_user() {
             State::Refused
         } else {
-            let not_before = at.now + trouble.pause();
+            let pause = if trouble.is_slow() { self.timing.longest_wait } else { Duration::ZERO };
+            let not_before = at.now + trouble.pause().max(pause);
             let until = self.backoff.next_dial(at.now, at.chance).max(not_before);
             State::Waiting { until, not_before }
         };

@@ -6,7 +6,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::{SinkExt, StreamExt};
+use futures_util::{FutureExt, SinkExt, StreamExt};
 use http::header;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -41,8 +41,8 @@ pub(crate) enum Happened {
     Opened,
     /// A text frame.
     Text(Utf8Bytes),
-    /// A ping.
-    Alive,
+    /// A ping, which the library answers.
+    Ping,
     /// A pong, with the bytes of the ping that it answers.
     Pong(Bytes),
     /// A frame no hub sends.
@@ -87,6 +87,13 @@ impl Socket {
         }
     }
 
+    /// Gives it up at once, with a code if that can be said without waiting.
+    pub(crate) fn break_off(&mut self, code: CloseCode) {
+        if let Self::Open(mut socket) = std::mem::replace(self, Self::Closed) {
+            let _ = socket.send(close_frame(code)).now_or_never();
+        }
+    }
+
     /// Gives it up at once.
     pub(crate) fn abandon(&mut self) {
         *self = Self::Closed;
@@ -128,7 +135,7 @@ impl Socket {
 fn poll_frame(socket: &mut WebSocket, cx: &mut Context<'_>) -> Poll<Happened> {
     let happened = match ready!(socket.poll_next_unpin(cx)) {
         Some(Ok(Message::Text(text))) => Happened::Text(text),
-        Some(Ok(Message::Ping(_))) => Happened::Alive,
+        Some(Ok(Message::Ping(_))) => Happened::Ping,
         Some(Ok(Message::Pong(bytes))) => Happened::Pong(bytes),
         Some(Ok(Message::Binary(_) | Message::Frame(_))) => Happened::Junk,
         Some(Ok(Message::Close(frame))) => {

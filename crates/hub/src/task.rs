@@ -1,19 +1,22 @@
 //! Drives the link: runs the machine's effects against one socket and one clock.
 
+mod flood;
 mod outlet;
 mod post;
 
 use std::collections::VecDeque;
 use std::time::{Duration, SystemTime};
 
-use protocol::{HubState, HubStatus};
+use protocol::{HubState, HubStatus, Timestamp};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use self::flood::Flood;
 use self::outlet::{Flow, Outlet};
-use self::post::{Letter, Post};
+use self::post::{Letter, Pong, Post};
 use crate::LinkConfig;
 use crate::handle::{Command, HubEvent, HubHandle, IncomingMessage, Receipt};
 use crate::link::{Effect, Input, Link, Moment, Timing};
@@ -56,6 +59,7 @@ pub fn start_timed(
         told: None,
         ignored: 0,
         post: Post::new(),
+        flood: Flood::default(),
         commands: commands.clone(),
         received,
     };
@@ -72,9 +76,10 @@ struct Driver {
     outlet: Outlet,
     /// The status told last.
     told: Option<HubStatus>,
-    ignored: u64,
+    ignored: u32,
     /// Responses that are not surely read.
     post: Post,
+    flood: Flood,
     /// Lent to receipts.
     commands: mpsc::UnboundedSender<Command>,
     received: mpsc::UnboundedReceiver<Command>,
@@ -170,11 +175,11 @@ impl Driver {
         match happened {
             Happened::Opened => self.step(Input::Opened).await,
             Happened::Lost(trouble) => self.step(Input::Lost(trouble)).await,
-            Happened::Alive => self.step(Input::Heard).await,
-            Happened::Pong(bytes) => {
-                self.post.pong(&bytes);
-                self.step(Input::Heard).await;
-            }
+            Happened::Ping => self.pinged().await,
+            Happened::Pong(bytes) => match self.post.pong(&bytes) {
+                Pong::Asked => self.step(Input::Heard).await,
+                Pong::Unasked => self.ignore().await,
+            },
             Happened::Junk => self.ignore().await,
             Happened::Text(text) => match (Incoming::read(&text), self.link.state()) {
                 (Ok(Incoming::Registered), HubState::Registering) => {
@@ -196,8 +201,17 @@ impl Driver {
 
     async fn ignore(&mut self) {
         self.step(Input::Heard).await;
-        self.ignored += 1;
+        self.ignored = self.ignored.saturating_add(1);
         self.outlet.push(HubEvent::Ignored { count: self.ignored });
+    }
+
+    /// The library answers a ping; so many that answering is all we do end the connection.
+    async fn pinged(&mut self) {
+        if self.flood.takes(self.epoch.elapsed()) {
+            return self.step(Input::Heard).await;
+        }
+        self.socket.break_off(CloseCode::Policy);
+        self.step(Input::Lost(Trouble::Broken)).await;
     }
 
     /// Sends the receipts that wait, and asks the hub whether it has read what was sent.
@@ -244,7 +258,10 @@ impl Driver {
 
     async fn act(&mut self, effect: Effect) -> Result<(), Trouble> {
         match (effect, &self.config) {
-            (Effect::Dial, Some(config)) => self.socket.dial(config.clone()),
+            (Effect::Dial, Some(config)) => {
+                self.flood = Flood::default();
+                self.socket.dial(config.clone());
+            }
             (Effect::Register, Some(config)) => {
                 return self.socket.write(registration(config).print());
             }
@@ -264,11 +281,20 @@ impl Driver {
         Ok(())
     }
 
+    /// The time of day at which the machine's clock will show `at`.
+    fn by_the_wall(&self, at: Duration) -> Timestamp {
+        let left = at.saturating_sub(self.epoch.elapsed());
+        let left = i64::try_from(left.as_millis()).unwrap_or(i64::MAX);
+        Timestamp(jiff::Timestamp::now().as_millisecond().saturating_add(left))
+    }
+
     fn announce(&mut self) {
         let trouble = self.link.trouble().zip(self.config.as_ref());
         let status = HubStatus {
             state: self.link.state(),
             trouble: trouble.map(|(trouble, config)| trouble.sentence(config)),
+            retry_at: self.link.waits_until().map(|until| self.by_the_wall(until)),
+            ignored: self.ignored,
         };
         if self.told.as_ref() != Some(&status) {
             tracing::debug!(state = ?status.state, trouble = ?status.trouble, "hub link");

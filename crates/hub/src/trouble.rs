@@ -7,6 +7,8 @@ use crate::LinkConfig;
 /// A hub may ask for a pause, but not for ever.
 const LONGEST_PAUSE: Duration = Duration::from_secs(3600);
 const CODE_SHOWN: usize = 64;
+/// The close code of RFC 6455 for a client that breaks the server's rules.
+const BY_ITS_RULES: u16 = 1008;
 
 /// Why there is no link.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,6 +69,11 @@ impl Trouble {
         )
     }
 
+    /// Whether trying again soon would only be refused again.
+    pub(crate) const fn is_slow(&self) -> bool {
+        matches!(self, Self::Closed { code: BY_ITS_RULES })
+    }
+
     /// How long the hub asked us to stay away.
     pub(crate) fn pause(&self) -> Duration {
         match self {
@@ -95,6 +102,9 @@ impl Trouble {
             Self::Closed { code: 1001 } => {
                 format!("The hub at {at} was closed: start it again to use it.")
             }
+            Self::Closed { code: BY_ITS_RULES } => format!(
+                "The hub at {at} has sent us away by its rules (code {BY_ITS_RULES}): see its log."
+            ),
             Self::Closed { code } => format!(
                 "The hub at {at} ended the connection (code {code}): see its log if this lasts."
             ),

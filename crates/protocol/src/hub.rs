@@ -44,4 +44,17 @@ pub struct HubStatus {
     pub state: HubState,
     /// The last trouble in words, what to do included; empty when all is well.
     pub trouble: Option<String>,
+    /// When it tries again by itself, while it waits.
+    pub retry_at: Option<Timestamp>,
+    /// How many frames of the hub were ignored since the vault was opened: they were not what a hub
+    /// sends.
+    pub ignored: u32,
+}
+
+impl HubStatus {
+    /// Nothing is switched on, and nothing was.
+    #[must_use]
+    pub const fn off() -> Self {
+        Self { state: HubState::Off, trouble: None, retry_at: None, ignored: 0 }
+    }
 }

@@ -366,7 +366,16 @@ state: HubState,
 /**
  * The last trouble in words, what to do included; empty when all is well.
  */
-trouble: string | null, };
+trouble: string | null, 
+/**
+ * When it tries again by itself, while it waits.
+ */
+retryAt: Timestamp | null, 
+/**
+ * How many frames of the hub were ignored since the vault was opened: they were not what a hub
+ * sends.
+ */
+ignored: number, };
 
 /**
  * A model server on this computer.

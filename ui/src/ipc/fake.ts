@@ -373,7 +373,10 @@ export class FakeHost extends FakeCalls implements Host {
 
   async retryHub(): Promise<void> {
     await this.called('retryHub');
-    this.tell({ type: 'hub_changed', hub: { state: 'connecting', trouble: null } });
+    this.tell({
+      type: 'hub_changed',
+      hub: { state: 'connecting', trouble: null, retryAt: null, ignored: 0 },
+    });
   }
 
   async decideHeld(number: number, verdict: HeldVerdict): Promise<void> {

@@ -39,7 +39,7 @@ export class AppState {
   vault = $state.raw<VaultInfo | null>(null);
   settings = $state.raw<Settings>(unknownSettings);
   provider = $state.raw<ProviderStatus>(unknownProvider);
-  hub = $state.raw<HubStatus>({ state: 'off', trouble: null });
+  hub = $state.raw<HubStatus>({ state: 'off', trouble: null, retryAt: null, ignored: 0 });
   /** Newest first; those that were put away stand among them as far as they are known. */
   conversations = $state.raw<readonly Conversation[]>([]);
   /** The list goes on behind this one; `null` when all of it is known. */

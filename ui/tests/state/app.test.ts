@@ -89,7 +89,7 @@ describe('the note beside the chat', () => {
 
 describe('the feed', () => {
   it('drops what the snapshot holds already', () => {
-    const hub = { state: 'online', trouble: null } as const;
+    const hub = { state: 'online', trouble: null, retryAt: null, ignored: 0 } as const;
     app.receive([{ seq: 10, event: { type: 'hub_changed', hub } }]);
     expect(app.hub.state).toBe('off');
     app.receive([{ seq: 11, event: { type: 'hub_changed', hub } }]);

@@ -219,11 +219,18 @@ describe('what goes wrong', () => {
     expect(screen.getByTestId('composer')).toHaveFocus();
   });
 
+  it('with the hub says when it tries again and what it could not read', async () => {
+    const { keys } = await open('trouble');
+    await keys.click(await screen.findByTestId('status-hub'));
+    expect(await screen.findByText(/^Next try in (39|40) s$/)).toBeVisible();
+    expect(screen.getByText(/^3 frames were ignored/)).toBeVisible();
+  });
+
   it('with the hub or the provider is a word that leads to its settings', async () => {
     const { session, keys } = await open('trouble');
     await keys.click(await screen.findByTestId('status-hub'));
     expect(session.place).toEqual({ name: 'settings', section: 'hub' });
-    expect(screen.getByTestId('settings')).toHaveTextContent('Nothing answers at');
+    expect(screen.getByTestId('settings')).toHaveTextContent('does not answer');
     session.backToChat();
     await keys.click(await screen.findByTestId('status-provider'));
     expect(session.place).toEqual({ name: 'settings', section: 'answering' });

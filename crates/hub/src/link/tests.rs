@@ -139,12 +139,24 @@ fn a_busy_hub_is_left_alone_for_as_long_as_it_asks_even_on_wake() {
     let busy = Trouble::Busy { retry_after: Some(secs(120)) };
     let mut link = after(&[Input::TurnOn, Input::Lost(busy)]);
     assert_eq!(link.next_tick(), Some(secs(120)));
-    assert_eq!(link.step(at(secs(5)), Input::Wake), []);
+    assert_eq!(link.step(at(secs(5)), Input::Wake), [Effect::Announce]);
     assert_eq!(link.step(at(secs(120)), Input::Tick), [Effect::Announce, Effect::Dial]);
     let mut endless = after(&[Input::TurnOn]);
     let busy = Trouble::Busy { retry_after: Some(Duration::MAX) };
     endless.step(at(Duration::ZERO), Input::Lost(busy));
     assert_eq!(endless.next_tick(), Some(secs(3600)));
+}
+
+#[test]
+fn a_hub_that_sends_us_away_by_its_rules_is_asked_again_after_a_minute_even_on_wake() {
+    let mut link = online();
+    link.step(at(secs(1)), Input::Lost(Trouble::Closed { code: 1008 }));
+    assert_eq!((link.state(), link.waits_until()), (HubState::Waiting, Some(secs(61))));
+    link.step(at(secs(2)), Input::Wake);
+    assert_eq!(link.waits_until(), Some(secs(61)));
+    let mut link = online();
+    link.step(at(secs(1)), Input::Lost(Trouble::Closed { code: 1011 }));
+    assert_eq!(link.waits_until(), Some(Duration::from_millis(1250)), "any other code is no rule");
 }
 
 #[test]

@@ -74,7 +74,7 @@ mod tests {
     async fn unseen_statuses_give_way_and_the_order_of_the_rest_stays() {
         let (events, mut outside) = mpsc::channel(1);
         let mut outlet = Outlet::new(events);
-        let status = |state| HubEvent::Status(HubStatus { state, trouble: None });
+        let status = |state| HubEvent::Status(HubStatus { state, ..HubStatus::off() });
         outlet.push(status(HubState::Off));
         outlet.push(status(HubState::Waiting));
         outlet.push(HubEvent::Ignored { count: 1 });

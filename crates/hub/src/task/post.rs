@@ -28,6 +28,13 @@ impl Letter {
     }
 }
 
+/// Whether a pong answers a ping of ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pong {
+    Asked,
+    Unasked,
+}
+
 /// Whether the hub has ever answered a ping of ours. From one that does not, nothing can be known:
 /// what is written to it counts as read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,10 +113,10 @@ impl Post {
     }
 
     /// A pong came.
-    pub(super) fn pong(&mut self, bytes: &[u8]) {
-        let Ok(number) = bytes.try_into().map(u64::from_be_bytes) else { return };
+    pub(super) fn pong(&mut self, bytes: &[u8]) -> Pong {
+        let Ok(number) = bytes.try_into().map(u64::from_be_bytes) else { return Pong::Unasked };
         if number > self.pings {
-            return;
+            return Pong::Unasked;
         }
         self.pongs = Pongs::Seen;
         if self.asked.is_some_and(|asked| asked <= number) {
@@ -118,6 +125,7 @@ impl Post {
         while let Some((_, letter)) = self.under_way.pop_front_if(|(behind, _)| *behind <= number) {
             letter.tell(Ok(()));
         }
+        Pong::Asked
     }
 
     /// The link is gone: receipts that were perhaps not read go out again over the next one, in

@@ -99,6 +99,7 @@ async fn rubbish_is_counted_and_the_link_stays() {
         assert_eq!(link.ignored().await, count);
     }
     socket.send(Message::Pong("unasked".into())).await.unwrap();
+    assert_eq!(link.ignored().await, 9);
     send_message(&mut socket, "m1", "still here").await;
     let message = link.message().await;
     assert_eq!(message.text, "still here");
@@ -200,6 +201,22 @@ async fn a_hub_that_only_pongs_is_kept() {
         socket.flush().await.unwrap();
     }
     assert!(link.events.is_empty());
+}
+
+#[tokio::test]
+async fn a_flood_of_pings_ends_the_connection_and_a_few_are_answered() {
+    let hub = RudeHub::start().await;
+    let mut link = Link::start(config(hub.address));
+    let mut socket = hub.client().await;
+    for _ in 0..50 {
+        socket.send(Message::Ping("p".into())).await.unwrap();
+        assert!(soon(socket.next()).await.unwrap().unwrap().is_pong());
+    }
+    socket.get_mut().write_all(&b"\x89\x00".repeat(10_000)).await.unwrap();
+    let trouble = link.trouble(HubState::Waiting).await;
+    assert!(trouble.contains("is not its protocol"), "{trouble}");
+    hub.client().await;
+    link.reaches(HubState::Online).await;
 }
 
 #[tokio::test]

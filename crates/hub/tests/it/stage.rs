@@ -89,7 +89,7 @@ impl Link {
     }
 
     /// Skips to the next count of ignored frames.
-    pub(crate) async fn ignored(&mut self) -> u64 {
+    pub(crate) async fn ignored(&mut self) -> u32 {
         soon(async {
             loop {
                 if let HubEvent::Ignored { count } =

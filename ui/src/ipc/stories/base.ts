@@ -106,7 +106,7 @@ export function healthy(first: readonly Conversation[]): Snapshot {
       trouble: null,
       offer: null,
     },
-    hub: { state: 'off', trouble: null },
+    hub: { state: 'off', trouble: null, retryAt: null, ignored: 0 },
     conversations: [...first, ...others],
     behind: null,
     problems: [],

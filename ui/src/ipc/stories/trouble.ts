@@ -16,7 +16,10 @@ export function trouble(): Story {
       settings: { ...settings, hub: { ...settings.hub, enabled: true } },
       hub: {
         state: 'waiting',
-        trouble: 'Nothing answers at ws://127.0.0.1:9473. Start the hub; the next try is in 40 s.',
+        trouble:
+          'The hub at 127.0.0.1:9473 does not answer: is it running? Trying again by itself.',
+        retryAt: Date.now() + 40_000,
+        ignored: 3,
       },
       provider: {
         ...snapshot.provider,
