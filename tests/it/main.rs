@@ -23,6 +23,7 @@ mod faults;
 mod fresh;
 mod gist;
 mod history;
+mod hub_frames;
 mod hub_profile;
 mod hunks;
 mod imperfect;

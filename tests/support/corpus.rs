@@ -1,6 +1,8 @@
 //! Corpora: files of hostile cases that anybody may add to, run against the real thing.
 
+pub mod frames;
 pub mod injection;
+mod load;
 mod memory;
 pub mod paths;
 pub mod sse;

@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 
 use testkit::corpus::paths::{self, Process, Tools};
-use testkit::corpus::{Report, injection, sse};
+use testkit::corpus::{Report, frames, injection, sse};
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -31,7 +31,8 @@ async fn run(words: &[String]) -> Result<Report, String> {
         [kind, file, "--case", id] => (*kind, *file, Some(*id)),
         _ => {
             return Err(
-                "usage: corpus KIND FILE [--case ID], KIND is paths, sse or injection".to_owned()
+                "usage: corpus KIND FILE [--case ID], KIND is paths, sse, injection or frames"
+                    .to_owned(),
             );
         }
     };
@@ -46,13 +47,17 @@ async fn run(words: &[String]) -> Result<Report, String> {
             let corpus = sse::Corpus::parse(&text).map_err(unreadable)?;
             sse::run(&corpus, only, Process::Own).await
         }
+        "frames" => {
+            let corpus = frames::Corpus::parse(&text).map_err(unreadable)?;
+            frames::run(&corpus, only, Process::Own).await
+        }
         "injection" => {
             let corpus = injection::Corpus::parse(&text).map_err(unreadable)?;
             injection::run(&corpus, only, injection::Rules::Kept).await
         }
         _ => {
             return Err(format!(
-                "there is no corpus of the kind `{kind}`: it is paths, sse or injection"
+                "there is no corpus of the kind `{kind}`: it is paths, sse, injection or frames"
             ));
         }
     };

@@ -25,6 +25,9 @@ use crate::trouble::user_error;
 /// Output cap of one answer, in tokens.
 const MAX_TOKENS: u32 = 8_192;
 
+/// A hub message of more bytes is kept as it is, and no model is asked what it means.
+const LONGEST_FOR_A_MODEL: usize = 256 << 10;
+
 /// How much the models take in, in tokens.
 const WINDOW: u32 = 200_000;
 
@@ -194,14 +197,15 @@ fn window(known: &ModelInfo, chosen: &Chosen) -> u32 {
 }
 
 impl AppHost {
-    /// Whether the words of a hub message are to be kept as they are: there is no model, or one
-    /// was asked already and failed.
+    /// Whether the words of a hub message are to be kept as they are: there is no model, one was
+    /// asked already and failed, or they are more than anybody dictates.
     async fn must_capture(&self, turn: &OpenTurn, chosen: &Chosen) -> Result<bool, UserError> {
         let row = self.store.inbox_of_turn(&turn.turn).await.map_err(user_error)?;
-        let failed_before = row.is_some_and(|row| row.attempts > 0);
+        let failed_before = row.as_ref().is_some_and(|row| row.attempts > 0);
+        let is_too_long = row.is_some_and(|row| row.text.len() > LONGEST_FOR_A_MODEL);
         let paused = self.config.get().spending.paused;
         let nobody = paused || !chosen.status.has_model || chosen.provider.is_err();
-        Ok(nobody || failed_before)
+        Ok(nobody || failed_before || is_too_long)
     }
 
     /// The hints at the top of the folder; the first file that is there is read. A file of that name deeper down is about something else.
