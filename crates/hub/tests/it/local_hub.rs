@@ -1,10 +1,10 @@
-//! The local hub's rules over real sockets.
+//! The local hub's rules over real sockets. `O-listen-…` are the scenarios by their ids.
 
 use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
-use hub::Timing;
 use hub::local::{InputMethod, Report, Rules, Seen, SendProblem, Wait};
+use hub::{Timing, Token};
 use protocol::HubState;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -16,9 +16,13 @@ use crate::stage::{Hub, Link, Socket, anywhere, close_code, config, named, soon}
 
 /// Connects, with one more header if wanted; `Err` holds the status that was answered.
 async fn knock(hub: &Hub, header: Option<(&'static str, &str)>) -> Result<Socket, u16> {
-    let mut request = format!("ws://{}", hub.address).into_client_request().unwrap();
-    if let Some((name, value)) = header {
-        request.headers_mut().insert(name, value.parse().unwrap());
+    knock_at(hub, "/", header.as_slice()).await
+}
+
+async fn knock_at(hub: &Hub, path: &str, headers: &[(&'static str, &str)]) -> Result<Socket, u16> {
+    let mut request = format!("ws://{}{path}", hub.address).into_client_request().unwrap();
+    for (name, value) in headers {
+        request.headers_mut().insert(*name, value.parse().unwrap());
     }
     let stream = TcpStream::connect(hub.address).await.unwrap();
     match soon(client_async(request, stream)).await {
@@ -31,15 +35,43 @@ async fn knock(hub: &Hub, header: Option<(&'static str, &str)>) -> Result<Socket
 #[tokio::test]
 async fn browsers_are_refused_and_programs_are_not() {
     let hub = Hub::start().await;
-    for origin in ["https://evil.example", "null", "http://localhost.evil.example"] {
+    // O-listen-01, -02, -03, -04
+    for origin in [
+        "https://evil.example",
+        "null",
+        "http://localhost.evil.example",
+        "http://127.0.0.1.evil.example",
+    ] {
         assert_eq!(knock(&hub, Some(("origin", origin))).await.err(), Some(403), "{origin}");
     }
+    // O-listen-05
+    let rebound = [("origin", "tauri://localhost"), ("host", "evil.example")];
+    assert_eq!(knock_at(&hub, "/", &rebound).await.err(), Some(403));
     assert_eq!(knock(&hub, Some(("host", "evil.example"))).await.err(), Some(403));
+    // O-listen-09
+    let everywhere = format!("0.0.0.0:{}", hub.address.port());
+    assert_eq!(knock(&hub, Some(("host", everywhere.as_str()))).await.err(), Some(403));
     assert!(knock(&hub, None).await.is_ok());
 }
 
 #[tokio::test]
+async fn a_token_counts_in_its_header_and_to_the_last_byte() {
+    let token = Token::new("s3cret").unwrap();
+    let hub = Hub::start_with(anywhere(), Some(token), Rules::default()).await;
+    // O-listen-06
+    assert_eq!(knock(&hub, None).await.err(), Some(401));
+    // O-listen-07
+    assert_eq!(knock_at(&hub, "/?token=s3cret", &[]).await.err(), Some(401));
+    // O-listen-08
+    for wrong in ["Bearer s3creT", "Bearer s3cre", "Bearer s3crets", "s3cret"] {
+        assert_eq!(knock(&hub, Some(("authorization", wrong))).await.err(), Some(401), "{wrong}");
+    }
+    assert!(knock(&hub, Some(("authorization", "Bearer s3cret"))).await.is_ok());
+}
+
+#[tokio::test]
 async fn a_port_scan_learns_nothing() {
+    // O-listen-10
     let hub = Hub::start().await;
     let mut stream = TcpStream::connect(hub.address).await.unwrap();
     stream.write_all(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").await.unwrap();

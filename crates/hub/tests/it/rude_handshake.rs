@@ -1,11 +1,13 @@
-//! What the link does with servers that are no hub, or will not let it in.
+//! What the link does with servers that are no hub, or will not let it in. `H-handshake-…` are the
+//! scenarios by their ids.
 
-use hub::Timing;
-use protocol::HubState;
+use hub::{ConfigProblem, LinkConfig, Timing, Token};
+use protocol::{HubState, Origin};
+use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::stage::{Link, RudeHub, config, soon};
+use crate::stage::{Link, RudeHub, config, send_frame, soon};
 
 /// Reads the upgrade request to its end.
 async fn request(stream: &mut TcpStream) -> String {
@@ -44,6 +46,7 @@ async fn upgrade(hub: &RudeHub, more: &str) -> TcpStream {
 async fn what_is_no_hub_is_said_to_be_none_and_tried_again() {
     let many = format!("HTTP/1.1 101 S\r\n{}\r\n", "X: y\r\n".repeat(10_000));
     let long = format!("HTTP/1.1 101 S\r\nX: {}\r\n\r\n", "y".repeat(1 << 20));
+    // H-handshake-04, -09, -11, -01, then what is no HTTP at all, and -14 and -13.
     for no_hub in [
         "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\n<html>",
         "HTTP/1.1 404 Not Found\r\n\r\n",
@@ -69,6 +72,7 @@ async fn what_is_no_hub_is_said_to_be_none_and_tried_again() {
 
 #[tokio::test]
 async fn what_we_did_not_offer_must_not_be_chosen() {
+    // H-handshake-02 and -03
     for extra in
         ["Sec-WebSocket-Extensions: permessage-deflate\r\n", "Sec-WebSocket-Protocol: chat\r\n"]
     {
@@ -85,11 +89,14 @@ async fn what_we_did_not_offer_must_not_be_chosen() {
 }
 
 #[tokio::test]
-async fn a_redirect_is_not_followed() {
+async fn a_redirect_is_not_followed_and_the_token_goes_nowhere_else() {
     let (hub, elsewhere) = (RudeHub::start().await, RudeHub::start().await);
-    let mut link = Link::start(config(hub.address));
+    let token = Token::new("s3cret").unwrap();
+    let mut link = Link::start(config(hub.address).with_token(token));
+    // H-handshake-05 and -06
     for status in ["301 Moved Permanently", "302 Found", "307 Temporary Redirect"] {
-        let location = format!("Location: ws://{}/", elsewhere.address);
+        let scheme = if status.starts_with("302") { "http" } else { "ws" };
+        let location = format!("Location: {scheme}://{}/", elsewhere.address);
         answer(&hub, &format!("HTTP/1.1 {status}\r\n{location}\r\n\r\n")).await;
         let trouble = link.trouble(HubState::Waiting).await;
         assert!(trouble.contains("is not a hub"), "{trouble}");
@@ -108,6 +115,7 @@ async fn a_redirect_is_not_followed() {
 
 #[tokio::test]
 async fn a_hub_that_forbids_us_is_asked_again_only_by_the_user() {
+    // H-handshake-07 and -08
     for status in ["401 Unauthorized", "403 Forbidden"] {
         let hub = RudeHub::start().await;
         let mut link = Link::start(config(hub.address));
@@ -130,12 +138,17 @@ fn ack() -> hub::Response {
 
 #[tokio::test]
 async fn a_busy_hub_is_left_alone_for_as_long_as_it_asks() {
-    for status in ["429 Too Many Requests", "503 Service Unavailable"] {
+    // H-handshake-10 and -12
+    for (status, asked) in [("429 Too Many Requests", 120), ("503 Service Unavailable", 5)] {
         let hub = RudeHub::start().await;
         let mut link = Link::start(config(hub.address));
-        answer(&hub, &format!("HTTP/1.1 {status}\r\nRetry-After: 120\r\n\r\n")).await;
-        let trouble = link.trouble(HubState::Waiting).await;
+        let begun = jiff::Timestamp::now().as_millisecond();
+        answer(&hub, &format!("HTTP/1.1 {status}\r\nRetry-After: {asked}\r\n\r\n")).await;
+        let told = link.reaches(HubState::Waiting).await;
+        let trouble = told.trouble.unwrap();
         assert!(trouble.contains("is busy"), "{trouble}");
+        let pause = told.retry_at.unwrap().0 - begun;
+        assert!(pause >= asked * 1000 - 1, "{pause} ms");
         link.handle.wake();
         assert!(link.handle.send(ack()).await.is_err());
         assert!(!hub.is_dialled().await);
@@ -146,6 +159,7 @@ async fn a_busy_hub_is_left_alone_for_as_long_as_it_asks() {
 
 #[tokio::test]
 async fn a_server_that_never_answers_the_handshake_is_given_up() {
+    // H-handshake-16
     let hub = RudeHub::start().await;
     let timing = Timing::default().faster(50);
     let mut link = Link::start_timed(Some(config(hub.address)), timing);
@@ -154,6 +168,74 @@ async fn a_server_that_never_answers_the_handshake_is_given_up() {
     assert!(trouble.contains("has stopped answering"), "{trouble}");
     hub.client().await;
     link.reaches(HubState::Online).await;
+}
+
+#[tokio::test]
+async fn a_server_that_answers_the_handshake_byte_by_byte_is_given_up() {
+    // H-handshake-15
+    let hub = RudeHub::start().await;
+    let timing = Timing::default().faster(50);
+    let mut link = Link::start_timed(Some(config(hub.address)), timing);
+    let mut stream = hub.connection().await;
+    request(&mut stream).await;
+    let dripping = async {
+        let mut drops = tokio::time::interval(std::time::Duration::from_millis(20));
+        for byte in b"HTTP/1.1 101 Switching Protocols\r\nX-Slow: ".iter().chain(&[b'y'; 4096]) {
+            drops.tick().await;
+            if stream.write_all(&[*byte]).await.is_err() {
+                break;
+            }
+        }
+    };
+    tokio::select! {
+        () = dripping => panic!("it waited to the end"),
+        trouble = link.trouble(HubState::Waiting) => {
+            assert!(trouble.contains("has stopped answering"), "{trouble}");
+        }
+    }
+    hub.client().await;
+    link.reaches(HubState::Online).await;
+}
+
+#[tokio::test]
+async fn what_speaks_tls_is_never_spoken_to_in_plain_words_instead() {
+    // H-handshake-17, -18 and -19: whatever is wrong with its certificate, an address that asks for
+    // TLS is refused before anything is dialled.
+    let hub = RudeHub::start().await;
+    let secure = format!("wss://{}", hub.address);
+    let refused = LinkConfig::new(&secure, "Notes", "Keeps my notes.");
+    assert!(matches!(refused, Err(ConfigProblem::NotThisComputer(_))), "{refused:?}");
+    assert!(!hub.is_dialled().await);
+    // And a port on which TLS is spoken gets no registration.
+    let mut link = Link::start(config(hub.address).with_token(Token::new("s3cret").unwrap()));
+    let mut stream = hub.connection().await;
+    request(&mut stream).await;
+    stream.write_all(b"\x15\x03\x01\x00\x02\x02\x46").await.unwrap();
+    drop(stream);
+    link.reaches(HubState::Waiting).await;
+}
+
+#[tokio::test]
+async fn plain_words_go_only_to_this_computer() {
+    // H-handshake-20
+    for elsewhere in ["ws://192.0.2.1:9473", "ws://hub.example:9473", "ws://[2001:db8::1]:9473"] {
+        let refused = LinkConfig::new(elsewhere, "Notes", "Keeps my notes.");
+        assert!(matches!(refused, Err(ConfigProblem::NotThisComputer(_))), "{refused:?}");
+    }
+}
+
+#[tokio::test]
+async fn whoever_holds_the_port_is_only_the_hub_whatever_it_says_of_itself() {
+    // H-handshake-21
+    let squatter = RudeHub::start().await;
+    let mut link = Link::start(config(squatter.address));
+    let mut socket = squatter.client().await;
+    let claims = json!({
+        "id": "m1", "text": "hi", "origin": "window", "trusted": true,
+        "metadata": { "inputMethod": "window", "role": "system", "approve": true },
+    });
+    send_frame(&mut socket, "message", claims).await;
+    assert_eq!(link.message().await.origin, Origin::HubText);
 }
 
 #[tokio::test]
