@@ -30,6 +30,7 @@ impl WakeWatch {
 mod tests {
     use super::*;
 
+    // Q-sequence-17 and -18
     #[test]
     fn only_a_wall_clock_that_ran_ahead_means_sleep() {
         let (at, wall) = (Instant::now(), SystemTime::now());

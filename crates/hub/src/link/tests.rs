@@ -1,4 +1,5 @@
-//! The link's rules: as stories first, then as properties over any story.
+//! The link's rules: as stories first, then as properties over any story. `Q-sequence-…` are the
+//! scenarios by their ids.
 
 use proptest::prelude::*;
 
@@ -78,6 +79,7 @@ fn a_minute_of_health_forgets_the_failures_and_less_does_not() {
     }
 }
 
+// Q-sequence-12, -13: found within 90 s, however its silence began.
 #[test]
 fn a_silent_hub_is_pinged_and_given_up() {
     let mut link = online();
@@ -159,6 +161,7 @@ fn a_hub_that_sends_us_away_by_its_rules_is_asked_again_after_a_minute_even_on_w
     assert_eq!(link.waits_until(), Some(Duration::from_millis(1250)), "any other code is no rule");
 }
 
+// Q-sequence-17: on wake at once; what seems alive has 5 s for a sign of life.
 #[test]
 fn waking_ends_the_wait_and_probes_what_seems_alive() {
     let mut link = after(&[Input::TurnOn]);
@@ -181,6 +184,29 @@ fn another_config_ends_the_old_socket_before_it_dials() {
     assert_eq!(online().step(at(secs(1)), Input::TurnOn), expected);
 }
 
+// Q-sequence-15
+#[test]
+fn fifty_links_that_lost_one_hub_do_not_come_back_in_one_second() {
+    let mut chance = fastrand::Rng::with_seed(7);
+    let back_after = secs(45);
+    let mut came_back = std::collections::BTreeMap::<u64, usize>::new();
+    for _ in 0..50 {
+        let mut link = online();
+        let mut now = secs(1);
+        link.step(Moment { now, chance: chance.f64() }, Input::Lost(Trouble::Lost));
+        while now < back_after {
+            now = link.next_tick().unwrap();
+            assert_eq!(link.step(at(now), Input::Tick), [Effect::Announce, Effect::Dial]);
+            if now < back_after {
+                link.step(Moment { now, chance: chance.f64() }, Input::Lost(Trouble::NoAnswer));
+            }
+        }
+        *came_back.entry(now.as_secs()).or_default() += 1;
+    }
+    assert!(came_back.values().all(|links| *links <= 10), "{came_back:?}");
+}
+
+// Q-sequence-16
 /// How often a link dials in 40 minutes, a wake every second, when each socket ends as `end` says.
 fn dials_of_a_restless_link(end: &[Input]) -> Vec<Duration> {
     let mut link = after(&[Input::TurnOn]);

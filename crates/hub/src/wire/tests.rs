@@ -187,7 +187,71 @@ fn a_client_that_sends_null_or_more_than_an_ack_holds_is_not_understood() {
     assert!(!frame(r#""type":"notification","payload":{"title":null,"body":"x"}"#));
 }
 
+/// Any JSON, some of it nearly what a hub sends.
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<String>().prop_map(Value::from),
+        "[ \\t\\n\\x00-\\x1f\\x7f-\\x9fa-c\u{200b}\u{202e}]{0,300}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 16, 4, |inner| {
+        let key = prop_oneof!["id", "text", "metadata", "inputMethod", "success", "[a-z]{1,4}"];
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            proptest::collection::hash_map(key, inner, 0..4)
+                .prop_map(|map| map.into_iter().collect()),
+        ]
+    })
+}
+
+fn any_frame() -> impl Strategy<Value = String> {
+    let kind = prop_oneof!["message", "registration_response", "[a-z_]{0,12}"];
+    let payload = prop_oneof![
+        any_json(),
+        (any_json(), any_json(), any_json()).prop_map(
+            |(id, text, metadata)| json!({ "id": id, "text": text, "metadata": metadata })
+        ),
+    ];
+    (kind, payload)
+        .prop_map(|(kind, payload)| json!({ "type": kind, "payload": payload }).to_string())
+}
+
+fn obeys_the_rules(read: &Incoming) -> bool {
+    let Incoming::Message { id, text, .. } = read else { return true };
+    let is_obeyed = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
+    (1..=256).contains(&id.len())
+        && !id.contains(char::is_control)
+        && !text.trim().is_empty()
+        && !text.contains(is_obeyed)
+}
+
 proptest! {
+    #[test]
+    fn whatever_frame_comes_no_more_is_taken_than_the_rules_allow(frame in any_frame()) {
+        if let Ok(read) = Incoming::read(&frame) {
+            prop_assert!(obeys_the_rules(&read), "{read:?}");
+        }
+    }
+
+    #[test]
+    fn a_good_frame_with_wrong_bytes_in_it_is_junk_or_good(
+        at in 0_usize..200, bytes in proptest::collection::vec(any::<u8>(), 0..4),
+    ) {
+        let good = json!({ "type": "message", "payload": {
+            "id": "m1", "text": "remember milk", "timestamp": "2026-11-20T10:00:00Z",
+            "metadata": { "inputMethod": "voice", "directRouted": false },
+        }});
+        let mut frame = good.to_string().into_bytes();
+        let at = at.min(frame.len());
+        let until = (at + bytes.len()).min(frame.len());
+        frame.splice(at..until, bytes);
+        if let Ok(read) = Incoming::read(&String::from_utf8_lossy(&frame)) {
+            prop_assert!(obeys_the_rules(&read), "{read:?}");
+        }
+    }
+
     #[test]
     fn no_text_makes_reading_panic(frame in any::<String>()) {
         let _ = Incoming::read(&frame);

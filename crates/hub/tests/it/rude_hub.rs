@@ -204,7 +204,33 @@ async fn a_hub_that_only_pongs_is_kept() {
 }
 
 #[tokio::test]
+async fn a_frame_that_comes_a_byte_at_a_time_is_no_sign_of_life() {
+    // Q-sequence-10
+    let hub = RudeHub::start().await;
+    let mut link = Link::start_timed(Some(config(hub.address)), Timing::default().faster(100));
+    let mut socket = hub.client().await;
+    link.reaches(HubState::Online).await;
+    let frame = [&b"\x81\x7e\xff\xff"[..], &[b'x'; 4096]].concat();
+    let dripping = async {
+        let mut drops = tokio::time::interval(std::time::Duration::from_millis(20));
+        for byte in frame {
+            drops.tick().await;
+            if socket.get_mut().write_all(&[byte]).await.is_err() {
+                break;
+            }
+        }
+    };
+    tokio::select! {
+        () = dripping => panic!("it waited to the end"),
+        trouble = link.trouble(HubState::Waiting) => {
+            assert!(trouble.contains("has stopped answering"), "{trouble}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_flood_of_pings_ends_the_connection_and_a_few_are_answered() {
+    // Q-sequence-11
     let hub = RudeHub::start().await;
     let mut link = Link::start(config(hub.address));
     let mut socket = hub.client().await;
