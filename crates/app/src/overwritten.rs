@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use protocol::{ChangeSetId, Effect, NotePath, Timestamp, UserError};
+use protocol::{ChangeSetId, ContentHash, Effect, NotePath, Timestamp, UserError};
 use vault::merge::{hunks, merge};
 use vault::undo::{Counts, Standings};
 
@@ -39,13 +39,21 @@ impl OpenVault {
         if lately.is_empty() {
             return Ok(Vec::new());
         }
+        let known = self.store.overwritten().await.map_err(user_error)?;
+        if self.left_alone(path, &lately).await? == lately.len()
+            && !lately.iter().any(|effect| known.contains(&effect.id))
+        {
+            return Ok(Vec::new());
+        }
         // Not while one of our own changes is under way: it is stored before it is written.
         let _alone = self.deciding.lock().await;
+        let lately = self.store.edits_at(path, since).await.map_err(user_error)?;
         let known = self.store.overwritten().await.map_err(user_error)?;
+        let left_alone = self.left_alone(path, &lately).await?;
         let standings = standings(&self.store).await?;
         let mut sets = Vec::new();
-        for effect in lately {
-            let gone = self.is_gone(path, &effect, &standings).await?;
+        for (place, effect) in lately.into_iter().enumerate() {
+            let gone = place >= left_alone && self.is_gone(path, &effect, &standings).await?;
             match (gone, known.contains(&effect.id)) {
                 (true, false) => {
                     self.store.mark_overwritten(&effect.id, now()).await.map_err(user_error)?;
@@ -58,6 +66,21 @@ impl OpenVault {
             sets.push(effect.change_set);
         }
         Ok(sets)
+    }
+
+    /// How many of these changes of ours, newest first, nobody else has written after: the note is
+    /// as the last left it, and each found it as the one before did. That needs no look into them,
+    /// however many there are.
+    async fn left_alone(&self, path: &NotePath, lately: &[Effect]) -> Result<usize, UserError> {
+        let (vault, path) = (self.vault.clone(), path.clone());
+        let found = aside(move || vault.bytes(&path).ok().map(|note| ContentHash::of(&note)));
+        let mut found = found.await?;
+        let is_as_left = |effect: &&Effect| {
+            let is_so = found.is_some() && effect.after == found;
+            found.clone_from(&effect.before);
+            is_so
+        };
+        Ok(lately.iter().take_while(is_as_left).count())
     }
 
     /// Whether each hunk of an effect that counts is gone from the note, and could be put in
