@@ -47,6 +47,7 @@ mod seams;
 mod secrets;
 mod shelf;
 mod small_model;
+mod soak;
 mod spending;
 mod stage;
 mod stop;

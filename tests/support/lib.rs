@@ -19,6 +19,7 @@ pub mod display;
 pub mod faults;
 pub mod fresh;
 mod http;
+pub mod hub_weather;
 pub mod long_story;
 mod nothing;
 pub mod outside_editor;

@@ -1,5 +1,6 @@
 //! The application in its process, as who asks sees it: can be asked, held, killed and closed.
 
+use std::ffi::OsStr;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -22,18 +23,23 @@ impl Asked {
     /// Opens `notes` with the data in `data`, and returns when the first question may be asked.
     #[must_use]
     pub fn start(program: &Path, data: &Path, notes: &Path) -> Self {
-        let mut asked = Self::begin(program, "answer", data, notes);
+        let mut asked = Self::begin(program, &["answer"], data, notes);
         asked.heard();
         asked
     }
 
     /// The same, not waiting for anything; `role` is what the program is.
-    pub(crate) fn begin(program: &Path, role: &str, data: &Path, notes: &Path) -> Self {
+    pub(crate) fn begin(
+        program: &Path,
+        role: &[impl AsRef<OsStr>],
+        data: &Path,
+        notes: &Path,
+    ) -> Self {
         let mut command = Command::new(program);
         for name in ["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "VAULTMATE_HUB_URL"] {
             command.env_remove(name);
         }
-        command.arg(role).args([data, notes]).env_remove("DBUS_SESSION_BUS_ADDRESS");
+        command.args(role).args([data, notes]).env_remove("DBUS_SESSION_BUS_ADDRESS");
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
         let to = child.stdin.take().expect("it is asked");
@@ -90,6 +96,11 @@ impl Asked {
         drop((to, from));
         let ended = child.wait().expect("it ends");
         assert!(ended.success(), "it did not end well: {ended}");
+    }
+
+    /// Its number in the system.
+    pub(crate) fn process(&self) -> u32 {
+        self.child.id()
     }
 
     fn signal(&self, signal: Signal) {

@@ -28,7 +28,7 @@ impl Flooded {
         for (path, text) in BEFORE {
             write(notes, path, text);
         }
-        let mut asked = Asked::begin(program, role, data, notes);
+        let mut asked = Asked::begin(program, &[role], data, notes);
         asked.heard();
         asked.wait();
         asked.until("what was there before", |asked| {

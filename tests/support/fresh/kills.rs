@@ -79,7 +79,7 @@ impl Sweep {
     /// Starts it and kills it after so long.
     pub fn kill_after(&self, moment: Duration) {
         let began = Instant::now();
-        let asked = Asked::begin(&self.program, "answer", &self.data, &self.notes);
+        let asked = Asked::begin(&self.program, &["answer"], &self.data, &self.notes);
         while let Some(left) = moment.checked_sub(began.elapsed()) {
             std::thread::park_timeout(left);
         }

@@ -1,0 +1,50 @@
+//! The hub's bad weather in short: what `./dev soak` does for an hour.
+
+use std::path::Path;
+use std::time::Duration;
+
+use testkit::hub_weather::{HALF_OPEN, careless, cuts, day, half_open, load, minutes};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_soak");
+
+fn program() -> &'static Path {
+    Path::new(PROGRAM)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cuts_at_any_byte_lose_nothing_that_was_taken_and_double_nothing() {
+    let tally = cuts(program(), 60, 7).await;
+    assert!(tally.holds(), "{tally}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_without_a_memory_of_ids_is_caught_working_twice() {
+    let tally = careless(60, 7).await;
+    assert!(tally.doubled > 0 && !tally.holds(), "{tally}");
+}
+
+#[test]
+fn a_hub_that_is_gone_without_a_word_is_found_and_only_by_asking() {
+    match half_open(program(), 20) {
+        Ok(found) => assert!(found.is_within(HALF_OPEN + Duration::from_secs(10)), "{found}"),
+        Err(why) => println!("skipped: {why}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_thousand_messages_at_once_are_taken_and_one_more_is_refused() {
+    let load = load(program(), 40).await;
+    assert!(load.holds(), "{load}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_day_of_messages_cuts_and_restarts_loses_nothing() {
+    let day = day(program(), 0.01, 7).await;
+    assert!(day.holds() && day.restarts == 2, "{day}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_while_takes_is_told() {
+    let watched = minutes(program(), 0.05, 7).await;
+    assert!(watched.tally.holds() && watched.early.files > 0, "{watched}");
+}

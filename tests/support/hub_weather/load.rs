@@ -1,0 +1,170 @@
+//! A thousand messages at once, and one more.
+
+use std::fmt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::home::{Home, Tally};
+use super::hub::{Book, Remembering};
+use super::program::{Orders, Retries};
+use super::vitals::Vitals;
+use crate::fresh::Asked;
+use crate::scripted_model::KEY;
+use crate::{Reply, ScriptedModel};
+
+/// As many as may wait.
+pub const MESSAGES: usize = 1_000;
+
+/// Notifications go out so many times as fast: nobody waits a hundred minutes for them.
+const TIMES: u32 = 1_000;
+
+/// All are stored and acknowledged in so long.
+const STORED: Duration = Duration::from_secs(30);
+
+/// Whatever a window asks for is there in so long.
+const RESPONSIVE: Duration = Duration::from_millis(500);
+
+/// More memory than before, in KiB, it never takes.
+const ROOM: u64 = 64 << 10;
+
+/// What was measured.
+#[derive(Debug)]
+pub struct Load {
+    /// How many were taken.
+    pub acked: usize,
+    /// From the first delivery to the last acknowledgement.
+    pub stored: Duration,
+    /// What the hub was told about the one too many.
+    pub refusal: String,
+    /// Whether they were worked on in the order in which they came.
+    pub in_order: bool,
+    /// The longest that a window waited, while they were stored and worked on.
+    pub slowest: Duration,
+    /// How often a window asked.
+    pub asked: usize,
+    /// Memory at its most, beside before, in KiB.
+    pub grown: u64,
+    /// From the first to the last that was worked on.
+    pub worked: Duration,
+    /// What became of them.
+    pub tally: Tally,
+}
+
+impl Load {
+    /// Whether every bar is met.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.tally.holds()
+            && self.acked == MESSAGES
+            && self.stored < STORED
+            && self.refusal.contains("Busy")
+            && self.in_order
+            && self.slowest < RESPONSIVE
+            && self.grown < ROOM
+    }
+}
+
+impl fmt::Display for Load {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            to,
+            "acked={} {} stored_s={:.2} worked_s={:.1} in_order={} slowest_ms={} of={} grown_mb={:.1} \
+             refused={:?}",
+            self.acked,
+            self.tally,
+            self.stored.as_secs_f64(),
+            self.worked.as_secs_f64(),
+            self.in_order,
+            self.slowest.as_millis(),
+            self.asked,
+            f64::from(u32::try_from(self.grown).unwrap_or(u32::MAX)) / 1024.0,
+            self.refusal
+        )
+    }
+}
+
+/// Lets a hub say a thousand things at once to the application, whose model does not answer, and one
+/// more; then it is started again without a model, and the words are kept as they are, until so many
+/// have been.
+pub async fn load(program: &Path, until: usize) -> Load {
+    let model = ScriptedModel::start(vec![Reply::hang()]).await;
+    let (hub, home) = (Remembering::start().await, Home::new(program).with_key(KEY));
+    let orders = Orders {
+        hub: format!("ws://{}", hub.address()),
+        times: 1,
+        model: Some(model.base_url()),
+        retries: Retries::Patient,
+    };
+    let mut watch = Watch::over(home.start(&orders));
+    hub.until("a client", |book| book.registered > 0).await;
+    for number in 0..=MESSAGES {
+        hub.say(&line(number));
+    }
+    while !hub.read(Book::is_answered) {
+        watch.ask().await;
+    }
+    model.request(1).await;
+    let (stored, refusal) = hub.read(answers);
+    watch.app.close();
+    let orders = Orders { times: TIMES, model: None, ..orders };
+    let mut watch = Watch { app: home.start(&orders), ..watch };
+    let began = Instant::now();
+    while home.lines().len() < until {
+        watch.ask().await;
+    }
+    let worked = began.elapsed();
+    let Watch { app, slowest, asked, grown, .. } = watch;
+    let tally = if until < MESSAGES {
+        app.kill();
+        let texts: Vec<String> = (0..until).map(line).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        Tally::of(&texts, &[&home.lines()])
+    } else {
+        home.judged(&hub, app).await
+    };
+    let in_order = home.lines().iter().enumerate().all(|(place, text)| *text == line(place));
+    let acked = hub.read(|book| book.acked.len());
+    Load { acked, stored, refusal, in_order, slowest, asked, grown, worked, tally }
+}
+
+fn line(number: usize) -> String {
+    format!("remember number {number} of many")
+}
+
+/// How long it took to take them, and what was said about the last.
+fn answers(book: &Book) -> (Duration, String) {
+    let first = book.delivered.values().min();
+    let last = book.acked.values().max();
+    let stored = first.zip(last).map(|(first, last)| last.duration_since(*first));
+    let last = format!("m-{MESSAGES}");
+    (stored.unwrap_or(Duration::MAX), book.rejected.get(&last).cloned().unwrap_or_default())
+}
+
+/// A window that asks, and looks what that takes.
+struct Watch {
+    app: Asked,
+    /// Memory at the start, in KiB.
+    before: u64,
+    slowest: Duration,
+    asked: usize,
+    /// The most above that.
+    grown: u64,
+}
+
+impl Watch {
+    fn over(app: Asked) -> Self {
+        let before = Vitals::of(app.process()).resident;
+        Self { app, before, slowest: Duration::ZERO, asked: 0, grown: 0 }
+    }
+
+    /// Ten times a second, as somebody who scrolls.
+    async fn ask(&mut self) {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        let began = Instant::now();
+        self.app.ask("list", "");
+        self.slowest = self.slowest.max(began.elapsed());
+        self.asked += 1;
+        let peak = Vitals::of(self.app.process()).peak;
+        self.grown = self.grown.max(peak.saturating_sub(self.before));
+    }
+}

@@ -1,0 +1,89 @@
+//! Real minutes with messages and cuts: what it takes of the system early on, and in the end.
+
+use std::fmt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::home::{Home, Tally};
+use super::hub::Remembering;
+use super::program::{Orders, Retries};
+use super::proxy::{ENDS, Manner, Proxy};
+use super::vitals::Vitals;
+
+/// A message so often.
+const EVERY: Duration = Duration::from_millis(500);
+/// And a cut after so many of them.
+const CUT_AFTER: usize = 20;
+/// The least of so many looks counts, one a message.
+const LOOKS: usize = 20;
+/// More memory than early on, in KiB, it does not take.
+const ROOM: u64 = 2 << 10;
+/// Early on is after this part of the time.
+const EARLY: f64 = 0.2;
+
+/// What it took.
+#[derive(Debug)]
+pub struct Watched {
+    /// After a fifth of the time.
+    pub early: Vitals,
+    /// In the end.
+    pub late: Vitals,
+    /// Connections that were ended.
+    pub cuts: usize,
+    /// What became of the messages.
+    pub tally: Tally,
+}
+
+impl Watched {
+    /// Whether memory stays within its bounds, files and threads are no more, and nothing was lost.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.tally.holds()
+            && self.late.resident <= self.early.resident + ROOM
+            && self.late.files <= self.early.files
+            && self.late.threads <= self.early.threads
+    }
+}
+
+impl fmt::Display for Watched {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { early, late, cuts, tally } = self;
+        write!(
+            to,
+            "{tally} cuts={cuts} resident_kb={}..{} files={}..{} threads={}..{}",
+            early.resident, late.resident, early.files, late.files, early.threads, late.threads
+        )
+    }
+}
+
+/// Looks on for so long.
+pub async fn minutes(program: &Path, minutes: f64, seed: u64) -> Watched {
+    let (hub, home) = (Remembering::start().await, Home::new(program));
+    let proxy = Proxy::before(hub.address(), seed, Manner::Smooth).await;
+    // Only notifications would take longer than the watching: ten a minute go out.
+    let orders = Orders { hub: proxy.url(), times: 20, model: None, retries: Retries::Patient };
+    let mut app = home.start(&orders);
+    let (began, whole) = (Instant::now(), Duration::from_secs_f64(minutes * 60.0));
+    let (mut early, mut looks) = (None, Vec::new());
+    let mut number = 0;
+    while began.elapsed() < whole {
+        if number % CUT_AFTER == 0 {
+            proxy.arm(&ENDS, 1_000);
+        }
+        hub.say(&format!("remember number {number} of these minutes"));
+        number += 1;
+        app.ask("list", "");
+        tokio::time::sleep(EVERY).await;
+        looks.push(Vitals::of(app.process()));
+        if began.elapsed() >= whole.mul_f64(EARLY) && early.is_none() {
+            early = Some(Vitals::least(last(&looks)));
+        }
+    }
+    let late = Vitals::least(last(&looks));
+    let tally = home.judged(&hub, app).await;
+    Watched { early: early.unwrap_or(late), late, cuts: proxy.struck(), tally }
+}
+
+fn last(looks: &[Vitals]) -> &[Vitals] {
+    looks.get(looks.len().saturating_sub(LOOKS)..).unwrap_or_default()
+}
