@@ -44,9 +44,12 @@ struct Desk {
     port: u16,
     script: Mutex<Script>,
     /// Answers what is asked beside the turns.
-    aside: Mutex<Box<dyn FnMut(&Value) -> Reply + Send>>,
+    aside: Mutex<Aside>,
     log: watch::Sender<Log>,
 }
+
+/// Answers one request after the other.
+type Aside = Box<dyn FnMut(&Value) -> Reply + Send>;
 
 enum Script {
     Replies(VecDeque<Reply>),

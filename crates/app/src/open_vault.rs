@@ -159,8 +159,7 @@ impl OpenVault {
         around: &Surroundings,
     ) -> Result<(Arc<Self>, Ears), UserError> {
         let (tasks, cancel) = (TaskTracker::new(), CancellationToken::new());
-        let (deciding, applying) = (Arc::default(), Mutex::default());
-        let (desk, bell) = (around.desk.clone(), Arc::new(Notify::new()));
+        let (desk, bell, deciding) = (around.desk.clone(), Arc::default(), Arc::default());
         let keeper = Keeper::new(&vault, around.config.private_rules());
         let registry = registry(&store, &indexing, &keeper, &desk)?;
         let (tools, (news, heard)) = (registered(&registry), mpsc::unbounded_channel());
@@ -208,7 +207,7 @@ impl OpenVault {
             untold: Notify::new(),
             news,
             deciding,
-            applying,
+            applying: Mutex::default(),
             forgetting: tokio::sync::Mutex::default(),
             shown: tokio::sync::Mutex::default(),
             recent,
