@@ -236,7 +236,8 @@ async fn a_flood_of_pings_ends_the_connection_and_a_few_are_answered() {
     let mut socket = hub.client().await;
     for _ in 0..50 {
         socket.send(Message::Ping("p".into())).await.unwrap();
-        assert!(soon(socket.next()).await.unwrap().unwrap().is_pong());
+        // The link asks too.
+        while !soon(socket.next()).await.unwrap().unwrap().is_pong() {}
     }
     socket.get_mut().write_all(&b"\x89\x00".repeat(10_000)).await.unwrap();
     let trouble = link.trouble(HubState::Waiting).await;
