@@ -87,13 +87,21 @@ impl Line {
     /// The next thing the link answers.
     pub(crate) async fn answer(&mut self) -> Answered {
         let frame = self.frame().await;
-        assert_eq!(frame["type"], "response", "{frame}");
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let payload = &frame["payload"];
-        Answered {
-            message: text(&payload["messageId"]),
-            kind: text(&payload["type"]),
-            payload: payload["payload"].clone(),
+        answered(&frame)
+    }
+
+    /// What the link still answers until it is gone.
+    pub(crate) async fn rest(&mut self) -> Vec<Answered> {
+        let mut answers = Vec::new();
+        loop {
+            let next = tokio::time::timeout(PATIENCE, self.0.next()).await;
+            match next.expect("the link ends") {
+                Some(Ok(Message::Text(text))) => {
+                    answers.push(answered(&serde_json::from_str(&text).expect("JSON")));
+                }
+                Some(Ok(_)) => {}
+                Some(Err(_)) | None => return answers,
+            }
         }
     }
 
@@ -104,5 +112,16 @@ impl Line {
     async fn frame(&mut self) -> Value {
         let next = tokio::time::timeout(PATIENCE, self.heard.recv()).await;
         next.expect("the link says something").expect("it is there")
+    }
+}
+
+fn answered(frame: &Value) -> Answered {
+    assert_eq!(frame["type"], "response", "{frame}");
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let payload = &frame["payload"];
+    Answered {
+        message: text(&payload["messageId"]),
+        kind: text(&payload["type"]),
+        payload: payload["payload"].clone(),
     }
 }

@@ -1,5 +1,7 @@
 //! Whatever a hub sends: own frames of every expectation hold, and a runner that expects something
-//! else says so.
+//! else says so. What is more than one frame is in `sequence`.
+
+mod sequence;
 
 use testkit::corpus::Report;
 use testkit::corpus::frames::{self, Corpus};

@@ -111,6 +111,7 @@ async fn the_hub_adds_in_the_inbox_and_all_else_waits_for_the_user() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_message_that_comes_twice_is_acknowledged_twice_and_worked_on_once() {
+    // Q-sequence-01
     let (home, hub) = (Home::new(&NOTES), BareHub::bind().await);
     let running = home.open(linked(without_model(), &hub.url())).await;
     let mut line = hub.accept().await;
@@ -128,6 +129,7 @@ async fn a_message_that_comes_twice_is_acknowledged_twice_and_worked_on_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_notification_waits_for_the_hub_that_was_away_and_for_a_restart_of_ours() {
+    // Q-sequence-23
     let gate = Gate::closed();
     let model = ScriptedModel::start(vec![Reply::text("It leaves at nine.").gated(&gate)]).await;
     let (home, hub) = (keyed(&NOTES), BareHub::bind().await);
@@ -197,6 +199,7 @@ async fn when_the_model_fails_the_words_are_kept_as_they_are() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_message_that_was_stored_and_not_yet_acknowledged_is_worked_on_once_after_a_kill() {
+    // Q-sequence-03
     let (home, hub) = (Home::new(&NOTES), BareHub::bind().await);
     let url = [("VAULTMATE_HUB_URL", hub.url())];
     let mut killed = home.story("store.inbox_insert.after", "listen", &url);

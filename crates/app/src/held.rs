@@ -1,4 +1,4 @@
-//! What the user decides about answers that the hub is not told by itself.
+//! What the user decides about what of the hub waits.
 
 use protocol::UserError;
 use protocol::held::HeldVerdict;
@@ -9,7 +9,8 @@ use crate::clock::now;
 use crate::trouble::user_error;
 
 impl App {
-    /// Sends an answer that waits to the hub, as soon as it is there, or discards it.
+    /// Sends an answer that waits to the hub, as soon as it is there; works again on a message that
+    /// failed; or discards either.
     pub async fn decide_held(&self, number: u32, verdict: HeldVerdict) -> Result<(), UserError> {
         let open = self.open().await?;
         let decided = match verdict {
@@ -20,6 +21,7 @@ impl App {
             return Err(UserError::other("This was decided already: nothing was done twice."));
         };
         open.bell.notify_one();
+        open.arrivals.notify_one();
         open.announce(News::Held(conversation));
         Ok(())
     }

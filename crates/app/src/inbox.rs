@@ -4,15 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hub::{HubEvent, IncomingMessage};
-use protocol::{AppEvent, Conversation, HubState, HubStatus, OpenTurn, UserError};
+use protocol::{AppEvent, Conversation, ErrorCode, HubState, HubStatus, OpenTurn, UserError};
 use store::{Delivered, InboxRow, Taken};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until};
 
+use crate::announce::News;
 use crate::clock::now;
 use crate::open_vault::OpenVault;
 use crate::outbox::push;
-use crate::submit::{Said, Words, first_words};
+use crate::submit::{Said, Words};
 use crate::trouble::user_error;
 
 /// Messages that may wait to be worked on; past that the hub is told that we are busy.
@@ -33,8 +34,9 @@ const HUB: &str = "hub";
 /// The window hears of ignored frames so often at most, however many there are.
 const COUNTED_EVERY: Duration = Duration::from_millis(250);
 
-/// After this many failed turns a message is parked for the user.
-const ATTEMPTS: u32 = 3;
+/// After this many failed turns the words of a message are kept as they are; if that fails too, it
+/// is parked for the user.
+pub(crate) const ATTEMPTS: u32 = 3;
 
 /// Stores and acknowledges what the link brings until the link is dropped. What comes while the
 /// disk is busy is stored together; what becomes of it is the business of [`work`], so that no
@@ -89,6 +91,10 @@ async fn accept(vault: &OpenVault, messages: Vec<IncomingMessage>) {
             for (message, taken) in messages.into_iter().zip(taken) {
                 match taken {
                     Taken::New | Taken::Known => message.receipt.ack(),
+                    Taken::Differs => {
+                        tracing::warn!(id = message.id, "known under this id with other words");
+                        message.receipt.ack();
+                    }
                     Taken::Full => message.receipt.reject(BUSY),
                 }
             }
@@ -131,7 +137,9 @@ async fn go_on(vault: &Arc<OpenVault>, row: &InboxRow) -> Result<(), UserError> 
     match vault.store.turn_status(turn).await.map_err(user_error)? {
         // It was cut before its turn was stored: nothing has been tried yet.
         None => submit(vault, row, Said::Now).await,
-        Some(status) if status.is_terminal() => again(vault, row, "Interrupted").await,
+        Some(status) if status.is_terminal() => {
+            again(vault, row, &UserError::other("Interrupted")).await
+        }
         Some(_) => Ok(()),
     }
 }
@@ -140,7 +148,7 @@ async fn go_on(vault: &Arc<OpenVault>, row: &InboxRow) -> Result<(), UserError> 
 pub(crate) async fn failed(
     vault: &Arc<OpenVault>,
     turn: &OpenTurn,
-    why: &str,
+    why: &UserError,
 ) -> Result<(), UserError> {
     match vault.store.inbox_of_turn(&turn.turn).await.map_err(user_error)? {
         Some(row) => again(vault, &row, why).await,
@@ -148,7 +156,7 @@ pub(crate) async fn failed(
     }
 }
 
-async fn again(vault: &Arc<OpenVault>, row: &InboxRow, why: &str) -> Result<(), UserError> {
+async fn again(vault: &Arc<OpenVault>, row: &InboxRow, why: &UserError) -> Result<(), UserError> {
     let store = &vault.store;
     if let Some(turn) = &row.turn {
         let changed = store.turn_changed_paths(turn).await.map_err(user_error)?;
@@ -160,20 +168,24 @@ async fn again(vault: &Arc<OpenVault>, row: &InboxRow, why: &str) -> Result<(), 
             return Ok(());
         }
     }
-    let attempts = store.inbox_attempt_failed(&row.hub, &row.id, why).await.map_err(user_error)?;
-    if attempts < ATTEMPTS {
+    let at_least = if is_final(why.code) { ATTEMPTS } else { 0 };
+    let failed = store.inbox_attempt_failed(&row.hub, &row.id, &why.message, at_least).await;
+    if failed.map_err(user_error)? <= ATTEMPTS {
         return submit(vault, row, Said::Before).await;
     }
-    let words = format!("Not saved: {why}");
+    let words = format!("Not saved: {}", why.message);
     store.inbox_park(&push(row, &words, "high")).await.map_err(user_error)?;
     vault.bell.notify_one();
-    vault.feed.tell(AppEvent::Problem {
-        error: UserError::other(format!(
-            "A message from the hub could not be worked on, send it again: “{}”. {why}",
-            first_words(&row.text)
-        )),
-    });
+    if let Some(conversation) = &row.conversation {
+        vault.announce(News::Held(conversation.clone()));
+    }
     Ok(())
+}
+
+/// Whether a model that is asked once more fails alike.
+const fn is_final(code: ErrorCode) -> bool {
+    use ErrorCode::{Key, Model, Spending, TooLarge};
+    matches!(code, Key | Model | Spending | TooLarge)
 }
 
 /// Begins what was accepted and has no turn. One at a time: a thousand messages need no more room

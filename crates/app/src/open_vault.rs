@@ -275,7 +275,7 @@ impl OpenVault {
         while let Some((turn, ending)) = endings.recv().await {
             self.untold.notify_one();
             if ending.status == TurnStatus::Failed && turn.origin.is_hub() {
-                let why = ending.error.map(|error| error.message).unwrap_or_default();
+                let why = ending.error.unwrap_or_else(|| UserError::other("It failed."));
                 if let Err(error) = inbox::failed(&self, &turn, &why).await {
                     self.feed.tell(AppEvent::Problem { error });
                 }

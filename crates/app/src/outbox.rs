@@ -12,6 +12,7 @@ use store::{InboxRow, OutboxPush, OutboxRow, StoreError};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use crate::announce::News;
 use crate::clock::now;
 use crate::open_vault::OpenVault;
 
@@ -20,7 +21,7 @@ const APART: Duration = Duration::from_millis(1_100);
 /// It shows at most this many in a minute.
 const A_MINUTE: usize = 10;
 const MINUTE: Duration = Duration::from_secs(60);
-/// Undelivered notifications older than this are dropped.
+/// Undelivered notifications older than this are left to the user.
 const STALE_AFTER_MS: i64 = 24 * 60 * 60 * 1_000;
 /// The hub takes two with one title in so short a time for the same, and may lose the second.
 const MERGED: Duration = Duration::from_secs(5);
@@ -180,6 +181,10 @@ pub(crate) async fn deliver(
 async fn next(vault: &OpenVault) -> Result<Option<OutboxRow>, StoreError> {
     let oldest = protocol::Timestamp(now().0 - STALE_AFTER_MS);
     for dropped in vault.store.outbox_drop_older(oldest).await? {
+        if let Some(conversation) = dropped.conversation {
+            vault.announce(News::Held(conversation));
+            continue;
+        }
         let words = format!("The hub was away for a day and never heard: {}", dropped.push.body);
         vault.feed.tell(AppEvent::Problem { error: UserError::other(words) });
     }

@@ -1,6 +1,6 @@
-//! The table `held`: what a hub is not told before the user has said so.
+//! The table `held`: what of a hub waits for the user.
 
-use protocol::held::HeldNotice;
+use protocol::held::{HeldNotice, HeldWhy};
 use protocol::{ConversationId, Timestamp};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
@@ -12,7 +12,7 @@ use crate::outbox::OutboxPush;
 use crate::{Store, StoreError};
 
 impl Store {
-    /// What waits in a conversation to be sent to the hub or discarded, oldest first.
+    /// What waits in a conversation to be sent, worked on again or discarded, oldest first.
     pub async fn held_in(
         &self,
         conversation: &ConversationId,
@@ -20,7 +20,8 @@ impl Store {
         read!(self, "read what waits for the hub", |db| of_conversation(db, conversation))
     }
 
-    /// Puts it into the outbox, as said at `at`; `None` when it does not wait any more.
+    /// Puts an answer into the outbox, as said at `at`, and opens a message again, without a turn and
+    /// as if it had never failed; `None` when it does not wait any more.
     pub async fn send_held(
         &self,
         number: u32,
@@ -56,14 +57,60 @@ pub(crate) async fn insert(
     Ok(())
 }
 
+/// The hub never heard it: it waits where its message was worked on, if that is still kept.
+pub(crate) async fn keep_unheard(
+    db: &mut SqliteConnection,
+    outbox: i64,
+) -> Result<Option<ConversationId>, sqlx::Error> {
+    sqlx::query(
+        "INSERT INTO held (conversation, hub, message_id, title, body, priority, at, why)
+         SELECT c.id, o.hub, o.message_id, o.title, o.body, o.priority, o.at, 'unheard'
+         FROM outbox o
+         JOIN inbox i ON i.hub = o.hub AND i.id = o.message_id
+         JOIN conversation c ON c.id = i.conversation AND c.deleted_at IS NULL
+         WHERE o.number = ?
+         RETURNING conversation",
+    )
+    .bind(outbox)
+    .try_map(|row: SqliteRow| row.text("conversation"))
+    .fetch_optional(db)
+    .await
+}
+
+/// The message could not be worked on: it waits, with its error, where that was tried.
+pub(crate) async fn keep_failed(
+    db: &mut SqliteConnection,
+    hub: &str,
+    id: &str,
+    at: Timestamp,
+) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "INSERT INTO held (conversation, hub, message_id, body, priority, at, why, error)
+         SELECT c.id, i.hub, i.id, i.text, 'high', ?3, 'failed', i.error
+         FROM inbox i JOIN conversation c ON c.id = i.conversation
+         WHERE i.hub = ?1 AND i.id = ?2",
+    )
+    .bind(hub)
+    .bind(id)
+    .bind(at.0)
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
 async fn of_conversation(
     db: &mut SqliteConnection,
     conversation: &ConversationId,
 ) -> Result<Vec<HeldNotice>, sqlx::Error> {
-    sqlx::query("SELECT number, body FROM held WHERE conversation = ? ORDER BY number")
+    sqlx::query("SELECT number, body, why, error FROM held WHERE conversation = ? ORDER BY number")
         .bind(conversation.as_str())
         .try_map(|row: SqliteRow| {
-            Ok(HeldNotice { number: row.try_get("number")?, text: row.text("body")? })
+            let why = match row.text::<String>("why")?.as_str() {
+                "unheard" => HeldWhy::Unheard,
+                "failed" => HeldWhy::Failed { error: row.maybe_text("error")?.unwrap_or_default() },
+                _ => HeldWhy::Outside,
+            };
+            Ok(HeldNotice { number: row.try_get("number")?, text: row.text("body")?, why })
         })
         .fetch_all(db)
         .await
@@ -76,10 +123,20 @@ async fn send(
 ) -> Result<Option<ConversationId>, Failure> {
     sqlx::query(
         "INSERT INTO outbox (hub, message_id, title, body, priority, at, state)
-         SELECT hub, message_id, title, body, priority, ?2, 'waiting' FROM held WHERE number = ?1",
+         SELECT hub, message_id, title, body, priority, ?2, 'waiting' FROM held
+         WHERE number = ?1 AND why <> 'failed'",
     )
     .bind(number)
     .bind(at.0)
+    .execute(&mut *db)
+    .await?;
+    sqlx::query(
+        "UPDATE inbox SET state = 'open', attempts = 0, turn = NULL, error = NULL
+         FROM held
+         WHERE held.number = ? AND held.why = 'failed'
+             AND inbox.hub = held.hub AND inbox.id = held.message_id",
+    )
+    .bind(number)
     .execute(&mut *db)
     .await?;
     Ok(remove(db, number).await?)

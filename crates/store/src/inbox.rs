@@ -7,6 +7,7 @@ use sqlx::{Row, SqliteConnection};
 use crate::column::{Columns, word};
 use crate::commit::{commit, read};
 use crate::error::Failure;
+use crate::held;
 use crate::outbox::{self, OutboxPush};
 use crate::{Store, StoreError};
 
@@ -49,6 +50,8 @@ pub enum Taken {
     New,
     /// It was already, and nothing has changed.
     Known,
+    /// One with this id was already, with other words: those stay.
+    Differs,
     /// Too many are open, and it is not.
     Full,
 }
@@ -106,21 +109,23 @@ impl Store {
         commit!(self, "inbox_done", "finish a hub message", |db| close(db, said, "done"))
     }
 
-    /// The message that `said` answers is put aside, with its error, until the user says; `said`
-    /// goes out. One commit.
+    /// The message that `said` answers is put aside, with its error, and waits among what is held
+    /// until the user says; `said` goes out. One commit.
     pub async fn inbox_park(&self, said: &OutboxPush) -> Result<(), StoreError> {
-        commit!(self, "inbox_park", "put a hub message aside", |db| close(db, said, "parked"))
+        commit!(self, "inbox_park", "put a hub message aside", |db| park(db, said))
     }
 
-    /// Counts a failure, keeps its words, and returns how often the message has now failed.
+    /// Counts a failure, keeps its words, and returns how often the message has now failed: at least
+    /// so often.
     pub async fn inbox_attempt_failed(
         &self,
         hub: &str,
         id: &str,
         error: &str,
+        at_least: u32,
     ) -> Result<u32, StoreError> {
         commit!(self, "inbox_attempt_failed", "count a failed attempt", |db| count_failure(
-            db, hub, id, error
+            db, hub, id, error, at_least
         ))
     }
 }
@@ -135,24 +140,31 @@ async fn insert(
     let mut open = count_open(db).await?;
     let mut taken = Vec::with_capacity(messages.len());
     for message in messages {
-        taken.push(if is_known(db, hub, &message.id).await? {
-            Taken::Known
-        } else if open >= most {
-            Taken::Full
-        } else {
-            insert_one(db, hub, message, at).await?;
-            open += 1;
-            Taken::New
+        taken.push(match is_same(db, hub, message).await? {
+            Some(true) => Taken::Known,
+            Some(false) => Taken::Differs,
+            None if open >= most => Taken::Full,
+            None => {
+                insert_one(db, hub, message, at).await?;
+                open += 1;
+                Taken::New
+            }
         });
     }
     Ok(taken)
 }
 
-async fn is_known(db: &mut SqliteConnection, hub: &str, id: &str) -> Result<bool, sqlx::Error> {
-    sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM inbox WHERE hub = ? AND id = ?)")
+/// Whether the message that is known under this id has the same words; `None` when none is.
+async fn is_same(
+    db: &mut SqliteConnection,
+    hub: &str,
+    message: &Delivered,
+) -> Result<Option<bool>, sqlx::Error> {
+    sqlx::query_scalar("SELECT text = ?3 FROM inbox WHERE hub = ?1 AND id = ?2")
         .bind(hub)
-        .bind(id)
-        .fetch_one(db)
+        .bind(&message.id)
+        .bind(&message.text)
+        .fetch_optional(db)
         .await
 }
 
@@ -247,6 +259,11 @@ async fn close(
     Ok(outbox::insert(db, said).await?)
 }
 
+async fn park(db: &mut SqliteConnection, said: &OutboxPush) -> Result<(), Failure> {
+    close(db, said, "parked").await?;
+    Ok(held::keep_failed(db, &said.hub, &said.message_id, said.at).await?)
+}
+
 /// The message of a turn, if it has one, is done.
 pub(crate) async fn close_of_turn(
     db: &mut SqliteConnection,
@@ -264,14 +281,16 @@ async fn count_failure(
     hub: &str,
     id: &str,
     error: &str,
+    at_least: u32,
 ) -> Result<u32, Failure> {
     sqlx::query_scalar(
-        "UPDATE inbox SET attempts = attempts + 1, error = ?3 WHERE hub = ?1 AND id = ?2
+        "UPDATE inbox SET attempts = max(attempts + 1, ?4), error = ?3 WHERE hub = ?1 AND id = ?2
          RETURNING attempts",
     )
     .bind(hub)
     .bind(id)
     .bind(error)
+    .bind(at_least)
     .fetch_optional(db)
     .await?
     .ok_or_else(|| Failure::not_found("hub message", id))

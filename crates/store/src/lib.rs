@@ -62,7 +62,7 @@ pub use gist::EndedRow;
 pub use history::Kept;
 pub use inbox::{Delivered, InboxRow, Taken};
 pub use keep::Keep;
-pub use outbox::{OutboxPush, OutboxRow};
+pub use outbox::{OutboxPush, OutboxRow, Unheard};
 pub use planned_change::{PlannedParts, PlannedRow, Verdict};
 pub use undoing::{OwnSet, UndoingRow};
 

@@ -34,6 +34,7 @@ fn migrations() -> Vec<Migration> {
         (13, "source", include_str!("../migrations/0013_source.sql")),
         (14, "held", include_str!("../migrations/0014_held.sql")),
         (15, "gist", include_str!("../migrations/0015_gist.sql")),
+        (16, "parked", include_str!("../migrations/0016_parked.sql")),
     ]
     .into_iter()
     .map(|(version, name, sql)| {

@@ -1,13 +1,13 @@
 //! The table `outbox`: what a hub shall hear, in order, kept over a disconnect.
 
-use protocol::Timestamp;
+use protocol::{ConversationId, Timestamp};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
 use crate::column::Columns;
 use crate::commit::{commit, read};
 use crate::error::Failure;
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, held};
 
 /// A notification to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +35,15 @@ pub struct OutboxRow {
     pub push: OutboxPush,
 }
 
+/// A notification that was never sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unheard {
+    /// It.
+    pub push: OutboxPush,
+    /// The conversation in which it waits for the user now; `None` when that is not kept.
+    pub conversation: Option<ConversationId>,
+}
+
 impl Store {
     /// Adds a notification at the end.
     pub async fn outbox_push(&self, push: &OutboxPush) -> Result<(), StoreError> {
@@ -51,9 +60,9 @@ impl Store {
         commit!(self, "outbox_sent", "note a sent notification", |db| mark_sent(db, id))
     }
 
-    /// Drops what has waited since before `at` and returns it, oldest first, so that the user can
-    /// be told.
-    pub async fn outbox_drop_older(&self, at: Timestamp) -> Result<Vec<OutboxRow>, StoreError> {
+    /// Drops what has waited since before `at` and returns it, oldest first. It waits for the user
+    /// among what is held, in the conversation that it comes from.
+    pub async fn outbox_drop_older(&self, at: Timestamp) -> Result<Vec<Unheard>, StoreError> {
         commit!(self, "outbox_drop_older", "drop old notifications", |db| drop_older(db, at))
     }
 }
@@ -95,20 +104,22 @@ async fn mark_sent(db: &mut SqliteConnection, id: i64) -> Result<(), Failure> {
     if sent.rows_affected() == 0 { Err(Failure::not_found("notification", id)) } else { Ok(()) }
 }
 
-async fn drop_older(
-    db: &mut SqliteConnection,
-    at: Timestamp,
-) -> Result<Vec<OutboxRow>, sqlx::Error> {
+async fn drop_older(db: &mut SqliteConnection, at: Timestamp) -> Result<Vec<Unheard>, sqlx::Error> {
     let mut dropped = sqlx::query(
         "UPDATE outbox SET state = 'dropped' WHERE state = 'waiting' AND at < ?
          RETURNING number, hub, message_id, title, body, priority, at",
     )
     .bind(at.0)
     .try_map(|row| from_row(&row))
-    .fetch_all(db)
+    .fetch_all(&mut *db)
     .await?;
     dropped.sort_by_key(|row| row.id);
-    Ok(dropped)
+    let mut unheard = Vec::with_capacity(dropped.len());
+    for row in dropped {
+        let conversation = held::keep_unheard(db, row.id).await?;
+        unheard.push(Unheard { push: row.push, conversation });
+    }
+    Ok(unheard)
 }
 
 fn from_row(row: &SqliteRow) -> Result<OutboxRow, sqlx::Error> {

@@ -101,11 +101,6 @@ export type ProviderKind = "automatic" | "anthropic" | "openai" | "ollama" | "co
 export type KeyPolicy = "failover" | "round_robin";
 
 /**
- * Who names a conversation that the user has given no name, and says what it was about.
- */
-export type Titles = "model" | "words";
-
-/**
  * Light, dark or as the system.
  */
 export type Theme = "system" | "light" | "dark";
@@ -1038,7 +1033,7 @@ notes: Array<NoteDiff>,
 sources: Array<Source>, };
 
 /**
- * Words that wait to be sent to the hub: they may come from notes outside the places it may use.
+ * Words that wait for the user: an answer to the hub, or a message of it.
  */
 export type HeldNotice = { 
 /**
@@ -1048,7 +1043,11 @@ number: number,
 /**
  * The words.
  */
-text: string, };
+text: string, 
+/**
+ * Why it waits.
+ */
+why: HeldWhy, };
 
 /**
  * What becomes of it.

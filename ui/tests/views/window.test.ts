@@ -198,11 +198,16 @@ describe('an answer that the hub is not told by itself', () => {
     const { host, keys } = await open('held');
     expect(await screen.findByText('Needs you')).toBeInTheDocument();
     expect(screen.getByTestId('held-card')).toHaveTextContent('And the way back is at seven.');
+    expect(screen.getByTestId('held-card')).toHaveTextContent('The disk is full');
+    await keys.click(screen.getByRole('button', { name: 'Try again' }));
     for (const button of screen.getAllByTestId('held-send').slice(0, 1)) await keys.click(button);
+    await keys.click(screen.getAllByTestId('held-discard')[0] as HTMLElement);
     await keys.click(screen.getByTestId('held-discard'));
     expect(host.asked('decideHeld')).toEqual([
+      { number: 4, verdict: 'send' },
       { number: 1, verdict: 'send' },
       { number: 2, verdict: 'discard' },
+      { number: 3, verdict: 'discard' },
     ]);
     expect(screen.queryByTestId('held-card')).toBeNull();
   });

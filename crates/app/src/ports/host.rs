@@ -15,6 +15,7 @@ use crate::aside::aside;
 use crate::capture::Capture;
 use crate::config::Config;
 use crate::context::{self, HouseRules};
+use crate::inbox::ATTEMPTS;
 use crate::privacy::Keeper;
 use crate::profile::{Layers, Registered, RunKind};
 use crate::provider::{Answering, Chosen, Vendor};
@@ -197,11 +198,11 @@ fn window(known: &ModelInfo, chosen: &Chosen) -> u32 {
 }
 
 impl AppHost {
-    /// Whether the words of a hub message are to be kept as they are: there is no model, one was
-    /// asked already and failed, or they are more than anybody dictates.
+    /// Whether the words of a hub message are to be kept as they are: there is no model, one has
+    /// failed too often, or they are more than anybody dictates.
     async fn must_capture(&self, turn: &OpenTurn, chosen: &Chosen) -> Result<bool, UserError> {
         let row = self.store.inbox_of_turn(&turn.turn).await.map_err(user_error)?;
-        let failed_before = row.as_ref().is_some_and(|row| row.attempts > 0);
+        let failed_before = row.as_ref().is_some_and(|row| row.attempts >= ATTEMPTS);
         let is_too_long = row.is_some_and(|row| row.text.len() > LONGEST_FOR_A_MODEL);
         let paused = self.config.get().spending.paused;
         let nobody = paused || !chosen.status.has_model || chosen.provider.is_err();

@@ -1,5 +1,6 @@
 //! The inbox and the outbox: nothing lost, nothing twice.
 
+use protocol::held::HeldWhy;
 use protocol::{Origin, Timestamp, TurnStatus};
 use store::{Delivered, InboxRow, OutboxPush, StoreError, Taken};
 
@@ -66,7 +67,7 @@ async fn of_messages_that_come_together_those_past_the_last_place_are_not_stored
     let taken = come(&story, "hub", &together, 2).await;
     assert_eq!(
         taken,
-        [Taken::Known, Taken::New, Taken::Known, Taken::New, Taken::Full, Taken::Known]
+        [Taken::Differs, Taken::New, Taken::Known, Taken::New, Taken::Full, Taken::Known]
     );
     let ids: Vec<String> =
         story.store.inbox_unfinished().await.expect("read").into_iter().map(|row| row.id).collect();
@@ -110,10 +111,12 @@ async fn failures_are_counted() {
     let story = Story::begin().await;
     arrives(&story, "m1", "Words", 1).await;
     for attempts in 1..=3 {
-        let counted = story.store.inbox_attempt_failed("hub", "m1", "No network").await;
+        let counted = story.store.inbox_attempt_failed("hub", "m1", "No network", 0).await;
         assert_eq!(counted.expect("counted"), attempts);
     }
     assert_eq!(story.store.inbox_unfinished().await.expect("read")[0].attempts, 3);
+    let hopeless = story.store.inbox_attempt_failed("hub", "m1", "No key", 7).await;
+    assert_eq!(hopeless.expect("counted"), 7);
 }
 
 #[tokio::test]
@@ -124,7 +127,7 @@ async fn what_is_not_in_the_inbox_is_said_to_be_missing() {
         store.inbox_done(&push("Saved", 1)).await.err(),
         store.inbox_park(&push("Not saved", 1)).await.err(),
         store.inbox_assign("hub", "m1", &conversation(), &"t1".into()).await.err(),
-        store.inbox_attempt_failed("hub", "m1", "why").await.err(),
+        store.inbox_attempt_failed("hub", "m1", "why", 0).await.err(),
         store.outbox_sent(1).await.err(),
     ];
     for outcome in outcomes {
@@ -163,6 +166,49 @@ async fn old_notifications_are_dropped_and_named() {
     let bodies: Vec<&str> = dropped.iter().map(|row| row.push.body.as_str()).collect();
     assert_eq!(bodies, ["Old", "Older"]);
     assert_eq!(next_body(&story).await.as_deref(), Some("New"));
+}
+
+#[tokio::test]
+async fn what_the_hub_never_heard_and_what_could_not_be_worked_on_waits_for_the_user() {
+    let story = Story::begin().await;
+    for (id, words) in [("m1", "Buy milk"), ("m2", "And bread")] {
+        arrives(&story, id, words, 1).await;
+        story.store.inbox_assign("hub", id, &conversation(), &id.into()).await.expect("assigned");
+    }
+    story.store.outbox_push(&push("On the list.", 1)).await.expect("pushed");
+    let dropped = story.store.outbox_drop_older(Timestamp(9)).await.expect("dropped");
+    assert_eq!(dropped[0].conversation, Some(conversation()));
+    story.store.inbox_attempt_failed("hub", "m2", "The disk is full", 4).await.expect("counted");
+    let said = OutboxPush { message_id: "m2".into(), ..push("Not saved", 9) };
+    story.store.inbox_park(&said).await.expect("parked");
+
+    let story = story.restart().await;
+    let held = story.store.held_in(&conversation()).await.expect("read");
+    let error = "The disk is full".to_owned();
+    let expected = [("On the list.", HeldWhy::Unheard), ("And bread", HeldWhy::Failed { error })];
+    let found: Vec<_> = held.iter().map(|one| (one.text.as_str(), one.why.clone())).collect();
+    assert_eq!(found, expected);
+    // The hub may be told now, and the message is worked on as if it were new.
+    story.store.send_held(held[1].number, Timestamp(9)).await.expect("sent").expect("it waited");
+    let again = story.store.inbox_next().await.expect("read").expect("it is open");
+    assert_eq!((again.text.as_str(), again.attempts, again.turn), ("And bread", 0, None));
+    let told = next_body(&story).await;
+    assert_eq!(told.as_deref(), Some("Not saved"), "the words of a message are no answer");
+    story.store.send_held(held[0].number, Timestamp(9)).await.expect("sent").expect("it waited");
+    assert_eq!(story.store.held_in(&conversation()).await.expect("read"), []);
+}
+
+#[tokio::test]
+async fn other_words_under_a_known_id_change_nothing_and_are_told_apart() {
+    let story = Story::begin().await;
+    arrives(&story, "m1", "Buy milk", 1).await;
+    for (words, expected) in [("Buy milk", Taken::Known), ("Buy beer", Taken::Differs)] {
+        let (id, text, origin) = ("m1".into(), words.into(), Origin::HubText);
+        let came = [Delivered { id, text, origin }];
+        let taken = story.store.inbox_insert("hub", &came, 3, Timestamp(2)).await;
+        assert_eq!(taken.expect("asked"), [expected]);
+    }
+    assert_eq!(story.store.inbox_next().await.expect("read").expect("one").text, "Buy milk");
 }
 
 #[tokio::test]

@@ -1,9 +1,9 @@
-/** Answers to the hub that wait for the user's word. */
+/** What of the hub waits for the user's word. */
 import type { Story } from '../fake';
 import { answered, daysAgo, healthy, row, view } from './base';
 
 export function held(): Story {
-  const conversation = row('inbox-today', 'Inbox, Saturday', { fromHub: true, held: 2 });
+  const conversation = row('inbox-today', 'Inbox, Saturday', { fromHub: true, held: 4 });
   const text = 'The ferry leaves at nine, as it says in Trieste, trains.';
   return {
     snapshot: healthy([conversation]),
@@ -24,8 +24,14 @@ export function held(): Story {
         ],
         {
           held: [
-            { number: 1, text },
-            { number: 2, text: 'And the way back is at seven.' },
+            { number: 1, text, why: { kind: 'outside' } },
+            { number: 2, text: 'And the way back is at seven.', why: { kind: 'outside' } },
+            { number: 3, text: 'The beans are watered.', why: { kind: 'unheard' } },
+            {
+              number: 4,
+              text: 'Remember milk',
+              why: { kind: 'failed', error: 'The disk is full: free space, then try again.' },
+            },
           ],
         },
       ),
