@@ -5,6 +5,7 @@ mod bare;
 mod changing;
 mod conversations;
 mod figure;
+mod hub;
 mod mcp;
 mod ours;
 mod pairs;
@@ -23,7 +24,7 @@ use figure::FIGURES;
 
 const USAGE: &str = "usage: bench vault [FIGURE] | bench conversations [FIGURE] | \
                      bench search FIGURE VAULT… | bench ranking CANDIDATE VAULT… | \
-                     bench turn [FIGURE] [TURNS]";
+                     bench turn [FIGURE] [TURNS] | bench hub [FIGURE]";
 
 /// With a hundred messages each a million.
 const CONVERSATIONS: u64 = 10_000;
@@ -69,6 +70,8 @@ fn begin() -> Result<ExitCode, Box<dyn Error>> {
             let turns = turns.parse().map_err(|_| USAGE)?;
             Ok(runtime.block_on(turn::print(figure, Some(turns))))
         }
+        ["hub"] => Ok(runtime.block_on(hub::print(""))),
+        ["hub", figure] => Ok(runtime.block_on(hub::print(figure))),
         ["turns", turns, place] => {
             runtime.block_on(turn::work(turns.parse()?, Path::new(place)))?;
             Ok(ExitCode::SUCCESS)
