@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use testkit::hub_weather::{HALF_OPEN, careless, cuts, day, half_open, load, minutes};
+use testkit::hub_weather::{
+    HALF_OPEN, careless, cuts, cuts_before_a_local_hub, day, flips, half_open, load, minutes,
+};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_soak");
 
@@ -14,6 +16,18 @@ fn program() -> &'static Path {
 #[tokio::test(flavor = "multi_thread")]
 async fn cuts_at_any_byte_lose_nothing_that_was_taken_and_double_nothing() {
     let tally = cuts(program(), 60, 7).await;
+    assert!(tally.holds(), "{tally}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cuts_before_the_local_hub_lose_nothing_that_was_taken() {
+    let tally = cuts_before_a_local_hub(program(), 20, 7).await;
+    assert!(tally.holds(), "{tally}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bit_that_is_another_one_harms_nothing_that_comes_after_it() {
+    let tally = flips(program(), 30, 7).await;
     assert!(tally.holds(), "{tally}");
 }
 

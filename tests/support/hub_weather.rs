@@ -7,6 +7,7 @@ mod day;
 mod home;
 mod hub;
 mod load;
+mod local;
 mod minutes;
 mod program;
 mod proxy;
@@ -21,6 +22,7 @@ pub use day::{Day, day};
 pub use home::{Home, Tally};
 pub use hub::{Book, Remembering};
 pub use load::{Load, MESSAGES, load};
+pub use local::{cuts_before_a_local_hub, flips};
 pub use minutes::{Watched, minutes};
 pub use program::{Orders, Retries, answer};
 pub use proxy::{ENDS, Fault, Manner, Proxy};
@@ -55,8 +57,19 @@ pub async fn run(program: &Path, extent: &Extent) -> bool {
     if wants("cuts") {
         let tally = cuts(program, extent.cuts, extent.seed).await;
         tell("cuts", &format!("cuts={} {tally}", extent.cuts), tally.holds());
+    }
+    if wants("local cuts") {
+        let tally = cuts_before_a_local_hub(program, extent.cuts / 5, extent.seed).await;
+        let line = format!("cuts={} {tally}", extent.cuts / 5);
+        tell("local cuts", &line, tally.holds());
+    }
+    if wants("cuts") {
         let tally = careless(extent.cuts.min(100), extent.seed).await;
         tell("cuts control", &format!("without a memory of ids: {tally}"), !tally.holds());
+    }
+    if wants("flips") {
+        let tally = flips(program, extent.cuts / 5, extent.seed).await;
+        tell("flips", &format!("flips={} {tally}", extent.cuts / 5), tally.holds());
     }
     if wants("half-open") {
         match half_open(program, 1) {

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use testkit::hub_weather::{Extent, answer, half_open_child, run};
 
-const USAGE: &str = "usage: soak [--cuts N] [--day PART] [--minutes N] [--only cuts|half-open|load|day|minutes] [--seed N]";
+const USAGE: &str = "usage: soak [--cuts N] [--day PART] [--minutes N] [--only cuts|flips|half-open|load|day|minutes] [--seed N]";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().collect();

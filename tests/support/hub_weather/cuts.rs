@@ -14,10 +14,10 @@ use super::program::{Orders, Retries};
 use super::proxy::{ENDS, Manner, Proxy};
 
 /// So many times as fast as they are, the clocks go.
-const TIMES: u32 = 100;
+pub(super) const TIMES: u32 = 100;
 
 /// A cut falls into so many bytes: into a handshake, a registration, a message or an answer.
-const WITHIN: u64 = 1_500;
+pub(super) const WITHIN: u64 = 1_500;
 
 /// So many cuts between the whole application and a hub, each while messages are under way; and what
 /// became of the messages.
@@ -62,7 +62,7 @@ pub async fn careless(cuts: usize, seed: u64) -> Tally {
 }
 
 /// Says something and cuts, until all cuts were made; then everything that was said is taken.
-pub(super) async fn weather(hub: &Remembering, proxy: &Proxy, cuts: usize) {
+async fn weather(hub: &Remembering, proxy: &Proxy, cuts: usize) {
     let mut struck = proxy.watch();
     for cut in 0..cuts {
         proxy.arm(&ENDS, WITHIN);

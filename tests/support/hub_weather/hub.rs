@@ -131,10 +131,13 @@ impl Remembering {
 
     /// Says something under the next id; it goes out as soon as there is a client.
     pub fn say(&self, text: &str) {
-        self.book.send_modify(|book| {
-            let id = format!("m-{}", book.said.len());
-            book.said.push((id, text.to_owned()));
-        });
+        let id = self.read(|book| format!("m-{}", book.said.len()));
+        self.say_as(&id, text);
+    }
+
+    /// The same under an id of the caller's choice.
+    pub fn say_as(&self, id: &str, text: &str) {
+        self.book.send_modify(|book| book.said.push((id.to_owned(), text.to_owned())));
     }
 
     /// What the book says.

@@ -20,7 +20,7 @@ pub struct Orders {
     pub times: u32,
     /// A model to ask; without one the words are kept as they are.
     pub model: Option<String>,
-    /// Whether somebody presses “Retry” whenever the link waits.
+    /// Whether somebody presses “Retry” whenever the link waits or has given up.
     pub retries: Retries,
 }
 
@@ -88,7 +88,7 @@ pub(super) async fn opened(orders: &Orders, data: &Path, notes: &Path) -> App {
     app.save_settings(orders.settings()).await.expect("saved");
     if orders.retries == Retries::Eager {
         let (pressing, pressed) = (app.clone(), tokio::runtime::Handle::current());
-        let waits = |event: &AppEvent| matches!(event, AppEvent::HubChanged { hub } if hub.state == HubState::Waiting);
+        let waits = |event: &AppEvent| matches!(event, AppEvent::HubChanged { hub } if matches!(hub.state, HubState::Waiting | HubState::Refused));
         app.subscribe(Box::new(move |batch| {
             if batch.iter().any(|numbered| waits(&numbered.event)) {
                 let app = pressing.clone();
