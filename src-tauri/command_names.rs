@@ -1,6 +1,6 @@
 /// Every command that the window may call. The build makes a permission of each; the capability
 /// file grants them to the window `main`; a test compares this list with the handler and the UI.
-pub(crate) const COMMANDS: [&str; 52] = [
+pub(crate) const COMMANDS: [&str; 56] = [
     "subscribe",
     "open_conversation",
     "open_conversation_at",
@@ -53,4 +53,8 @@ pub(crate) const COMMANDS: [&str; 52] = [
     "pick_folder",
     "open_vault",
     "open_sample",
+    "look_at",
+    "desktop_state",
+    "set_at_login",
+    "answer_closing",
 ];

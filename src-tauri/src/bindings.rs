@@ -3,7 +3,7 @@
 use tauri::Runtime;
 use tauri::ipc::Invoke;
 
-use crate::commands::{changes, chat, hub, looking, notes, settings, shelf, vault};
+use crate::commands::{changes, chat, desktop, hub, looking, notes, settings, shelf, vault};
 
 /// The invoke handler.
 pub(crate) fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync + 'static {
@@ -60,6 +60,10 @@ pub(crate) fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync 
         vault::pick_folder,
         vault::open_vault,
         vault::open_sample,
+        desktop::look_at,
+        desktop::desktop_state,
+        desktop::set_at_login,
+        desktop::answer_closing,
     ]
 }
 

@@ -2,14 +2,19 @@
 
 mod arguments;
 mod bindings;
+mod closing;
 mod commands;
+mod presence;
+mod telling;
+mod words;
 
 use std::process::ExitCode;
 
-use app::{App, DataDir};
+use app::{App, DataDir, Knocked};
 use tauri::{Manager as _, RunEvent, Runtime, WebviewUrl, WebviewWindowBuilder};
 
 use crate::arguments::Arguments;
+use crate::presence::Presence;
 
 /// Runs until the window is closed. Says in words why it cannot start.
 #[must_use]
@@ -36,6 +41,9 @@ fn start() -> Result<(), String> {
             .to_owned());
     }
     let data = DataDir::locate().map_err(|error| error.message)?;
+    if is_open_already(&data, &arguments) {
+        return Ok(());
+    }
     let mut log = Some(app::start_log(&data));
     let built = builder(tauri::Builder::default(), data, arguments)
         .build(tauri::generate_context!())
@@ -56,27 +64,40 @@ fn builder<R: Runtime>(
     data: DataDir,
     arguments: Arguments,
 ) -> tauri::Builder<R> {
-    builder.plugin(tauri_plugin_dialog::init()).invoke_handler(bindings::handler()).setup(
-        move |host| {
-            let app = tauri::async_runtime::block_on(async move {
-                let app = App::start(data);
-                app.open_first(arguments.vault, arguments.fallback);
-                app
-            });
-            host.manage(app);
-            if let Err(error) = open_window(host) {
-                // Handed to the framework it would be a panic.
-                eprintln!("The window cannot be opened: {error}.");
-                host.handle().exit(1);
-            }
-            Ok(())
-        },
-    )
+    let builder = builder.plugin(tauri_plugin_dialog::init()).on_window_event(presence::heed);
+    builder.invoke_handler(bindings::handler()).setup(move |host| {
+        let begin = arguments.begin;
+        let (app, presence) = tauri::async_runtime::block_on(async {
+            let app = App::start(data);
+            let presence = Presence::take(host.handle(), &app, begin);
+            app.open_first(arguments.vault, arguments.fallback);
+            (app, presence)
+        });
+        let shown = presence::is_shown_at_once(&app, begin);
+        host.manage(app);
+        host.manage(presence);
+        if let Err(error) = open_window(host, shown) {
+            // Handed to the framework it would be a panic.
+            eprintln!("The window cannot be opened: {error}.");
+            host.handle().exit(1);
+        }
+        Ok(())
+    })
 }
 
-fn open_window<R: Runtime>(host: &tauri::App<R>) -> tauri::Result<()> {
+/// Whether a window has the vault open already; it has come to the front then.
+fn is_open_already(data: &DataDir, arguments: &Arguments) -> bool {
+    let folder = arguments.vault.clone().or_else(|| data.last_vault());
+    folder.is_some_and(|folder| {
+        let knocked = tauri::async_runtime::block_on(app::knock(data, &folder));
+        knocked == Knocked::Answered
+    })
+}
+
+fn open_window<R: Runtime>(host: &tauri::App<R>, shown: bool) -> tauri::Result<()> {
     WebviewWindowBuilder::new(host, "main", WebviewUrl::default())
         .title("Vaultmate")
+        .visible(shown)
         .inner_size(1180.0, 760.0)
         .min_inner_size(420.0, 420.0)
         .build()

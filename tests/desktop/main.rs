@@ -14,6 +14,7 @@ mod first_run;
 mod hub;
 mod looking;
 mod question;
+mod staying;
 mod trouble;
 mod undo;
 

@@ -1,12 +1,15 @@
 //! The built application in a real window, on a data folder that outlives it.
 
 use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use std::time::Duration;
 
 use tempfile::TempDir;
+use tokio::process::Command;
 
 use crate::scripted_model::{KEY, ScriptedModel};
 use crate::web_driver::{Launch, WebDriver};
-use crate::{Display, TempVault};
+use crate::{Display, PrivateBus, TempVault};
 
 /// What stays when the application ends: its data folder, the settings, the screen. Starting again
 /// on the same home is what a user does after a crash.
@@ -63,6 +66,25 @@ impl DesktopHome {
         self
     }
 
+    /// The same home in a session with this bus.
+    #[must_use]
+    pub fn with_bus(mut self, bus: &PrivateBus) -> Self {
+        self.set("DBUS_SESSION_BUS_ADDRESS", bus.address().into());
+        self
+    }
+
+    /// Starts the application once more beside the one that runs; resolves when it has ended.
+    pub async fn start_again(&self) -> ExitStatus {
+        let mut command = Command::new(application());
+        command.args(&self.args).env("DISPLAY", self.display.name()).env_remove("WAYLAND_DISPLAY");
+        for (name, value) in &self.env {
+            command.env(name, value);
+        }
+        let ended = command.kill_on_drop(true).status();
+        let ended = tokio::time::timeout(Duration::from_secs(60), ended).await;
+        ended.expect("it ends").expect("it starts")
+    }
+
     /// The folder in `VAULTMATE_DATA_DIR`.
     #[must_use]
     pub fn data_dir(&self) -> PathBuf {
@@ -112,6 +134,11 @@ impl DesktopApp {
     /// Ends it as a power cut would; resolves when it is gone.
     pub async fn kill_dash_9(self) {
         self.window.kill_app_dash_9().await;
+    }
+
+    /// Resolves when it has ended by itself.
+    pub async fn ended(self) {
+        self.window.ended().await;
     }
 
     /// Closes the window; resolves when the program is gone.

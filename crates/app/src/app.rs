@@ -1,7 +1,7 @@
 //! The application as its hosts see it: one value, plain methods, sentences for errors.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use llm::Pace;
 use protocol::conversation::ConversationView;
@@ -24,6 +24,7 @@ use crate::aside::aside;
 use crate::config::Config;
 use crate::data_dir::DataDir;
 use crate::feed::{Feed, Listener};
+use crate::notice::Looking;
 use crate::open_vault::{InUse, OpenVault, Surroundings};
 use crate::ports::desk::OpenNote;
 use crate::provider::{Answering, Choice, find_local, usual_local};
@@ -54,6 +55,8 @@ struct Inner {
     saving: tokio::sync::Mutex<()>,
     /// Whether the first vault is being opened: a snapshot waits for it.
     opening: watch::Sender<bool>,
+    /// What the user has before them.
+    looking: watch::Sender<Looking>,
     tasks: TaskTracker,
     cancel: CancellationToken,
 }
@@ -86,32 +89,28 @@ impl App {
         let (config, settings) = Config::load(&data);
         let (feed, desk) = (Feed::default(), OpenNote::default());
         let answering = Answering::new(no_tools::no_tools(&data));
-        let around = Surroundings { data, config, feed, desk, answering, purpose, pace };
+        let door = OnceLock::new();
+        let around = Surroundings { data, config, feed, desk, answering, purpose, pace, door };
         let inner = Inner {
             around,
             open: tokio::sync::RwLock::new(None),
             problems: Mutex::new(Problems { settings, ..Problems::default() }),
             saving: tokio::sync::Mutex::default(),
             opening: watch::Sender::new(false),
+            looking: watch::Sender::default(),
             tasks: TaskTracker::new(),
             cancel: CancellationToken::new(),
         };
         let app = Self { inner: Arc::new(inner) };
-        let (feed, cancel) = (app.inner.around.feed.clone(), app.inner.cancel.clone());
-        app.inner.tasks.spawn(async move { cancel.run_until_cancelled(feed.deliver()).await });
-        let (choosing, cancel) = (app.clone(), app.inner.cancel.clone());
-        app.inner.tasks.spawn(async move {
-            let saving = choosing.inner.saving.lock();
-            let choose = async {
-                let _saving = saving.await;
-                choosing.choose_again().await;
-            };
-            cancel.run_until_cancelled(choose).await
+        let feed = app.inner.around.feed.clone();
+        app.run(async move { feed.deliver().await });
+        let choosing = app.clone();
+        app.run(async move {
+            let _saving = choosing.inner.saving.lock().await;
+            choosing.choose_again().await;
         });
         if purpose == Purpose::Stay {
-            let (waking, cancel) = (app.clone(), app.inner.cancel.clone());
-            let tend = async move { cancel.run_until_cancelled(waking.tend_waking()).await };
-            app.inner.tasks.spawn(tend);
+            app.run(app.clone().tend_waking());
         }
         app
     }
@@ -217,7 +216,7 @@ impl App {
             seq,
             vault,
             settings: self.inner.around.config.get(),
-            provider: self.inner.around.answering.get().await.status.clone(),
+            provider: self.inner.around.answering.status().await,
             hub,
             conversations: page.conversations,
             behind: page.behind,
@@ -391,6 +390,17 @@ impl App {
         left
     }
 
+    /// Runs until it is done or the application ends, whichever is first.
+    pub fn run(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let cancel = self.inner.cancel.clone();
+        self.inner.tasks.spawn(async move { cancel.run_until_cancelled(task).await });
+    }
+
+    /// What the user has before them.
+    pub(crate) fn looking(&self) -> &watch::Sender<Looking> {
+        &self.inner.looking
+    }
+
     /// What every vault gets around it.
     pub(crate) fn around(&self) -> &Surroundings {
         &self.inner.around
@@ -405,7 +415,7 @@ impl App {
 
     /// The caller holds `saving`.
     async fn choose_again(&self) {
-        let Surroundings { config, data, desk, answering, feed, pace, purpose } =
+        let Surroundings { config, data, desk, answering, feed, pace, purpose, .. } =
             &self.inner.around;
         let (settings, data, desk) = (config.get(), data.clone(), desk.clone());
         let choice = Choice { settings: settings.clone(), data, desk, pace: *pace };

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use protocol::conversation::Item;
 use protocol::{AppEvent, ConversationId, MessageId, Numbered};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, mpsc};
 
 /// One frame at 60 Hz.
 const FRAME: Duration = Duration::from_millis(16);
@@ -34,6 +34,8 @@ struct State {
     seq: u32,
     pending: Vec<Numbered>,
     listener: Option<Listener>,
+    /// Hears what concerns more than the window.
+    onlooker: Option<mpsc::UnboundedSender<AppEvent>>,
     live: HashMap<ConversationId, (MessageId, String)>,
     /// A view was taken: words that follow must not join an event that it already counts.
     viewed: bool,
@@ -97,6 +99,13 @@ impl Feed {
         state.seq
     }
 
+    /// Tells an onlooker, in place of an earlier one, what concerns more than the window, at once.
+    pub(crate) fn overheard(&self) -> mpsc::UnboundedReceiver<AppEvent> {
+        let (tell, heard) = mpsc::unbounded_channel();
+        self.lock().onlooker = Some(tell);
+        heard
+    }
+
     /// Delivers batches until the future is dropped.
     pub(crate) async fn deliver(&self) {
         loop {
@@ -124,6 +133,10 @@ impl State {
     fn push(&mut self, event: AppEvent) {
         self.seq = self.seq.wrapping_add(1);
         self.viewed = false;
+        if let Some(onlooker) = self.onlooker.as_ref().filter(|_| concerns_onlookers(&event)) {
+            // One that has gone cares for nothing any more.
+            let _ = onlooker.send(event.clone());
+        }
         if self.listener.is_some() {
             self.pending.push(Numbered { seq: self.seq, event });
         }
@@ -149,6 +162,20 @@ impl State {
 
 fn writing(id: &MessageId, text: String) -> Item {
     Item::Assistant { id: id.clone(), text, streaming: true, cut: false }
+}
+
+/// Events that are few and say how things stand; the words of an answer are not among them.
+const fn concerns_onlookers(event: &AppEvent) -> bool {
+    matches!(
+        event,
+        AppEvent::ConversationChanged { .. }
+            | AppEvent::ConversationGone { .. }
+            | AppEvent::ItemChanged { item: Item::Ended { .. }, .. }
+            | AppEvent::HubChanged { .. }
+            | AppEvent::SettingsChanged { .. }
+            | AppEvent::VaultChanged { .. }
+            | AppEvent::Problem { .. }
+    )
 }
 
 #[cfg(test)]

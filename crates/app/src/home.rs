@@ -100,6 +100,15 @@ impl Record {
     }
 }
 
+/// The data folder of the vault that was last seen in `folder`, if one was; nothing is made.
+pub(crate) fn of_folder(data: &DataDir, folder: &Path) -> Option<PathBuf> {
+    let folder = fs::canonicalize(folder).ok()?;
+    records(&data.vaults())
+        .into_iter()
+        .find(|record| record.folder == folder)
+        .map(|record| record.dir)
+}
+
 /// What is known of all vaults; a folder without a record is from before there were any.
 fn records(vaults: &Path) -> Vec<Record> {
     let dirs = fs::read_dir(vaults).into_iter().flatten().flatten();

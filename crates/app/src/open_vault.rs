@@ -1,7 +1,7 @@
 //! One open vault: its notes, its conversations, its turns, its link. Closing it joins them all.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use hub::{HubEvent, HubHandle, LinkConfig, Timing};
@@ -41,7 +41,7 @@ use crate::recent::Recent;
 use crate::shown::Shown;
 use crate::trouble::{not_opened, sentence, user_error};
 use crate::watching::Noticed;
-use crate::{config, history, inbox, link, outbox, recover};
+use crate::{config, door, history, inbox, link, outbox, recover};
 
 /// How long closing waits for tasks to come home.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -56,6 +56,8 @@ pub(crate) struct Surroundings {
     pub(crate) purpose: Purpose,
     /// Of the clocks of models and of the hub.
     pub(crate) pace: Pace,
+    /// Rung when a second window is started on the vault; a host without a window has no door.
+    pub(crate) door: OnceLock<Arc<Notify>>,
 }
 
 /// An open vault. Everything it spawned is joined by [`OpenVault::close`].
@@ -143,6 +145,9 @@ impl OpenVault {
             open.spawn(Arc::clone(&open).tend_history(history::KEPT));
             open.spawn(Arc::clone(&open).tend_conversations());
             open.spawn(Arc::clone(&open).tell_gists(around.pace));
+        }
+        if let Some(knocked) = around.door.get() {
+            open.spawn(door::answer(dir, Arc::clone(knocked)));
         }
         open.spawn(Arc::clone(&open).keep_index());
         open.listen(ears);

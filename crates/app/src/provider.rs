@@ -1,6 +1,7 @@
 //! Who answers: chosen from the settings and the keys at hand.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use llm::provider::Provider;
 use llm::{Deadlines, KeyPool, ModelError, NoTools, Pace, Parameters, models};
@@ -22,6 +23,9 @@ mod vendor;
 pub(crate) use local::{find as find_local, usual as usual_local};
 use vendor::Asking;
 pub(crate) use vendor::Vendor;
+
+/// A window waits so long for the first choice.
+const FIRST_CHOICE: Duration = Duration::from_secs(2);
 
 /// Who answers from now on, as soon as that is known: a keyring may keep its owner waiting. Clones
 /// are the same.
@@ -53,6 +57,18 @@ impl Answering {
         match chosen.wait_for(Option::is_some).await.as_deref() {
             Ok(Some(chosen)) => Arc::clone(chosen),
             _ => Arc::new(unknown()),
+        }
+    }
+
+    /// How it stands, told soon: a keyring that is not there yet holds up no window. The choice is
+    /// told when it is made.
+    pub(crate) async fn status(&self) -> ProviderStatus {
+        match tokio::time::timeout(FIRST_CHOICE, self.get()).await {
+            Ok(chosen) => chosen.status.clone(),
+            Err(_) => {
+                let message = "The keyring has not answered yet: unlock it, or wait a moment.";
+                nobody(Vendor::Anthropic, ErrorCode::Key, message).status
+            }
         }
     }
 

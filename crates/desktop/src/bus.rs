@@ -16,11 +16,18 @@ pub struct Bus(Which);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Which {
+    Session,
     System,
     At(String),
 }
 
 impl Bus {
+    /// The user's session's.
+    #[must_use]
+    pub const fn session() -> Self {
+        Self(Which::Session)
+    }
+
     /// The computer's.
     #[must_use]
     pub const fn system() -> Self {
@@ -36,6 +43,7 @@ impl Bus {
     /// A connection of its own, or `None` where there is no such bus or it does not let us in.
     pub(crate) async fn connect(&self) -> Option<Connection> {
         let builder = match &self.0 {
+            Which::Session => Builder::session(),
             Which::System => Builder::system(),
             Which::At(address) => Builder::address(address.as_str()),
         };

@@ -2,7 +2,14 @@
 //! service, a service that never answers and no bus at all hold up nothing and are no error.
 
 mod bus;
+mod login;
+mod notifications;
 mod sleep;
+mod tray;
+mod words;
 
 pub use bus::Bus;
+pub use login::Login;
+pub use notifications::{Card, Order, carry_out};
 pub use sleep::Wakings;
+pub use tray::{Entry, Look, Mark, Tray};

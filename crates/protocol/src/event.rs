@@ -201,6 +201,13 @@ pub enum AppEvent {
         /// Its text, or `None` when it was removed or renamed.
         text: Option<String>,
     },
+    /// The user wants to see a conversation, from outside the window.
+    Called {
+        /// Which.
+        conversation: ConversationId,
+    },
+    /// The window was to be closed, and the user was never asked what that means.
+    CloseAsked,
     /// Something went wrong outside any conversation.
     Problem {
         /// In words.

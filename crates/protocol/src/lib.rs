@@ -7,6 +7,7 @@ pub mod applied;
 pub mod change;
 pub mod compaction;
 pub mod conversation;
+pub mod desktop;
 pub mod effect;
 pub mod error;
 pub mod event;

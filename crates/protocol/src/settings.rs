@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+use crate::desktop::DesktopSettings;
 use crate::model::{ModelInfo, ModelParameters};
 
 /// What happens to planned changes.
@@ -198,6 +199,8 @@ pub struct Settings {
     pub theme: Theme,
     /// The hub link.
     pub hub: HubSettings,
+    /// The desktop around the window.
+    pub desktop: DesktopSettings,
     /// What is kept from models.
     pub private: PrivateSettings,
     /// Whether links to notes inside the vault are read through. They are never written through.

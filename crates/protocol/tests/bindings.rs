@@ -7,6 +7,7 @@ use protocol::applied::{
     Standing, UndoConflict, UndoScope, Undone,
 };
 use protocol::conversation::{ConversationView, Interruption, Item, Variant};
+use protocol::desktop::{AtLogin, DesktopSettings, DesktopState, OnClose};
 use protocol::event::{Indexing, LocalServer, ProviderStatus, VaultInfo};
 use protocol::export::{ExportFormat, Exported};
 use protocol::held::{HeldNotice, HeldVerdict};
@@ -86,6 +87,10 @@ fn bindings() -> String {
         ModelParameters,
         SpendingSettings,
         CompactionSettings,
+        OnClose,
+        DesktopSettings,
+        AtLogin,
+        DesktopState,
         Settings,
         HubState,
         HubStatus,

@@ -2,6 +2,7 @@
 
 pub(crate) mod changes;
 pub(crate) mod chat;
+pub(crate) mod desktop;
 pub(crate) mod hub;
 pub(crate) mod looking;
 pub(crate) mod notes;

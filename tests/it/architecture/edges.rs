@@ -26,7 +26,7 @@ const TESTS: &str = "tests";
 const ONLOOKERS: [&str; 2] = [TESTS, "benches"];
 
 /// Libraries, by how their names begin, and the one crate each lives in.
-const LIVES_ONLY_IN: [(&str, &str); 11] = [
+const LIVES_ONLY_IN: [(&str, &str); 12] = [
     ("sqlx", "store"),
     ("reqwest", "llm"),
     ("tokio-tungstenite", "hub"),
@@ -38,6 +38,7 @@ const LIVES_ONLY_IN: [(&str, &str); 11] = [
     ("pulldown-cmark", "index"),
     ("tantivy", "index"),
     ("zbus", "desktop"),
+    ("ksni", "desktop"),
 ];
 
 struct Edge {

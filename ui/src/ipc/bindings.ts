@@ -269,6 +269,42 @@ model: string,
 prompt: string, };
 
 /**
+ * What closing the window does while the hub is on and there is a tray.
+ */
+export type OnClose = "ask" | "tray" | "quit";
+
+/**
+ * How the program behaves on the desktop.
+ */
+export type DesktopSettings = { 
+/**
+ * Whether the desktop is told what waits or ended while nobody looks.
+ */
+notifications: boolean, 
+/**
+ * What closing the window does.
+ */
+onClose: OnClose, };
+
+/**
+ * What happens when the user logs in.
+ */
+export type AtLogin = "starts" | "stays_off";
+
+/**
+ * How the desktop stands, as it was found a moment ago.
+ */
+export type DesktopState = { 
+/**
+ * Whether the program stands in a tray that somebody shows.
+ */
+inTray: boolean, 
+/**
+ * What happens when the user logs in.
+ */
+atLogin: AtLogin, };
+
+/**
  * All settings, as in `config.toml`. Keys are never among them.
  */
 export type Settings = { 
@@ -332,6 +368,10 @@ theme: Theme,
  * The hub link.
  */
 hub: HubSettings, 
+/**
+ * The desktop around the window.
+ */
+desktop: DesktopSettings, 
 /**
  * What is kept from models.
  */
@@ -1629,7 +1669,11 @@ path: NotePath,
 /**
  * Its text, or `None` when it was removed or renamed.
  */
-text: string | null, } | { "type": "problem", 
+text: string | null, } | { "type": "called", 
+/**
+ * Which.
+ */
+conversation: ConversationId, } | { "type": "close_asked" } | { "type": "problem", 
 /**
  * In words.
  */

@@ -1,12 +1,17 @@
-/** The calls of the window as the application in memory takes them: noted, or refused; and what it looks up. */
+/** The calls of the window as the application in memory takes them: noted, or refused; what it looks up,
+ * and the desktop around it. */
 import type {
+  AtLogin,
+  ConversationId,
   CountedWords,
+  DesktopState,
   FoundLines,
   FoundNames,
   Having,
   NoteLinks,
   NoteList,
   NotePath,
+  OnClose,
   SearchText,
 } from './bindings';
 import type { FakeLooking } from './fake-looking';
@@ -20,6 +25,8 @@ export class FakeCalls {
   /** What the next call of this name is refused with. */
   readonly refusals = new Map<keyof Host, unknown>();
   protected readonly looking: FakeLooking;
+  /** How the desktop around the window stands. */
+  desktop: DesktopState = { inTray: true, atLogin: 'stays_off' };
 
   constructor(looking: FakeLooking) {
     this.looking = looking;
@@ -73,6 +80,25 @@ export class FakeCalls {
   async listTasks(query: string): Promise<FoundLines | null> {
     await this.called('listTasks', query);
     return this.looking.tasks(query);
+  }
+
+  async lookAt(conversation: ConversationId | null): Promise<void> {
+    await this.called('lookAt', conversation);
+  }
+
+  async desktopState(): Promise<DesktopState> {
+    await this.called('desktopState');
+    return this.desktop;
+  }
+
+  async setAtLogin(atLogin: AtLogin): Promise<DesktopState> {
+    await this.called('setAtLogin', atLogin);
+    this.desktop = { ...this.desktop, atLogin };
+    return this.desktop;
+  }
+
+  async answerClosing(answer: OnClose): Promise<void> {
+    await this.called('answerClosing', answer);
   }
 
   protected async called(name: keyof Host, argument?: unknown): Promise<void> {

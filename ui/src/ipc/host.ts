@@ -1,10 +1,10 @@
 /** The one door between the window and the application. */
 import type {
-  Age, AppliedHunks, AppliedPage, AskAnew, AskedAnew, ConversationId, ConversationPage, ConversationView, CountedWords, DecideReview,
-  EffectId, ForgottenHistory, Exported, ExportFormat, FoundConversations, FoundLines, FoundNames, Having, KeptHistory, KeyPlace, ListApplied, ListConversations, MessageId,
+  Age, AtLogin, AppliedHunks, AppliedPage, AskAnew, AskedAnew, ConversationId, ConversationPage, ConversationView, CountedWords, DecideReview,
+  DesktopState, EffectId, ForgottenHistory, Exported, ExportFormat, FoundConversations, FoundLines, FoundNames, Having, KeptHistory, KeyPlace, ListApplied, ListConversations, MessageId,
   HeldVerdict,
   MonthSpent,
-  NoteLinks, NoteList, NotePath, NoteText, Numbered, ProviderTest, SearchText, SendMessage, Settings, Shelf,
+  NoteLinks, NoteList, NotePath, NoteText, Numbered, OnClose, ProviderTest, SearchText, SendMessage, Settings, Shelf,
   Snapshot, TurnId, TurnSpent, Undone, UndoConflict, UndoScope,
 } from './bindings';
 
@@ -115,4 +115,12 @@ export interface Host {
   openVault(folder: string): Promise<void>;
   /** Opens a writable copy of the sample vault. */
   openSample(): Promise<void>;
+  /** Says which conversation the user has before them: the desktop is not told what is in sight. */
+  lookAt(conversation: ConversationId | null): Promise<void>;
+  /** How the desktop around the window stands now. */
+  desktopState(): Promise<DesktopState>;
+  /** Has the program started at login, or not; says how the desktop stands then. */
+  setAtLogin(atLogin: AtLogin): Promise<DesktopState>;
+  /** Says what closing the window means, once and for later; `ask` leaves it open this time. */
+  answerClosing(answer: OnClose): Promise<void>;
 }

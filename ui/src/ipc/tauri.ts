@@ -9,6 +9,7 @@ import type {
   ConversationPage,
   ConversationView,
   CountedWords,
+  DesktopState,
   ForgottenHistory,
   Exported,
   FoundConversations,
@@ -88,4 +89,8 @@ export const tauriHost: Host = {
   pickFolder: () => invoke<string | null>('pick_folder'),
   openVault: (folder) => invoke('open_vault', { folder }),
   openSample: () => invoke('open_sample'),
+  lookAt: (conversation) => invoke('look_at', { conversation }),
+  desktopState: () => invoke<DesktopState>('desktop_state'),
+  setAtLogin: (atLogin) => invoke<DesktopState>('set_at_login', { atLogin }),
+  answerClosing: (answer) => invoke('answer_closing', { answer }),
 };

@@ -50,6 +50,8 @@ export class AppState {
   /** The note beside the chat. */
   note = $state.raw<ShownNote | null>(null);
   readonly changes = new Changes();
+  /** Whether the user is asked what closing the window means. */
+  closing = $state(false);
   /** How far forgetting the history has come, while it is going on. */
   forgetting = $state.raw<Forgetting | null>(null);
   /** What a screen reader is told, at boundaries only. */
@@ -105,8 +107,12 @@ export class AppState {
       case 'held_changed':
         this.#applyToChat(event, seq);
         return;
+      case 'close_asked':
+        this.closing = true;
+        return;
+      case 'called':
       case 'chat_changed':
-        // Whoever asks the host fetches it anew.
+        // Whoever asks the host fetches it.
         return;
       case 'provider_changed':
         this.provider = event.provider;
@@ -279,4 +285,5 @@ const unknownSettings: Settings = {
   private: { never: [], local: [], endpointIsLocal: false },
   followLinks: false,
   extraRoots: [],
+  desktop: { notifications: true, onClose: 'ask' },
 };

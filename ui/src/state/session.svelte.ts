@@ -19,6 +19,7 @@ import type {
 } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
 import { AppState } from './app.svelte';
+import { Desktop } from './desktop.svelte';
 import { hasForgotten, isAnother, knowsMore, sameVault } from './heard';
 import { History } from './history.svelte';
 import { Keeping } from './keeping.svelte';
@@ -66,6 +67,7 @@ export class Session {
   readonly undoing: Undoing;
   readonly turns: Turns;
   readonly history: History;
+  readonly desktop: Desktop;
   readonly spending: Spending;
   readonly switcher: Switcher;
   readonly search: Search;
@@ -87,6 +89,7 @@ export class Session {
     this.undoing = new Undoing(host, this.app);
     this.turns = new Turns(host, this.app, this.undoing);
     this.history = new History(host, this.app);
+    this.desktop = new Desktop(host, this.app);
     this.spending = new Spending(host, this.app);
     this.switcher = new Switcher(host, this.app);
     this.search = new Search(host, this.app);
@@ -116,10 +119,7 @@ export class Session {
       await this.#reopen();
       await this.#showAgain();
       if (this.place.name === 'changes') this.openChanges(this.place.conversation);
-      if (this.place.name === 'settings') {
-        void this.history.look();
-        void this.spending.look();
-      }
+      if (this.place.name === 'settings') this.#lookAtSettings();
       this.#lookAgain();
     });
   }
@@ -157,10 +157,7 @@ export class Session {
   }
 
   openSettings(section: SettingsSection = 'vault', field?: SettingsPlace['field']): void {
-    if (this.place.name !== 'settings') {
-      void this.history.look();
-      void this.spending.look();
-    }
+    if (this.place.name !== 'settings') this.#lookAtSettings();
     this.place = { name: 'settings', section, ...(field && { field }) };
     this.settingsRead = section;
   }
@@ -402,6 +399,8 @@ export class Session {
       if (open !== null && events.some(({ event }) => isAnother(event, open))) {
         void this.#fetch(open);
       }
+      const called = events.map(({ event }) => event).findLast((event) => event.type === 'called');
+      if (called) void this.open(called.conversation);
       if (events.some(({ event }) => hasForgotten(event))) this.#listAgain();
       const touched = events.some(({ event }) => event.type === 'note_changed');
       if (touched || knowsMore(before, this.app.vault)) this.#lookups.ring();
@@ -414,6 +413,12 @@ export class Session {
     this.keeping.clear();
     this.switcher.close();
     void this.start();
+  }
+
+  #lookAtSettings(): void {
+    void this.history.look();
+    void this.spending.look();
+    void this.desktop.look();
   }
 
   /** Changes stand differently now: those in front of the user are fetched again. */

@@ -7,6 +7,7 @@ export const settingsSections = [
   'spending',
   'turns',
   'hub',
+  'desktop',
   'appearance',
 ] as const;
 

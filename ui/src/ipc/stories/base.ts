@@ -95,6 +95,7 @@ export function healthy(first: readonly Conversation[]): Snapshot {
       private: { never: [], local: [], endpointIsLocal: false },
       followLinks: false,
       extraRoots: [{ folder: '/home/anna/Recipes', name: 'Recipes' }],
+      desktop: { notifications: true, onClose: 'ask' },
     },
     provider: {
       hasModel: true,

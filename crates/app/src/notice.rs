@@ -1,0 +1,284 @@
+//! What is told to the desktop, and when: rules without a clock. What somebody looks at is not told.
+
+use std::collections::HashMap;
+
+use protocol::conversation::Item;
+use protocol::{AppEvent, Conversation, ConversationId, HubState, Settings, TurnStatus};
+
+use crate::masked::masked;
+
+/// What the user has before them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Looking {
+    /// Whether the window has the keyboard.
+    pub focused: bool,
+    /// The conversation that it shows.
+    pub at: Option<ConversationId>,
+}
+
+/// What happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Happened {
+    /// A question waits for an answer.
+    Asked,
+    /// Changes wait for a verdict.
+    ToReview,
+    /// An answer waits before the hub is told.
+    Held,
+    /// What the hub brought is done.
+    Done,
+    /// An answer failed.
+    Failed,
+    /// Something went wrong outside any conversation.
+    WentWrong,
+    /// The hub will not have us as we are.
+    HubRefused,
+}
+
+/// What the desktop is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Told {
+    /// Something happened that nobody saw.
+    News(Notice),
+    /// What was told of the conversation is over.
+    Over(ConversationId),
+}
+
+/// Something that happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    /// What.
+    pub happened: Happened,
+    /// Where.
+    pub conversation: Option<ConversationId>,
+    /// The conversation's name, where it may stand on a screen that anyone sees. Keys are masked in
+    /// it. Never words of a model or of a note.
+    pub name: Option<String>,
+}
+
+/// How the application stands as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    /// Whether the hub is switched on.
+    pub hub_on: bool,
+    /// How its link stands.
+    pub hub: HubState,
+    /// Whether the vault is in trouble.
+    pub in_trouble: bool,
+    /// How many conversations wait with a question.
+    pub questions: u32,
+    /// How many wait for the user otherwise: with changes, an answer for the hub, a turn that was cut.
+    pub reviews: u32,
+    /// Whether a turn runs.
+    pub working: bool,
+    /// Whether no model is asked.
+    pub paused: bool,
+}
+
+impl Default for Standing {
+    fn default() -> Self {
+        Self {
+            hub_on: false,
+            hub: HubState::Off,
+            in_trouble: false,
+            questions: 0,
+            reviews: 0,
+            working: false,
+            paused: false,
+        }
+    }
+}
+
+/// The one word for it, the most pressing first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mood {
+    /// Something is wrong and does not mend by itself, or has not yet.
+    Trouble,
+    /// Somebody is waited for.
+    Waiting,
+    /// Something is being done.
+    Working,
+    /// Nothing is.
+    Idle,
+}
+
+impl Standing {
+    /// The one word.
+    #[must_use]
+    pub const fn mood(&self) -> Mood {
+        match self {
+            Self { in_trouble: true, .. }
+            | Self { hub: HubState::Refused | HubState::Waiting, .. } => Mood::Trouble,
+            Self { questions: 1.., .. } | Self { reviews: 1.., .. } => Mood::Waiting,
+            Self { working: true, .. } => Mood::Working,
+            _ => Mood::Idle,
+        }
+    }
+}
+
+/// What is known, and what was told of it.
+#[derive(Debug, Default)]
+pub(crate) struct Overview {
+    rows: HashMap<ConversationId, Known>,
+    standing: Standing,
+    silent: bool,
+    names: bool,
+}
+
+/// What is known of a conversation in which something goes on; others are forgotten.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+struct Known {
+    question: Option<String>,
+    waiting: u32,
+    held: u32,
+    interrupted: bool,
+    working: bool,
+    failed: bool,
+}
+
+impl Known {
+    fn of(row: &Conversation, before: &Self) -> Self {
+        Self {
+            question: row.waiting_question.clone(),
+            // What waits may still grow while the turn runs.
+            waiting: if row.working { before.waiting } else { row.waiting_notes },
+            held: row.held,
+            interrupted: row.interrupted,
+            working: row.working,
+            // A turn that begins has not failed.
+            failed: before.failed && (before.working || !row.working),
+        }
+    }
+
+    const fn waits(&self) -> bool {
+        self.question.is_some() || self.waiting > 0 || self.held > 0
+    }
+
+    fn happened_since(&self, before: &Self, row: &Conversation) -> Option<Happened> {
+        if self.question.is_some() && self.question != before.question {
+            return Some(Happened::Asked);
+        }
+        if self.waiting > before.waiting {
+            return Some(Happened::ToReview);
+        }
+        if self.held > before.held {
+            return Some(Happened::Held);
+        }
+        if !before.working || self.working {
+            return None;
+        }
+        match (self.failed, row.from_hub) {
+            // It is tried again, and told by itself in the end.
+            (true, true) => None,
+            (true, false) => Some(Happened::Failed),
+            (false, true) => Some(Happened::Done),
+            (false, false) => None,
+        }
+    }
+}
+
+impl Overview {
+    /// Begins with what waits in a vault that was opened, and its link. None of it is news.
+    pub(crate) fn begin(&mut self, rows: &[Conversation], hub: HubState) {
+        self.standing.hub = hub;
+        self.rows.clear();
+        for row in rows {
+            self.rows.insert(row.id.clone(), Known::of(row, &Known::default()));
+        }
+    }
+
+    /// Takes over what the user chose.
+    pub(crate) fn heed(&mut self, settings: &Settings) {
+        self.silent = !settings.desktop.notifications;
+        // With rules for privacy a name may say too much already.
+        self.names = settings.private.never.is_empty() && settings.private.local.is_empty();
+        self.standing.hub_on = settings.hub.enabled;
+        self.standing.paused = settings.spending.paused;
+    }
+
+    /// Takes one event and says what the desktop is told of it.
+    pub(crate) fn step(&mut self, event: &AppEvent, looking: &Looking) -> Vec<Told> {
+        let told = match event {
+            AppEvent::ConversationChanged { conversation } => self.row(conversation, looking),
+            AppEvent::ConversationGone { conversation } => {
+                self.rows.remove(conversation);
+                vec![Told::Over(conversation.clone())]
+            }
+            AppEvent::ItemChanged { conversation, item: Item::Ended { status, .. } } => {
+                if let Some(known) = self.rows.get_mut(conversation) {
+                    known.failed = *status == TurnStatus::Failed;
+                }
+                Vec::new()
+            }
+            AppEvent::HubChanged { hub } => {
+                let before = std::mem::replace(&mut self.standing.hub, hub.state);
+                let newly = hub.state == HubState::Refused && before != HubState::Refused;
+                elsewhere(newly, Happened::HubRefused, looking)
+            }
+            AppEvent::Problem { .. } => elsewhere(true, Happened::WentWrong, looking),
+            AppEvent::SettingsChanged { settings } => {
+                self.heed(settings);
+                Vec::new()
+            }
+            AppEvent::VaultChanged { vault } => {
+                self.standing.in_trouble = vault.as_ref().is_some_and(|v| v.trouble.is_some());
+                Vec::new()
+            }
+            _ => Vec::new(),
+        };
+        let silent = self.silent;
+        told.into_iter().filter(|told| !silent || matches!(told, Told::Over(_))).collect()
+    }
+
+    /// How everything stands.
+    pub(crate) fn standing(&self) -> Standing {
+        let count = |wanted: fn(&Known) -> bool| {
+            u32::try_from(self.rows.values().filter(|known| wanted(known)).count())
+                .unwrap_or(u32::MAX)
+        };
+        Standing {
+            questions: count(|known| known.question.is_some()),
+            reviews: count(|known| {
+                known.question.is_none()
+                    && (known.waiting > 0 || known.held > 0 || known.interrupted)
+            }),
+            working: self.rows.values().any(|known| known.working),
+            // The environment may have switched it on.
+            hub_on: self.standing.hub_on || self.standing.hub != HubState::Off,
+            ..self.standing
+        }
+    }
+
+    fn row(&mut self, row: &Conversation, looking: &Looking) -> Vec<Told> {
+        let before = self.rows.remove(&row.id).unwrap_or_default();
+        let now = Known::of(row, &before);
+        let happened = now.happened_since(&before, row);
+        let over = (before.waits() && !now.waits()) || (!before.working && now.working);
+        if now != Known::default() {
+            self.rows.insert(row.id.clone(), now);
+        }
+        let in_sight = looking.focused && looking.at.as_ref() == Some(&row.id);
+        match happened {
+            Some(Happened::Done) if looking.focused => Vec::new(),
+            Some(_) if in_sight => Vec::new(),
+            Some(happened) => vec![Told::News(Notice {
+                happened,
+                conversation: Some(row.id.clone()),
+                name: self.names.then(|| masked(&row.title).into_owned()),
+            })],
+            None if over => vec![Told::Over(row.id.clone())],
+            None => Vec::new(),
+        }
+    }
+}
+
+/// What happened outside any conversation is told to whoever does not see the window.
+fn elsewhere(is_new: bool, happened: Happened, looking: &Looking) -> Vec<Told> {
+    if !is_new || looking.focused {
+        return Vec::new();
+    }
+    vec![Told::News(Notice { happened, conversation: None, name: None })]
+}
+
+#[cfg(test)]
+mod tests;

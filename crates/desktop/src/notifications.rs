@@ -1,0 +1,201 @@
+//! Notifications of the desktop, over org.freedesktop.Notifications (Desktop Notifications
+//! Specification 1.2): shown, replaced, taken back, and clicked.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use zbus::fdo::DBusProxy;
+use zbus::message::Type;
+use zbus::names::BusName;
+use zbus::zvariant::Value;
+use zbus::{Connection, MatchRule, Message, MessageStream};
+
+use crate::bus::{ANSWER, Bus, bounded};
+use crate::words::{Reads, harmless, line};
+
+const NAME: &str = "org.freedesktop.Notifications";
+const PATH: &str = "/org/freedesktop/Notifications";
+
+/// A service that did not answer is left alone for so long.
+const LEFT_ALONE: Duration = Duration::from_secs(60);
+/// The name by which the desktop knows the program, its icon included.
+const ENTRY: &str = "vaultmate";
+const LONGEST_SUMMARY: usize = 80;
+const LONGEST_BODY: usize = 200;
+/// The action that a click on the notification itself means.
+const CLICK: &str = "default";
+
+/// A notification to be shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Card {
+    /// What it is about: a later one of the same key takes its place.
+    pub key: String,
+    /// Its first line; cut when it is long.
+    pub summary: String,
+    /// What stands below; cut when it is long, never read as markup.
+    pub body: String,
+    /// What a button that opens it is called, where a server shows one.
+    pub open: String,
+}
+
+/// What shall become of notifications.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Order {
+    /// Show this one.
+    Show(Card),
+    /// Take back the one with the key.
+    Withdraw(String),
+}
+
+/// Carries out orders, in order, until their sender is gone; `clicked` is told the key of each
+/// notification that the user opens. Where there is no such service orders come to nothing.
+pub async fn carry_out(bus: Bus, mut orders: mpsc::Receiver<Order>, clicked: impl Fn(String)) {
+    let mut board = Board { bus, desk: None, shown: HashMap::new(), quiet_until: None };
+    loop {
+        tokio::select! {
+            order = orders.recv() => match order {
+                Some(order) => board.obey(order).await,
+                None => return,
+            },
+            signal = board.signal() => {
+                if let Some(key) = board.heed(&signal) {
+                    clicked(key);
+                }
+            }
+        }
+    }
+}
+
+/// What is shown, and the way to who shows it.
+struct Board {
+    bus: Bus,
+    desk: Option<Desk>,
+    shown: HashMap<String, u32>,
+    quiet_until: Option<Instant>,
+}
+
+struct Desk {
+    connection: Connection,
+    signals: MessageStream,
+    reads: Reads,
+}
+
+impl Board {
+    async fn obey(&mut self, order: Order) {
+        if self.quiet_until.is_some_and(|until| Instant::now() < until) {
+            return;
+        }
+        let done = match order {
+            Order::Show(card) => self.show(card).await,
+            Order::Withdraw(key) => self.withdraw(&key).await,
+        };
+        self.quiet_until = None;
+        if let Err(why) = done {
+            tracing::debug!(why, "a notification is not shown");
+            self.desk = None;
+            self.quiet_until = Some(Instant::now() + LEFT_ALONE);
+        }
+    }
+
+    async fn show(&mut self, card: Card) -> Result<(), String> {
+        if self.desk.is_none() {
+            self.desk = Desk::find(&self.bus).await?;
+        }
+        let Some(desk) = &self.desk else { return Ok(()) };
+        let replaces = self.shown.get(&card.key).copied().unwrap_or_default();
+        let id = desk.notify(&card, replaces).await?;
+        self.shown.insert(card.key, id);
+        Ok(())
+    }
+
+    async fn withdraw(&mut self, key: &str) -> Result<(), String> {
+        let (Some(id), Some(desk)) = (self.shown.remove(key), &self.desk) else { return Ok(()) };
+        desk.call("CloseNotification", &id).await.map(drop)
+    }
+
+    /// The next thing the service tells; waits for ever while there is none.
+    async fn signal(&mut self) -> Message {
+        loop {
+            let Some(desk) = &mut self.desk else { return std::future::pending().await };
+            match desk.signals.next().await {
+                Some(Ok(signal)) => return signal,
+                Some(Err(_)) => {}
+                None => self.desk = None,
+            }
+        }
+    }
+
+    /// The key of the notification that was opened, if the signal says so.
+    fn heed(&mut self, signal: &Message) -> Option<String> {
+        let header = signal.header();
+        let member = header.member()?.as_str();
+        let (id, what) = match member {
+            "ActionInvoked" => signal.body().deserialize::<(u32, String)>().ok()?,
+            "NotificationClosed" => {
+                let (id, _reason) = signal.body().deserialize::<(u32, u32)>().ok()?;
+                (id, String::new())
+            }
+            _ => return None,
+        };
+        let key = self.shown.iter().find(|(_, shown)| **shown == id)?.0.clone();
+        self.shown.remove(&key);
+        (member == "ActionInvoked" && what == CLICK).then_some(key)
+    }
+}
+
+impl Desk {
+    /// The service, or `None` where there is none; an error when it is there and does not answer.
+    async fn find(bus: &Bus) -> Result<Option<Self>, String> {
+        let Some(connection) = bus.connect().await else { return Ok(None) };
+        if !bounded(ANSWER, is_there(&connection)).await? {
+            return Ok(None);
+        }
+        let rule = MatchRule::builder().msg_type(Type::Signal).sender(NAME);
+        let signals = bounded(ANSWER, async {
+            let rule = rule?.path(PATH)?.interface(NAME)?.build();
+            MessageStream::for_match_rule(rule, &connection, None).await
+        });
+        let mut desk = Self { signals: signals.await?, connection, reads: Reads::Text };
+        let able = desk.call("GetCapabilities", &()).await?;
+        let able = able.body().deserialize::<Vec<String>>().map_err(|error| error.to_string())?;
+        if able.iter().any(|word| word == "body-markup") {
+            desk.reads = Reads::Markup;
+        }
+        Ok(Some(desk))
+    }
+
+    async fn notify(&self, card: &Card, replaces: u32) -> Result<u32, String> {
+        let summary = line(&card.summary, LONGEST_SUMMARY);
+        let body = harmless(&line(&card.body, LONGEST_BODY), self.reads);
+        let open = line(&card.open, LONGEST_SUMMARY);
+        let actions = [CLICK, open.as_str()];
+        let hints = HashMap::from([("desktop-entry", Value::from(ENTRY))]);
+        // As long as the server shows others.
+        let expires: i32 = -1;
+        let arguments =
+            ("Vaultmate", replaces, ENTRY, summary, body, actions.as_slice(), hints, expires);
+        let answer = self.call("Notify", &arguments).await?;
+        answer.body().deserialize().map_err(|error| error.to_string())
+    }
+
+    async fn call<A>(&self, method: &str, arguments: &A) -> Result<Message, String>
+    where
+        A: serde::Serialize + zbus::zvariant::DynamicType,
+    {
+        let called = self.connection.call_method(Some(NAME), PATH, Some(NAME), method, arguments);
+        bounded(ANSWER, called).await
+    }
+}
+
+/// Whether somebody shows notifications, or would be started to. Asking starts nobody.
+async fn is_there(connection: &Connection) -> zbus::Result<bool> {
+    let bus = DBusProxy::new(connection).await?;
+    let name = BusName::try_from(NAME)?;
+    if bus.name_has_owner(name).await? {
+        return Ok(true);
+    }
+    Ok(bus.list_activatable_names().await?.iter().any(|other| other.as_str() == NAME))
+}

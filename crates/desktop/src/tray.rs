@@ -1,0 +1,272 @@
+//! The program's item in the tray (StatusNotifierItem), for as long as somebody shows one.
+//!
+//! A tray is there when `org.kde.StatusNotifierWatcher` has an owner on the session's bus. That is
+//! asked first and watched afterwards; nobody is started by it.
+
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use ksni::TrayMethods as _;
+use ksni::menu::{CheckmarkItem, MenuItem, StandardItem};
+use tokio::sync::{mpsc, watch};
+use zbus::Connection;
+use zbus::fdo::{DBusProxy, NameOwnerChangedStream};
+use zbus::names::BusName;
+
+use crate::bus::{ANSWER, Bus, bounded};
+
+const WATCHER: &str = "org.kde.StatusNotifierWatcher";
+/// A bus that went, or was not there, is looked for again after so long.
+const AGAIN: Duration = Duration::from_secs(30);
+
+/// What the item shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Look<Command> {
+    /// Beside or above the item.
+    pub words: String,
+    /// How it is marked.
+    pub mark: Mark,
+    /// Its menu, from the top.
+    pub menu: Vec<Entry<Command>>,
+    /// What a click on the item itself means.
+    pub click: Command,
+}
+
+/// How the item is marked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// Not at all.
+    None,
+    /// Something is being done.
+    Working,
+    /// Somebody is waited for.
+    Waiting,
+    /// Something is wrong.
+    Trouble,
+}
+
+/// A line of the menu.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Entry<Command> {
+    /// Words that cannot be chosen.
+    Words(String),
+    /// Something to do.
+    Do(String, Command),
+    /// Something that is on or not.
+    Switch(String, bool, Command),
+    /// A line between others.
+    Rule,
+}
+
+/// An item in the tray that is kept there.
+#[derive(Debug)]
+pub struct Tray<Command> {
+    /// What it shows; `None` while it shall not stand there.
+    pub look: watch::Receiver<Option<Look<Command>>>,
+    /// Whether it stands there: somebody shows trays and has taken the item.
+    pub there: watch::Sender<bool>,
+    /// What the user chose.
+    pub chosen: mpsc::UnboundedSender<Command>,
+}
+
+impl<Command: Clone + Send + Sync + 'static> Tray<Command> {
+    /// Keeps the item in the tray of the session for as long as one is there and a look is given,
+    /// until the look's sender is gone.
+    pub async fn keep(mut self) {
+        while self.look.wait_for(Option::is_some).await.is_ok() {
+            if let Some((connection, changes)) = listen().await {
+                self.stay(&connection, changes).await;
+            }
+            self.there.send_replace(false);
+            tokio::select! {
+                () = tokio::time::sleep(AGAIN) => {}
+                gone = self.look.wait_for(Option::is_none) => if gone.is_err() { return },
+            }
+        }
+    }
+
+    /// Until no look is given any more or the bus is gone.
+    async fn stay(&mut self, connection: &Connection, mut changes: NameOwnerChangedStream) {
+        let mut item: Option<Placed<Command>> = None;
+        loop {
+            // It ends by itself when the tray went, however soon that came back.
+            item = item.filter(|Placed(handle)| !handle.is_closed());
+            let Some(look) = self.look.borrow_and_update().clone() else { break };
+            if !is_there(connection).await {
+                item = None;
+            } else if let Some(item) = &item {
+                show(item, look).await;
+            } else {
+                item = self.put(look).await;
+            }
+            self.there.send_replace(item.is_some());
+            tokio::select! {
+                changed = self.look.changed() => if changed.is_err() { break },
+                changed = changes.next() => if changed.is_none() { break },
+            }
+        }
+        self.there.send_replace(false);
+    }
+
+    async fn put(&self, look: Look<Command>) -> Option<Placed<Command>> {
+        let item = Item { look, chosen: self.chosen.clone() };
+        // Hosts find it by its connection; a name of its own could be taken in a sandbox.
+        let placed = tokio::time::timeout(ANSWER, item.disable_dbus_name(true).spawn()).await;
+        match placed {
+            Ok(Ok(handle)) => Some(Placed(handle)),
+            Ok(Err(error)) => {
+                tracing::debug!(%error, "no place in the tray");
+                None
+            }
+            Err(_) => {
+                tracing::debug!("the tray does not answer");
+                None
+            }
+        }
+    }
+}
+
+/// The item where it stands; dropping it takes it away.
+struct Placed<Command: Clone + Send + Sync + 'static>(ksni::Handle<Item<Command>>);
+
+impl<Command: Clone + Send + Sync + 'static> Drop for Placed<Command> {
+    fn drop(&mut self) {
+        // It goes by itself; nobody waits for it.
+        drop(self.0.shutdown());
+    }
+}
+
+async fn show<Command: Clone + Send + Sync + 'static>(
+    Placed(item): &Placed<Command>,
+    look: Look<Command>,
+) {
+    let shown = item.update(|item| item.look = look);
+    if tokio::time::timeout(ANSWER, shown).await.is_err() {
+        tracing::debug!("the tray does not answer");
+    }
+}
+
+async fn listen() -> Option<(Connection, NameOwnerChangedStream)> {
+    let connection = Bus::session().connect().await?;
+    let changes = bounded(ANSWER, async {
+        let bus = DBusProxy::new(&connection).await?;
+        bus.receive_name_owner_changed_with_args(&[(0, WATCHER)]).await
+    });
+    Some((connection.clone(), changes.await.ok()?))
+}
+
+async fn is_there(connection: &Connection) -> bool {
+    let owned = bounded(ANSWER, async {
+        let name = BusName::try_from(WATCHER)?;
+        Ok(DBusProxy::new(connection).await?.name_has_owner(name).await?)
+    });
+    owned.await.unwrap_or(false)
+}
+
+/// The item as the tray asks for it.
+struct Item<Command> {
+    look: Look<Command>,
+    chosen: mpsc::UnboundedSender<Command>,
+}
+
+impl<Command: Clone + Send + Sync + 'static> Item<Command> {
+    fn choose(&self, command: Command) {
+        // Nobody wants to know once the program ends.
+        let _ = self.chosen.send(command);
+    }
+}
+
+impl<Command: Clone + Send + Sync + 'static> ksni::Tray for Item<Command> {
+    fn id(&self) -> String {
+        "vaultmate".to_owned()
+    }
+
+    fn title(&self) -> String {
+        "Vaultmate".to_owned()
+    }
+
+    fn status(&self) -> ksni::Status {
+        match self.look.mark {
+            Mark::None | Mark::Working => ksni::Status::Active,
+            Mark::Waiting | Mark::Trouble => ksni::Status::NeedsAttention,
+        }
+    }
+
+    fn icon_pixmap(&self) -> Vec<ksni::Icon> {
+        vec![icon(self.look.mark)]
+    }
+
+    fn attention_icon_pixmap(&self) -> Vec<ksni::Icon> {
+        vec![icon(self.look.mark)]
+    }
+
+    fn tool_tip(&self) -> ksni::ToolTip {
+        ksni::ToolTip { title: self.look.words.clone(), ..ksni::ToolTip::default() }
+    }
+
+    fn activate(&mut self, _x: i32, _y: i32) {
+        self.choose(self.look.click.clone());
+    }
+
+    fn menu(&self) -> Vec<MenuItem<Self>> {
+        self.look.menu.iter().cloned().map(line).collect()
+    }
+
+    /// Whoever keeps it sees the same and decides.
+    fn watcher_offline(&self, _reason: ksni::OfflineReason) -> bool {
+        false
+    }
+}
+
+fn line<Command: Clone + Send + Sync + 'static>(entry: Entry<Command>) -> MenuItem<Item<Command>> {
+    match entry {
+        Entry::Words(label) => {
+            StandardItem { label, enabled: false, ..StandardItem::default() }.into()
+        }
+        Entry::Do(label, command) => StandardItem {
+            label,
+            activate: Box::new(move |item: &mut Item<Command>| item.choose(command.clone())),
+            ..StandardItem::default()
+        }
+        .into(),
+        Entry::Switch(label, checked, command) => CheckmarkItem {
+            label,
+            checked,
+            activate: Box::new(move |item: &mut Item<Command>| item.choose(command.clone())),
+            ..CheckmarkItem::default()
+        }
+        .into(),
+        Entry::Rule => MenuItem::Separator,
+    }
+}
+
+/// A page with lines, and the mark in its corner: drawn, so that no theme has to have it.
+fn icon(mark: Mark) -> ksni::Icon {
+    const SIDE: i32 = 22;
+    let corner = match mark {
+        Mark::None => None,
+        Mark::Working => Some([255, 0x4a, 0x90, 0xd9]),
+        Mark::Waiting => Some([255, 0xe5, 0xa5, 0x0a]),
+        Mark::Trouble => Some([255, 0xd9, 0x3a, 0x3a]),
+    };
+    let data = (0..SIDE * SIDE).flat_map(|at| pixel(at % SIDE, at / SIDE, corner));
+    ksni::Icon { width: SIDE, height: SIDE, data: data.collect() }
+}
+
+/// Alpha, red, green, blue.
+fn pixel(x: i32, y: i32, corner: Option<[u8; 4]>) -> [u8; 4] {
+    const PAPER: [u8; 4] = [255, 0xf2, 0xf2, 0xf2];
+    const INK: [u8; 4] = [255, 0x50, 0x50, 0x58];
+    let (from_x, from_y) = (x - 16, y - 16);
+    if let Some(colour) = corner.filter(|_| from_x * from_x + from_y * from_y <= 25) {
+        return colour;
+    }
+    let on_page = (4..18).contains(&x) && (2..20).contains(&y);
+    let on_edge = on_page && (x == 4 || x == 17 || y == 2 || y == 19);
+    let on_line = (7..15).contains(&x) && matches!(y, 7 | 11 | 15);
+    match (on_page, on_edge || on_line) {
+        (true, true) => INK,
+        (true, false) => PAPER,
+        _ => [0; 4],
+    }
+}

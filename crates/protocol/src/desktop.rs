@@ -1,0 +1,53 @@
+//! What the window and the desktop around it know of each other.
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+/// What closing the window does while the hub is on and there is a tray.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum OnClose {
+    /// The user is asked, once: the answer is one of the others.
+    #[default]
+    Ask,
+    /// The program goes on in the tray.
+    Tray,
+    /// The program ends.
+    Quit,
+}
+
+/// How the program behaves on the desktop.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase", default)]
+pub struct DesktopSettings {
+    /// Whether the desktop is told what waits or ended while nobody looks.
+    pub notifications: bool,
+    /// What closing the window does.
+    pub on_close: OnClose,
+}
+
+impl Default for DesktopSettings {
+    fn default() -> Self {
+        Self { notifications: true, on_close: OnClose::Ask }
+    }
+}
+
+/// How the desktop stands, as it was found a moment ago.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct DesktopState {
+    /// Whether the program stands in a tray that somebody shows.
+    pub in_tray: bool,
+    /// What happens when the user logs in.
+    pub at_login: AtLogin,
+}
+
+/// What happens when the user logs in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum AtLogin {
+    /// The program is started.
+    Starts,
+    /// It is not.
+    StaysOff,
+}

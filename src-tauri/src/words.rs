@@ -1,0 +1,64 @@
+//! Words outside the window, from the window's own catalogue, in the user's language.
+
+use serde_json::{Map, Value};
+
+const ENGLISH: &str = include_str!("../../ui/messages/en.json");
+const GERMAN: &str = include_str!("../../ui/messages/de.json");
+
+/// The catalogue of one language.
+#[derive(Debug, Clone)]
+pub(crate) struct Words(Map<String, Value>);
+
+impl Words {
+    /// In the language that the environment asks for, as gettext reads it; English where it asks for
+    /// none that there is.
+    pub(crate) fn of_the_user() -> Self {
+        Self::asked_for(|name| std::env::var(name).ok())
+    }
+
+    fn asked_for(variable: impl Fn(&str) -> Option<String>) -> Self {
+        let set = |name: &&str| variable(name).filter(|value| !value.is_empty());
+        let first = ["LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"].iter().find_map(set);
+        let is_german = first.is_some_and(|language| language.starts_with("de"));
+        let catalogue = if is_german { GERMAN } else { ENGLISH };
+        Self(serde_json::from_str(catalogue).unwrap_or_default())
+    }
+
+    /// The words under a key; the key itself where there are none.
+    pub(crate) fn say(&self, key: &str) -> String {
+        self.0.get(key).and_then(Value::as_str).unwrap_or(key).to_owned()
+    }
+
+    /// The same with a number in it.
+    pub(crate) fn count(&self, key: &str, count: u32) -> String {
+        self.say(key).replace("{count}", &count.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(set: &[(&str, &str)]) -> Words {
+        let find = |name: &str| set.iter().find(|(other, _)| *other == name);
+        Words::asked_for(|name| find(name).map(|(_, value)| (*value).to_owned()))
+    }
+
+    #[test]
+    fn the_language_is_the_one_that_is_asked_for_first() {
+        for (set, open) in [
+            (&[("LANG", "de_DE.UTF-8")][..], "Öffnen"),
+            (&[("LANG", "de_DE.UTF-8"), ("LC_ALL", "C.UTF-8")][..], "Open"),
+            (&[("LANG", "en_GB.UTF-8"), ("LANGUAGE", "de:en")][..], "Öffnen"),
+            (&[("LANG", "fr_FR.UTF-8"), ("LC_ALL", "")][..], "Open"),
+            (&[][..], "Open"),
+        ] {
+            assert_eq!(of(set).say("desk_open"), open, "{set:?}");
+        }
+    }
+
+    #[test]
+    fn a_number_stands_where_the_words_have_a_place_for_it() {
+        assert_eq!(of(&[]).count("tray_questions", 3), "Questions: 3");
+    }
+}

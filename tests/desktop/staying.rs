@@ -1,0 +1,111 @@
+//! The program on a desktop of its own: notifications, a tray, a second start.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use testkit::{
+    DesktopApp, DesktopHome, NoticeBoard, PrivateBus, Reply, ScriptedModel, TempVault, TestHub,
+    TrayHost,
+};
+
+use super::one_at_a_time;
+
+const QUESTION: &str = "Which list, says the diary of KRYPTON?";
+const KEY: &str = "sk-CANARY-7f3a9c0d";
+
+/// Resolves when the window is seen, or is not.
+async fn is_seen(app: &DesktopApp, seen: bool) {
+    let wanted = if seen { "visible" } else { "hidden" };
+    let script = format!("return document.visibilityState === '{wanted}'");
+    app.window.wait_until(&format!("the window to be {wanted}"), &script).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_is_told_to_the_desktop_without_its_words_and_a_click_leads_to_it() {
+    let _turn = one_at_a_time().await;
+    let bus = PrivateBus::start();
+    let board = NoticeBoard::on(bus.address()).await;
+    let vault = TempVault::from_fixture("sample");
+    let asks = json!({ "message": QUESTION, "is_question": true });
+    let model = ScriptedModel::start(vec![Reply::calls(vec![("send_message", asks)])]).await;
+    let home = DesktopHome::fresh().with_vault(&vault).with_model(&model).with_bus(&bus);
+    let app = home.start().await;
+    let words = format!("Put <b>turmeric</b> somewhere, {KEY}");
+    app.window.type_into("[data-testid=composer]", &words).await;
+    app.window.click("[data-testid=send]").await;
+    app.window
+        .execute("document.querySelector('[aria-label=\"Settings\"]')?.click()", &json!([]))
+        .await;
+
+    let shown = board.shows("the question", |shown| shown.summary.contains("question")).await;
+    let all = format!("{:?}", board.shown());
+    assert!(!all.contains("KRYPTON") && !all.contains("CANARY"), "{all}");
+    assert!(!shown.body.contains('<'), "{}", shown.body);
+    assert_eq!(shown.actions.first().map(String::as_str), Some("default"));
+    board.click(shown.id).await;
+    app.window.find_text("[data-testid=question-card]", "KRYPTON").await;
+    app.window.type_into("[data-testid=composer]", "not now").await;
+    app.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn with_the_hub_on_the_program_stands_in_the_tray_and_never_hides_where_there_is_none() {
+    let _turn = one_at_a_time().await;
+    let (bus, hub) = (PrivateBus::start(), TestHub::start().await);
+    let vault = TempVault::from_fixture("sample");
+    let home = DesktopHome::fresh().with_vault(&vault).with_hub(&hub.url()).with_bus(&bus);
+    let app = home.start().await;
+    app.opened().await;
+    hub.registered().await;
+    let answer = "return window.__TAURI_INTERNALS__.invoke('answer_closing', { answer: 'tray' })";
+    // Nobody shows a tray yet.
+    app.window.execute(answer, &json!([])).await;
+    is_seen(&app, true).await;
+
+    let tray = TrayHost::on(bus.address()).await;
+    tray.takes_an_item().await;
+    tray.menu_with("Connected").await;
+    tray.menu_with("Questions: 0").await;
+    assert_eq!(tray.status().await, "Active");
+    let in_tray = "return window.__TAURI_INTERNALS__.invoke('desktop_state').then(s => s.inTray)";
+    app.window.wait_until("the program to stand in the tray", in_tray).await;
+    app.window.execute(answer, &json!([])).await;
+    is_seen(&app, false).await;
+    tray.choose("Show").await;
+    is_seen(&app, true).await;
+    app.window.execute(answer, &json!([])).await;
+    is_seen(&app, false).await;
+    // The tray goes: what could not be shown again comes back by itself.
+    drop(tray);
+    is_seen(&app, true).await;
+
+    let tray = TrayHost::on(bus.address()).await;
+    tray.takes_an_item().await;
+    tray.choose("Quit").await;
+    app.ended().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_start_brings_the_first_window_to_the_front_and_ends() {
+    let _turn = one_at_a_time().await;
+    let (bus, hub) = (PrivateBus::start(), TestHub::start().await);
+    let tray = TrayHost::on(bus.address()).await;
+    let vault = TempVault::from_fixture("sample");
+    let home = DesktopHome::fresh().with_vault(&vault).with_hub(&hub.url()).with_bus(&bus);
+    let app = home.start().await;
+    app.opened().await;
+    tray.takes_an_item().await;
+    let hide = "return window.__TAURI_INTERNALS__.invoke('answer_closing', { answer: 'tray' })";
+    let in_tray = "return window.__TAURI_INTERNALS__.invoke('desktop_state').then(s => s.inTray)";
+    app.window.wait_until("the program to stand in the tray", in_tray).await;
+    app.window.execute(hide, &json!([])).await;
+    is_seen(&app, false).await;
+
+    let began = Instant::now();
+    let second = home.start_again().await;
+    assert!(second.success(), "{second:?}");
+    assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
+    is_seen(&app, true).await;
+    app.quit().await;
+}
