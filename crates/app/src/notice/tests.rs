@@ -1,3 +1,5 @@
+//! What the desktop is told, event by event.
+
 use protocol::settings::HubSettings;
 use protocol::{ConversationState, HubStatus, Timestamp, UserError};
 use uuid::Uuid;
