@@ -4,6 +4,7 @@ mod arguments;
 mod bindings;
 mod closing;
 mod commands;
+mod portal;
 mod presence;
 mod telling;
 mod words;
@@ -44,6 +45,7 @@ fn start() -> Result<(), String> {
     if is_open_already(&data, &arguments) {
         return Ok(());
     }
+    portal::never_wait_for_it()?;
     let mut log = Some(app::start_log(&data));
     let built = builder(tauri::Builder::default(), data, arguments)
         .build(tauri::generate_context!())

@@ -1,4 +1,5 @@
-//! The program on a desktop of its own: notifications, a tray, a second start.
+//! The program on a desktop of its own: notifications, a tray, a second start, and services that
+//! never answer.
 
 use std::time::{Duration, Instant};
 
@@ -108,4 +109,28 @@ async fn a_second_start_brings_the_first_window_to_the_front_and_ends() {
     assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
     is_seen(&app, true).await;
     app.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn services_that_are_started_and_never_come_do_not_hold_up_the_start() {
+    let _turn = one_at_a_time().await;
+    let vault = TempVault::from_fixture("sample");
+    let bus = PrivateBus::with_silent(&[
+        "org.freedesktop.portal.Desktop",
+        "org.freedesktop.portal.Documents",
+        "org.freedesktop.Notifications",
+        "org.freedesktop.secrets",
+        "org.kde.StatusNotifierWatcher",
+    ]);
+    let mut took = Vec::new();
+    for home in [DesktopHome::fresh(), DesktopHome::fresh().with_bus(&bus)] {
+        let home = home.with_vault(&vault);
+        let began = Instant::now();
+        let app = home.start().await;
+        app.opened().await;
+        took.push(began.elapsed());
+        app.quit().await;
+    }
+    println!("without a bus {:?}, with services that never come {:?}", took[0], took[1]);
+    assert!(took[1] < took[0] + Duration::from_secs(10), "{took:?}");
 }

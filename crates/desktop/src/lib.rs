@@ -4,6 +4,7 @@
 mod bus;
 mod login;
 mod notifications;
+mod portal;
 mod sleep;
 mod tray;
 mod words;
@@ -11,5 +12,6 @@ mod words;
 pub use bus::Bus;
 pub use login::Login;
 pub use notifications::{Card, Order, carry_out};
+pub use portal::Portal;
 pub use sleep::Wakings;
 pub use tray::{Entry, Look, Mark, Tray};
