@@ -24,6 +24,7 @@ mod fresh;
 mod gist;
 mod history;
 mod hub_frames;
+mod hub_name;
 mod hub_profile;
 mod hunks;
 mod imperfect;

@@ -314,6 +314,12 @@ impl App {
         let before = around.config.get();
         let extra_roots = self.admitted(&settings.extra_roots, &before.extra_roots).await?;
         let settings = Settings { extra_roots, ..settings };
+        if before.hub != settings.hub
+            && link.is_some()
+            && let Some(open) = self.inner.open.read().await.as_ref()
+        {
+            open.claim_hub_name(&around.data, &settings.hub.name).await?;
+        }
         let (config, new) = (around.config.clone(), settings.clone());
         aside(move || config.save(new)).await??;
         self.problems().settings = None;

@@ -109,6 +109,12 @@ pub(crate) fn of_folder(data: &DataDir, folder: &Path) -> Option<PathBuf> {
         .map(|record| record.dir)
 }
 
+/// The data folders of the other vaults that are known, each with where it was last seen.
+pub(crate) fn others(data: &DataDir, home: &Path) -> Vec<(PathBuf, PathBuf)> {
+    let all = records(&data.vaults()).into_iter().filter(|record| record.dir != home);
+    all.map(|record| (record.dir, record.folder)).collect()
+}
+
 /// What is known of all vaults; a folder without a record is from before there were any.
 fn records(vaults: &Path) -> Vec<Record> {
     let dirs = fs::read_dir(vaults).into_iter().flatten().flatten();

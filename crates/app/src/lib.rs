@@ -21,6 +21,7 @@ mod gist;
 mod held;
 mod history;
 mod home;
+mod hub_name;
 mod hub_places;
 mod inbox;
 mod indexing;

@@ -41,7 +41,7 @@ use crate::recent::Recent;
 use crate::shown::Shown;
 use crate::trouble::{not_opened, sentence, user_error};
 use crate::watching::Noticed;
-use crate::{config, door, history, inbox, link, outbox, recover};
+use crate::{config, door, history, hub_name, inbox, link, outbox, recover};
 
 /// How long closing waits for tasks to come home.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -94,6 +94,8 @@ pub(crate) struct OpenVault {
     /// What was noticed of the folder.
     pub(crate) noticed: Noticed,
     hub_status: Mutex<HubStatus>,
+    /// Where its data is.
+    home: PathBuf,
     pub(crate) sample: bool,
     tasks: TaskTracker,
     cancel: CancellationToken,
@@ -129,15 +131,16 @@ impl OpenVault {
         let store = Store::open(&dir.join("vaultmate.db")).await.map_err(user_error)?;
         let mut problems = recover::recover(&vault, &store, around.config.get().resume).await?;
         let link = match around.purpose {
-            Purpose::Stay => link::config(&around.config.get().hub),
+            Purpose::Stay => link_of(&vault, &dir, around).await,
             Purpose::Ask | Purpose::AskAndWrite => Ok(None),
         };
         let link = link.unwrap_or_else(|problem| {
-            problems.push(UserError::other(sentence(&problem.to_string())));
+            problems.push(problem);
             None
         });
         around.desk.clear();
-        let (open, ears) = Self::assemble(vault, indexing, recent, store, lock, link, around)?;
+        let home = (dir.clone(), lock);
+        let (open, ears) = Self::assemble(vault, indexing, recent, store, home, link, around)?;
         if around.purpose == Purpose::Stay {
             // Before anybody listens to the hub: what comes in now must not be begun twice.
             problems.extend(open.go_on().await.err());
@@ -159,7 +162,7 @@ impl OpenVault {
         indexing: Indexing,
         recent: Recent,
         store: Store,
-        lock: Arc<VaultLock>,
+        (home, lock): (PathBuf, Arc<VaultLock>),
         link: Option<LinkConfig>,
         around: &Surroundings,
     ) -> Result<(Arc<Self>, Ears), UserError> {
@@ -218,6 +221,7 @@ impl OpenVault {
             recent,
             noticed: Noticed::default(),
             hub_status: Mutex::new(HubStatus::off()),
+            home,
             tasks,
             cancel,
             _lock: lock,
@@ -306,6 +310,15 @@ impl OpenVault {
         }
     }
 
+    /// Makes a hub name this vault's, or says whose it is. The sample takes none.
+    pub(crate) async fn claim_hub_name(&self, data: &DataDir, name: &str) -> Result<(), UserError> {
+        if self.sample {
+            return Ok(());
+        }
+        let (data, home, name) = (data.clone(), self.home.clone(), name.to_owned());
+        aside(move || hub_name::claim(&data, &home, &name)).await?
+    }
+
     /// How the link stands.
     pub(crate) fn hub_status(&self) -> HubStatus {
         self.hub_status.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -372,6 +385,32 @@ async fn entered(
             Ok(entered) => return Ok(entered),
         }
     }
+}
+
+/// What to dial for a vault, under a name that is its alone. The settings then hold that name. The
+/// sample takes none away from the user's own notes.
+async fn link_of(
+    vault: &Vault,
+    home: &Path,
+    around: &Surroundings,
+) -> Result<Option<LinkConfig>, UserError> {
+    let told = |problem: hub::ConfigProblem| UserError::other(sentence(&problem.to_string()));
+    let mut settings = around.config.get();
+    let link = link::config(&settings.hub).map_err(told)?;
+    if link.is_none() || vault.folder() == around.data.sample() {
+        return Ok(link);
+    }
+    let (data, home, wanted) = (around.data.clone(), home.to_owned(), settings.hub.name.clone());
+    let name = aside(move || hub_name::settled(&data, &home, &wanted)).await??;
+    if name == settings.hub.name {
+        return Ok(link);
+    }
+    settings.hub.name = name;
+    let (config, new) = (around.config.clone(), settings.clone());
+    aside(move || config.save(new)).await??;
+    let link = link::config(&settings.hub).map_err(told);
+    around.feed.tell(AppEvent::SettingsChanged { settings });
+    link
 }
 
 /// Opens the folder and takes its lock; the path is that of its data.

@@ -1,0 +1,79 @@
+//! A hub name belongs to one vault: what a hub sends to a name must never land in other notes.
+#![expect(clippy::disallowed_methods, reason = "these are files of the data directory, not notes")]
+
+use std::fs;
+use std::path::Path;
+
+use protocol::UserError;
+
+use crate::data_dir::{DataDir, write_private};
+use crate::home;
+
+/// The name that a vault has at the hub, in its data folder.
+const FILE: &str = "hub-name";
+
+/// The name of the vault whose data is in `home`; none until it was linked once.
+pub(crate) fn of(home: &Path) -> Option<String> {
+    fs::read_to_string(home.join(FILE)).ok().filter(|name| !name.is_empty())
+}
+
+/// Gives the vault whose data is in `home` this name from now on, unless another vault that is still
+/// there has it.
+pub(crate) fn claim(data: &DataDir, home: &Path, name: &str) -> Result<(), UserError> {
+    if of(home).as_deref() == Some(name) {
+        return Ok(());
+    }
+    let mut others = home::others(data, home).into_iter();
+    let owner = others.find(|(dir, folder)| folder.is_dir() && of(dir).as_deref() == Some(name));
+    if let Some((_, folder)) = owner {
+        return Err(UserError::other(format!(
+            "To the hub “{name}” is the vault {}: give this one another name in Settings.",
+            folder.display()
+        )));
+    }
+    write_private(&home.join(FILE), name.as_bytes())
+}
+
+/// The name under which the vault whose data is in `home` is linked: the one of the settings if no
+/// other vault has it, else its own from before.
+pub(crate) fn settled(data: &DataDir, home: &Path, wanted: &str) -> Result<String, UserError> {
+    match (claim(data, home, wanted), of(home)) {
+        (Ok(()), _) => Ok(wanted.to_owned()),
+        (Err(_), Some(own)) => Ok(own),
+        (Err(refused), None) => Err(refused),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use vault::Vault;
+
+    use super::*;
+    use crate::home::Home;
+
+    #[test]
+    fn a_name_is_one_vaults_until_that_has_another_or_is_gone() {
+        let all = tempfile::tempdir().expect("a folder");
+        let data = DataDir::at(all.path().join("data")).expect("a data directory");
+        let home = |name: &str| {
+            fs::create_dir_all(all.path().join(name)).expect("a vault");
+            let vault = Vault::open(&all.path().join(name)).expect("a vault");
+            Home::of(&vault, &data).expect("a home").dir
+        };
+        let (diary, work) = (home("Diary"), home("Work"));
+        assert_eq!(of(&diary), None);
+        claim(&data, &diary, "Notes").expect("free");
+        claim(&data, &diary, "Notes").expect("its own");
+        let refused = claim(&data, &work, "Notes").expect_err("taken").message;
+        assert!(refused.contains("Diary") && refused.contains("“Notes”"), "{refused}");
+        assert_eq!(of(&work), None);
+        assert!(settled(&data, &work, "Notes").is_err(), "it has none of its own");
+        claim(&data, &work, "Work").expect("free");
+        assert_eq!(settled(&data, &work, "Notes").expect("its own"), "Work");
+        claim(&data, &diary, "Diary").expect("free");
+        claim(&data, &work, "Notes").expect("given up");
+        fs::remove_dir_all(all.path().join("Work")).expect("removed");
+        claim(&data, &diary, "Notes").expect("its vault is gone");
+        assert_eq!(of(&diary).as_deref(), Some("Notes"));
+    }
+}
