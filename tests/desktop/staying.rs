@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use testkit::{
-    DesktopApp, DesktopHome, NoticeBoard, PrivateBus, Reply, ScriptedModel, TempVault, TestHub,
-    TrayHost,
+    DesktopApp, DesktopHome, Gate, Key, NoticeBoard, PrivateBus, Reply, ScriptedModel, TempVault,
+    TestHub, TrayHost,
 };
 
 use super::one_at_a_time;
@@ -28,15 +28,19 @@ async fn a_question_is_told_to_the_desktop_without_its_words_and_a_click_leads_t
     let board = NoticeBoard::on(bus.address()).await;
     let vault = TempVault::from_fixture("sample");
     let asks = json!({ "message": QUESTION, "is_question": true });
-    let model = ScriptedModel::start(vec![Reply::calls(vec![("send_message", asks)])]).await;
+    let gate = Gate::closed();
+    let question = Reply::calls(vec![("send_message", asks)]).gated(&gate);
+    let model = ScriptedModel::start(vec![question]).await;
     let home = DesktopHome::fresh().with_vault(&vault).with_model(&model).with_bus(&bus);
     let app = home.start().await;
     let words = format!("Put <b>turmeric</b> somewhere, {KEY}");
     app.window.type_into("[data-testid=composer]", &words).await;
     app.window.click("[data-testid=send]").await;
-    app.window
-        .execute("document.querySelector('[aria-label=\"Settings\"]')?.click()", &json!([]))
-        .await;
+    model.request(1).await;
+    // What stands before the user is not told: they look at something else.
+    app.window.press(&[Key::Control, Key::Char(',')]).await;
+    app.window.find("[data-testid=settings]").await;
+    gate.open();
 
     let shown = board.shows("the question", |shown| shown.summary.contains("question")).await;
     let all = format!("{:?}", board.shown());
