@@ -251,7 +251,7 @@ export class Session {
     if (!review || !verdicts?.count) return;
     await this.#ask(async () => {
       await this.#host.decideReview({ review: review.id, notes: verdicts.told() });
-      this.backToChat();
+      if (this.place.name === 'review') this.backToChat();
     });
   }
 
