@@ -90,6 +90,7 @@ impl ReadFile {
             vault,
             archive: Arc::new(Bare),
             desk: Arc::new(Bare),
+            questions: Arc::new(Bare),
         };
         let context = ToolContext {
             conversation: ConversationId::from("conversation"),
@@ -139,5 +140,17 @@ impl Desk for Bare {
 
     fn now(&self) -> jiff::Zoned {
         jiff::Zoned::now()
+    }
+}
+
+#[async_trait::async_trait]
+impl tools::questions::Questions for Bare {
+    async fn settle(
+        &self,
+        _: &TurnId,
+        _: &protocol::QuestionId,
+        _: tools::questions::Verdict,
+    ) -> Result<(), tools::questions::Unsettled> {
+        Err(tools::questions::Unsettled("No question waits.".to_owned()))
     }
 }

@@ -93,16 +93,13 @@ impl Line {
     /// What the link still answers until it is gone.
     pub(crate) async fn rest(&mut self) -> Vec<Answered> {
         let mut answers = Vec::new();
-        loop {
-            let next = tokio::time::timeout(PATIENCE, self.0.next()).await;
-            match next.expect("the link ends") {
-                Some(Ok(Message::Text(text))) => {
-                    answers.push(answered(&serde_json::from_str(&text).expect("JSON")));
-                }
-                Some(Ok(_)) => {}
-                Some(Err(_)) | None => return answers,
+        let ended = async {
+            while let Some(frame) = self.heard.recv().await {
+                answers.push(answered(&frame));
             }
-        }
+        };
+        tokio::time::timeout(PATIENCE, ended).await.expect("the link ends");
+        answers
     }
 
     async fn send(&mut self, frame: &Value) {

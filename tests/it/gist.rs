@@ -10,9 +10,9 @@ use testkit::{Gate, Reply, ScriptedModel};
 use crate::bare_hub::BareHub;
 use crate::stage::{Home, Running, asking, keyed, linked};
 
-/// The clocks of these stories: what is calm for 2 s counts after 20 ms.
+/// The clocks of these stories: what is calm for 2 s counts after 100 ms.
 fn hurried() -> Pace {
-    Pace::divided_by(100)
+    Pace::divided_by(20)
 }
 
 /// A model that answers every turn, and tells what conversations are about.
@@ -163,7 +163,7 @@ async fn no_model_is_asked_for_the_hub_when_it_is_switched_off_paused_or_too_dea
         let running = open(&home, settings).await;
         // Ringing the bell leaves nothing that could be under way.
         running.app.end_conversation(&chat).await.expect("ended");
-        tokio::time::timeout(hurried().of(std::time::Duration::from_secs(60)), model.aside(1))
+        tokio::time::timeout(hurried().of(std::time::Duration::from_secs(20)), model.aside(1))
             .await
             .expect_err("nobody is asked");
         running.quit().await;

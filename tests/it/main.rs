@@ -26,6 +26,7 @@ mod history;
 mod hub_frames;
 mod hub_name;
 mod hub_profile;
+mod hub_question;
 mod hunks;
 mod imperfect;
 mod inbox;

@@ -1,12 +1,14 @@
-//! What lies around tools that need nothing but notes: no conversation has ended, no note is open.
+//! What lies around tools that need nothing but notes: no conversation has ended, no note is open,
+//! no question waits.
 
 use ::tools::archive::{Archive, ArchiveError, Ended, Heard};
 use ::tools::desk::{ActiveNote, Desk};
+use ::tools::questions::{Questions, Unsettled, Verdict};
 use async_trait::async_trait;
 use jiff::Zoned;
-use protocol::ConversationId;
+use protocol::{ConversationId, QuestionId, TurnId};
 
-/// An empty desk and an empty archive.
+/// An empty desk, an empty archive and nothing to answer.
 pub(crate) struct Nothing;
 
 impl Desk for Nothing {
@@ -35,5 +37,12 @@ impl Archive for Nothing {
 
     async fn whole(&self, _: &ConversationId) -> Result<Option<Heard>, ArchiveError> {
         Ok(None)
+    }
+}
+
+#[async_trait]
+impl Questions for Nothing {
+    async fn settle(&self, _: &TurnId, _: &QuestionId, _: Verdict) -> Result<(), Unsettled> {
+        Err(Unsettled("No question waits.".to_owned()))
     }
 }

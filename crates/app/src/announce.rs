@@ -32,6 +32,8 @@ pub(crate) enum News {
     Planned(ConversationId),
     /// The user has decided about waiting changes.
     Decided(ConversationId),
+    /// A question that waited was answered in the middle of a turn.
+    Resolved(Question),
     /// The user has decided what the hub is told.
     Held(ConversationId),
     /// Sets were applied, or stand differently now.
@@ -68,6 +70,7 @@ impl Announcer {
                 News::Row(conversation) => self.moved(conversation).await,
                 News::Planned(conversation) => self.planned(&conversation).await,
                 News::Decided(conversation) => self.decided(&conversation).await,
+                News::Resolved(question) => self.resolved(&question).await,
                 News::Held(conversation) => self.held(&conversation).await,
                 News::Applied(sets) => applied::tell(&self.store, &self.feed, sets).await,
                 News::CaughtUp(asked) => {
@@ -181,6 +184,11 @@ impl Announcer {
         let conversation = conversation.clone();
         self.feed.tell(AppEvent::QuestionChanged { conversation, question });
         Ok(())
+    }
+
+    async fn resolved(&self, question: &Question) -> Result<(), UserError> {
+        self.settled(&question.conversation, question).await?;
+        self.row(&question.conversation).await
     }
 
     async fn planned(&self, conversation: &ConversationId) -> Result<(), UserError> {
@@ -312,7 +320,7 @@ fn user_item(message: &Message, turn: &OpenTurn, queued: bool) -> Item {
 }
 
 fn is_talk(tool: &str) -> bool {
-    matches!(tool, "send_message" | "end_conversation")
+    matches!(tool, "send_message" | "end_conversation" | "resolve_question")
 }
 
 fn tool_item(

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use protocol::{ContentHash, ConversationId, NotePath, Part, Question, QuestionId, UserError};
-use store::VerdictRow;
+use protocol::{ContentHash, ConversationId, NotePath, Part, UserError};
+use store::{AskedRow, VerdictRow};
 use vault::{Vault, VaultError};
 
 use crate::aside::aside;
 use crate::context::{self, Asked, Briefing, Changed, Selection};
 use crate::diff::unified;
+use crate::hub_question::Standing;
 use crate::open_vault::OpenVault;
 use crate::ports::desk::Lying;
 use crate::spending;
@@ -39,7 +40,7 @@ impl OpenVault {
             .map(|set| set.planned.into_iter().map(|row| row.change.path).collect())
             .unwrap_or_default();
         let lying = if words.origin.is_hub() { None } else { self.desk.lying() };
-        let question = self.store.question(conversation).await.map_err(user_error)?;
+        let question = self.store.question_before(conversation, None).await.map_err(user_error)?;
         let briefing = Briefing {
             now: context::time(&jiff::Zoned::now()),
             open_note: lying.as_ref().map(Lying::words),
@@ -111,14 +112,17 @@ fn changed(vault: &Vault, screened: &Vault, seen: BTreeMap<NotePath, ContentHash
 }
 
 /// What the words mean for the question that waits.
-fn asked(question: Question, words: &Words) -> Option<Asked> {
-    let answers = |id: &QuestionId| words.answers.as_ref() == Some(id);
-    if answers(&question.id) {
+fn asked(row: AskedRow, words: &Words) -> Option<Asked> {
+    let standing = words.received_at.map(|at| Standing::of(&row, at, None));
+    let question = row.question;
+    if words.answers.as_ref() == Some(&question.id) {
         return None;
     }
-    Some(if words.origin.is_hub() {
-        Asked::Waits(question.text, question.options)
-    } else {
-        Asked::PutAside(question.text)
+    Some(match standing {
+        Some(Standing::MayAnswer) => {
+            Asked::MayBeAnswered(question.id, question.text, question.options)
+        }
+        _ if words.origin.is_hub() => Asked::Waits(question.text, question.options),
+        _ => Asked::PutAside(question.text),
     })
 }

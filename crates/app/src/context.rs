@@ -1,6 +1,6 @@
 //! What a turn is told: the instructions, and the context block that goes with the user's words.
 
-use protocol::{Mode, NotePath, Origin};
+use protocol::{Mode, NotePath, Origin, QuestionId};
 use store::VerdictRow;
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -87,6 +87,8 @@ pub(crate) struct Briefing {
 pub(crate) enum Asked {
     /// It goes on waiting; with its options.
     Waits(String, Vec<String>),
+    /// The words may be its answer; with its options.
+    MayBeAnswered(QuestionId, String, Vec<String>),
     /// The user has said something else instead.
     PutAside(String),
 }
@@ -146,17 +148,21 @@ pub(crate) fn block(briefing: &Briefing) -> String {
 fn question(asked: &Asked) -> String {
     match asked {
         Asked::Waits(text, options) => {
-            let options = if options.is_empty() {
-                String::new()
-            } else {
-                format!(" ({})", options.join(" / "))
-            };
-            format!("Your question still waits for the user's answer: “{text}”{options}")
+            format!("Your question still waits for the user's answer: “{text}”{}", choice(options))
         }
+        Asked::MayBeAnswered(id, text, options) => format!(
+            "Your question `{id}` still waits for the user's answer, and this message may be it: \
+             “{text}”{}\nCall resolve_question first, and say whether it is.",
+            choice(options)
+        ),
         Asked::PutAside(text) => format!(
             "The user has put your question “{text}” aside: what follows is no answer to it."
         ),
     }
+}
+
+fn choice(options: &[String]) -> String {
+    if options.is_empty() { String::new() } else { format!(" ({})", options.join(" / ")) }
 }
 
 /// What is selected, each line marked as a quotation of the note.

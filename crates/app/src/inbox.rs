@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hub::{HubEvent, IncomingMessage};
-use protocol::{AppEvent, Conversation, ErrorCode, HubState, HubStatus, OpenTurn, UserError};
+use protocol::{AppEvent, ConversationId, ErrorCode, HubState, HubStatus, OpenTurn, UserError};
 use store::{Delivered, InboxRow, Taken};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until};
 
 use crate::announce::News;
 use crate::clock::now;
+use crate::hub_question;
 use crate::open_vault::OpenVault;
 use crate::outbox::push;
 use crate::submit::{Said, Words};
@@ -198,33 +199,34 @@ async fn begin(vault: &Arc<OpenVault>) -> Result<(), UserError> {
 }
 
 async fn submit(vault: &Arc<OpenVault>, row: &InboxRow, said: Said) -> Result<(), UserError> {
-    let conversation = todays_conversation(vault).await?;
-    let words = Words { said, ..Words::new(row.text.clone(), row.origin) };
-    let prepared = vault.new_turn(&conversation.id, &words).await?;
+    let conversation = conversation_of(vault, row).await?;
+    let received_at = Some(row.received_at);
+    let words = Words { said, received_at, ..Words::new(row.text.clone(), row.origin) };
+    let prepared = vault.new_turn(&conversation, &words).await?;
     vault
         .store
-        .inbox_assign(&row.hub, &row.id, &conversation.id, &prepared.new.turn)
+        .inbox_assign(&row.hub, &row.id, &conversation, &prepared.new.turn)
         .await
         .map_err(user_error)?;
     vault.submit(prepared).await
 }
 
-/// One conversation per hub and day.
-async fn todays_conversation(vault: &Arc<OpenVault>) -> Result<Conversation, UserError> {
+/// One conversation per hub and day; what may answer a question of yesterday goes to that.
+async fn conversation_of(
+    vault: &Arc<OpenVault>,
+    row: &InboxRow,
+) -> Result<ConversationId, UserError> {
+    let (since, until) = hub_question::asked_before(row.received_at);
+    if let Some(asked) = vault.store.hub_asked(since, until).await.map_err(user_error)? {
+        return Ok(asked);
+    }
     let today = jiff::Zoned::now().strftime("%Y-%m-%d").to_string();
     let store = &vault.store;
-    let id = match store.hub_conversation(&today).await.map_err(user_error)? {
-        Some(id) => id,
-        None => {
-            let id = crate::clock::fresh();
-            let title = format!("Inbox, {}", jiff::Zoned::now().strftime("%A"));
-            store
-                .create_conversation(&id, &title, Some(&today), now())
-                .await
-                .map_err(user_error)?;
-            id
-        }
-    };
-    let found = store.conversation(&id).await.map_err(user_error)?;
-    found.ok_or_else(|| UserError::other("The hub's conversation is not there any more."))
+    if let Some(id) = store.hub_conversation(&today).await.map_err(user_error)? {
+        return Ok(id);
+    }
+    let id = crate::clock::fresh();
+    let title = format!("Inbox, {}", jiff::Zoned::now().strftime("%A"));
+    store.create_conversation(&id, &title, Some(&today), now()).await.map_err(user_error)?;
+    Ok(id)
 }

@@ -23,6 +23,7 @@ mod history;
 mod home;
 mod hub_name;
 mod hub_places;
+mod hub_question;
 mod inbox;
 mod indexing;
 mod link;

@@ -32,6 +32,7 @@ use crate::ports::changes::VaultChanges;
 use crate::ports::desk::OpenNote;
 use crate::ports::earlier::Recollection;
 use crate::ports::host::AppHost;
+use crate::ports::questions::StoreQuestions;
 use crate::ports::transcript::StoreTranscript;
 use crate::privacy::Keeper;
 use crate::profile::Registered;
@@ -169,10 +170,10 @@ impl OpenVault {
         let (tasks, cancel) = (TaskTracker::new(), CancellationToken::new());
         let (desk, bell, deciding) = (around.desk.clone(), Arc::default(), Arc::default());
         let keeper = Keeper::new(&vault, around.config.private_rules());
-        let registry = registry(&store, &indexing, &keeper, &desk)?;
-        let (tools, (news, heard)) = (registered(&registry), mpsc::unbounded_channel());
+        let (news, heard) = mpsc::unbounded_channel();
+        let registry = Arc::new(registry(&store, &indexing, &keeper, &desk, &news)?);
         let service = LlmService::new(ServiceParts {
-            registry: Arc::new(registry),
+            registry: Arc::clone(&registry),
             transcript: transcript(&store, &bell, &keeper, &around.config),
             changes: Arc::new(VaultChanges {
                 vault: vault.clone(),
@@ -186,14 +187,7 @@ impl OpenVault {
                 keeper: Arc::clone(&keeper),
                 _lock: Arc::clone(&lock),
             }),
-            host: Arc::new(AppHost {
-                keeper: Arc::clone(&keeper),
-                store: store.clone(),
-                config: around.config.clone(),
-                answering: around.answering.clone(),
-                tools,
-                news: news.clone(),
-            }),
+            host: host(&store, &keeper, around, &registry, &news),
             tasks: tasks.clone(),
             cancel: cancel.clone(),
             pace: around.pace,
@@ -422,6 +416,23 @@ fn enter(folder: &Path, data: &DataDir) -> Result<(Vault, PathBuf, Arc<VaultLock
     Ok((vault, dir, Arc::new(lock)))
 }
 
+fn host(
+    store: &Store,
+    keeper: &Arc<Keeper>,
+    around: &Surroundings,
+    registry: &ToolRegistry,
+    news: &mpsc::UnboundedSender<News>,
+) -> Arc<AppHost> {
+    Arc::new(AppHost {
+        keeper: Arc::clone(keeper),
+        store: store.clone(),
+        config: around.config.clone(),
+        answering: around.answering.clone(),
+        tools: registered(registry),
+        news: news.clone(),
+    })
+}
+
 fn transcript(
     store: &Store,
     bell: &Arc<Notify>,
@@ -444,11 +455,13 @@ fn registry(
     indexing: &Indexing,
     keeper: &Arc<Keeper>,
     desk: &OpenNote,
+    news: &mpsc::UnboundedSender<News>,
 ) -> Result<ToolRegistry, UserError> {
     let archive = StoreArchive { store: store.clone(), keeper: Arc::clone(keeper) };
     let (archive, desk) = (Arc::new(archive), Arc::new(desk.clone()));
     let index = indexing.index.clone();
-    catalog(Shelf { vault: keeper.seen(), index, archive, desk })
+    let questions = Arc::new(StoreQuestions { store: store.clone(), news: news.clone() });
+    catalog(Shelf { vault: keeper.seen(), index, archive, desk, questions })
         .map_err(|error| UserError::other(error.to_string()))
 }
 

@@ -3,7 +3,7 @@
 use llm::ToolSet;
 use llm::host::Limits;
 use protocol::{Mode, Origin};
-use tools::catalog::{FEW, LOOKING};
+use tools::catalog::{FEW, LOOKING, RESOLVES};
 
 /// What kind of run it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +35,7 @@ enum Offer {
 }
 
 /// What a hub message may make the assistant say.
-const TALK: [&str; 1] = ["send_message"];
+const TALK: [&str; 2] = ["send_message", RESOLVES];
 
 const CHAT: Profile = Profile {
     offer: Offer::All,
@@ -91,6 +91,17 @@ pub(crate) struct Layers {
     pub(crate) mode: Mode,
     /// What the model finds its way among.
     pub(crate) set: ToolSet,
+    /// What waits for the message.
+    pub(crate) pending: Pending,
+}
+
+/// Whether a question waits that the message of a run may answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pending {
+    /// None does.
+    Nothing,
+    /// One does.
+    Question,
 }
 
 impl Layers {
@@ -100,6 +111,7 @@ impl Layers {
             of_profile(self.kind.profile().offer, tool)
                 && of_mode(self.mode, tool)
                 && of_model(self.set, tool)
+                && of_pending(self.pending, tool)
         };
         registry.iter().filter(passes).map(|tool| tool.name.clone()).collect()
     }
@@ -119,6 +131,10 @@ fn of_mode(mode: Mode, tool: &Registered) -> bool {
     mode != Mode::ReadOnly || !tool.changes_notes
 }
 
+fn of_pending(pending: Pending, tool: &Registered) -> bool {
+    pending == Pending::Question || tool.name != RESOLVES
+}
+
 fn of_model(set: ToolSet, tool: &Registered) -> bool {
     set == ToolSet::All || FEW.contains(&tool.name.as_str())
 }
@@ -135,15 +151,24 @@ mod tests {
     const MODES: [Mode; 3] = [Mode::Review, Mode::Auto, Mode::ReadOnly];
     const SETS: [ToolSet; 2] = [ToolSet::All, ToolSet::Small];
 
-    const KNOWN: [&str; 5] =
-        ["read_file", "edit_file", "send_message", "end_conversation", "get_conversation"];
+    const PENDING: [Pending; 2] = [Pending::Nothing, Pending::Question];
+
+    const KNOWN: [&str; 6] = [
+        "read_file",
+        "edit_file",
+        "send_message",
+        "resolve_question",
+        "end_conversation",
+        "get_conversation",
+    ];
 
     fn registered(name: &str, changes_notes: bool) -> Registered {
         Registered { name: name.to_owned(), changes_notes }
     }
 
     fn offered(kind: RunKind, mode: Mode, set: ToolSet, tools: &[Registered]) -> BTreeSet<String> {
-        Layers { kind, mode, set }.offered(tools).into_iter().collect()
+        let pending = Pending::Question;
+        Layers { kind, mode, set, pending }.offered(tools).into_iter().collect()
     }
 
     fn some_tools() -> impl Strategy<Value = Vec<Registered>> {
@@ -162,8 +187,9 @@ mod tests {
             kind in proptest::sample::select(&KINDS[..]),
             mode in proptest::sample::select(&MODES[..]),
             set in proptest::sample::select(&SETS[..]),
+            pending in proptest::sample::select(&PENDING[..]),
         ) {
-            let given = Layers { kind, mode, set }.offered(&tools);
+            let given = Layers { kind, mode, set, pending }.offered(&tools);
             let registry: BTreeSet<String> = tools.iter().map(|tool| tool.name.clone()).collect();
             let all: BTreeSet<String> = given.iter().cloned().collect();
             prop_assert!(all.is_subset(&registry));
@@ -176,8 +202,10 @@ mod tests {
             }
             let narrower = offered(RunKind::Utility, mode, set, &tools);
             prop_assert!(narrower.is_empty());
+            prop_assert!(pending == Pending::Question || !all.contains("resolve_question"));
             let fewer = tools.get(1..).unwrap_or_default();
-            prop_assert!(offered(kind, mode, set, fewer).is_subset(&all), "a tool less offers no more");
+            let fewer = Layers { kind, mode, set, pending }.offered(fewer).into_iter().collect();
+            prop_assert!(all.is_superset(&fewer), "a tool less offers no more");
         }
     }
 
@@ -189,12 +217,16 @@ mod tests {
             registered("get_active_note", false),
             registered("get_conversation", false),
             registered("send_message", false),
+            registered("resolve_question", false),
             registered("end_conversation", false),
         ];
-        let by_hub = Layers { kind: RunKind::Hub, mode: Mode::Auto, set: ToolSet::All };
+        let pending = Pending::Nothing;
+        let by_hub = Layers { kind: RunKind::Hub, mode: Mode::Auto, set: ToolSet::All, pending };
         assert_eq!(by_hub.offered(&tools), ["read_file", "edit_file", "send_message"]);
         let read_only = Layers { mode: Mode::ReadOnly, ..by_hub };
         assert_eq!(read_only.offered(&tools), ["read_file", "send_message"]);
+        let asked = Layers { pending: Pending::Question, ..read_only };
+        assert_eq!(asked.offered(&tools), ["read_file", "send_message", "resolve_question"]);
     }
 
     #[test]

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use protocol::request::SendMessage;
 use protocol::{
-    AppEvent, ConversationId, Message, NewTurn, OpenTurn, Origin, Part, QuestionId, Role, TurnId,
-    TurnStatus, UserError,
+    AppEvent, ConversationId, Message, NewTurn, OpenTurn, Origin, Part, QuestionId, Role,
+    Timestamp, TurnId, TurnStatus, UserError,
 };
 use store::VerdictRow;
 
@@ -30,12 +30,14 @@ pub(crate) struct Words {
     pub(crate) origin: Origin,
     pub(crate) answers: Option<QuestionId>,
     pub(crate) said: Said,
+    /// When they came, if it was over the hub.
+    pub(crate) received_at: Option<Timestamp>,
 }
 
 impl Words {
     /// New words that answer no question.
     pub(crate) const fn new(text: String, origin: Origin) -> Self {
-        Self { text, origin, answers: None, said: Said::Now }
+        Self { text, origin, answers: None, said: Said::Now, received_at: None }
     }
 }
 

@@ -64,6 +64,7 @@ pub use inbox::{Delivered, InboxRow, Taken};
 pub use keep::Keep;
 pub use outbox::{OutboxPush, OutboxRow, Unheard};
 pub use planned_change::{PlannedParts, PlannedRow, Verdict};
+pub use question::AskedRow;
 pub use undoing::{OwnSet, UndoingRow};
 
 /// The database of one vault. Clones share it; one process at a time may hold it.

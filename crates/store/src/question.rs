@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use protocol::{ConversationId, Question, QuestionId, Timestamp, TurnId};
+use protocol::{ConversationId, Origin, Question, QuestionId, Timestamp, TurnId};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
 use crate::column::{Columns, json};
-use crate::commit::read;
+use crate::commit::{commit, read};
 use crate::error::Failure;
 use crate::{Store, StoreError, message};
 
@@ -20,6 +20,36 @@ impl Store {
         read!(self, "read the open question", |db| open(db, conversation))
     }
 
+    /// The question that waits in a conversation, or the one that `turn` has answered there.
+    pub async fn question_before(
+        &self,
+        conversation: &ConversationId,
+        turn: Option<&TurnId>,
+    ) -> Result<Option<AskedRow>, StoreError> {
+        read!(self, "read the question that waits", |db| before(db, conversation, turn))
+    }
+
+    /// The conversation of the hub in which a question of a hub turn waits that was asked since
+    /// `since` and until `until`; of several the one that was asked last.
+    pub async fn hub_asked(
+        &self,
+        since: Timestamp,
+        until: Timestamp,
+    ) -> Result<Option<ConversationId>, StoreError> {
+        read!(self, "look for a question to the hub", |db| of_hub(db, since, until))
+    }
+
+    /// Marks a question as answered by the words of a turn that is stored already. The same again
+    /// changes nothing; one that no longer waits is refused as [`Store::submit_turn`] does.
+    pub async fn answer_question(
+        &self,
+        turn: &TurnId,
+        question: &QuestionId,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        commit!(self, "answer_question", "store the answer", |db| answer_by(db, turn, question, at))
+    }
+
     /// The turns of a turn's conversation whose question waits, or is answered by that turn.
     pub async fn asked_before(&self, turn: &TurnId) -> Result<BTreeSet<TurnId>, StoreError> {
         read!(self, "find who asked", |db| heard_by(db, turn))
@@ -29,6 +59,17 @@ impl Store {
     pub async fn answer_of(&self, question: &QuestionId) -> Result<Option<String>, StoreError> {
         read!(self, "read the answer", |db| words_of_answer(db, question))
     }
+}
+
+/// A question that a message may be about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AskedRow {
+    /// The question.
+    pub question: Question,
+    /// The channel of the turn that asked.
+    pub origin: Origin,
+    /// Who answered it; `None` while it waits.
+    pub answered_by: Option<TurnId>,
 }
 
 /// A question as the chat shows it.
@@ -90,6 +131,33 @@ pub(crate) async fn answer(
     }))
 }
 
+async fn answer_by(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+    question: &QuestionId,
+    at: Timestamp,
+) -> Result<(), Failure> {
+    let done: bool = sqlx::query_scalar(
+        "SELECT EXISTS (SELECT 1 FROM question WHERE id = ? AND answered_by = ?)",
+    )
+    .bind(question.as_str())
+    .bind(turn.as_str())
+    .fetch_one(&mut *db)
+    .await?;
+    if done {
+        return Ok(());
+    }
+    let conversation: Option<ConversationId> =
+        sqlx::query("SELECT conversation FROM turn WHERE id = ?")
+            .bind(turn.as_str())
+            .try_map(|row: SqliteRow| row.text("conversation"))
+            .fetch_optional(&mut *db)
+            .await?;
+    let conversation = conversation.ok_or_else(|| Failure::not_found("turn", turn))?;
+    let words = message::request_of(db, turn).await?.unwrap_or_default();
+    answer(db, &conversation, question, turn, &words, at).await
+}
+
 /// Withdraws the open question of a conversation, if there is one.
 pub(crate) async fn withdraw(
     db: &mut SqliteConnection,
@@ -144,6 +212,48 @@ async fn open(
     )
     .bind(conversation.as_str())
     .try_map(|row| from_row(&row).map(|row| row.question))
+    .fetch_optional(db)
+    .await
+}
+
+async fn before(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+    turn: Option<&TurnId>,
+) -> Result<Option<AskedRow>, sqlx::Error> {
+    sqlx::query(
+        "SELECT q.id, q.conversation, q.turn, q.call, q.original_message, q.text, q.options,
+             q.tool_calls_completed, q.asked_at, q.state, q.answered_by, t.origin
+         FROM question q JOIN turn t ON t.id = q.turn
+         WHERE q.conversation = ?1 AND (q.state = 'open' OR q.answered_by = ?2)
+         ORDER BY q.answered_by IS NULL LIMIT 1",
+    )
+    .bind(conversation.as_str())
+    .bind(turn.map(TurnId::as_str))
+    .try_map(|row| {
+        let QuestionRow { question, answered_by, .. } = from_row(&row)?;
+        Ok(AskedRow { question, origin: row.word("origin")?, answered_by })
+    })
+    .fetch_optional(db)
+    .await
+}
+
+async fn of_hub(
+    db: &mut SqliteConnection,
+    since: Timestamp,
+    until: Timestamp,
+) -> Result<Option<ConversationId>, sqlx::Error> {
+    sqlx::query(
+        "SELECT c.id
+         FROM question q JOIN conversation c ON c.id = q.conversation JOIN turn t ON t.id = q.turn
+         WHERE q.state = 'open' AND q.asked_at >= ?1 AND q.asked_at <= ?2
+             AND t.origin IN ('hub_text', 'hub_voice')
+             AND c.hub_day IS NOT NULL AND c.deleted_at IS NULL
+         ORDER BY q.asked_at DESC LIMIT 1",
+    )
+    .bind(since.0)
+    .bind(until.0)
+    .try_map(|row: SqliteRow| row.text("id"))
     .fetch_optional(db)
     .await
 }

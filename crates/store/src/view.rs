@@ -146,6 +146,7 @@ fn from_message(turn: &OpenTurn, message: Message, cut: bool) -> Option<Item> {
 fn from_call(row: CallRow, asked: &Asked) -> Option<Item> {
     match row.tool.as_str() {
         "end_conversation" => None,
+        "resolve_question" if !row.is_error => None,
         "send_message" if row.output.is_none() => None,
         "send_message" if !row.is_error => {
             Some(asked.by(&row).or_else(|| said(&row)).unwrap_or_else(|| line(row)))

@@ -24,14 +24,16 @@ use crate::list_files::ListFiles;
 use crate::list_tags::ListTags;
 use crate::move_file::MoveFile;
 use crate::notes::Notes;
+use crate::questions::Questions;
 use crate::read_file::ReadFile;
 use crate::read_result::ReadResult;
+use crate::resolve_question::ResolveQuestion;
 use crate::search_files::SearchFiles;
 use crate::send_message::SendMessage;
 use crate::write_file::WriteFile;
 
 /// The tools for a model that loses its way among many: to find, to read, to change, to ask.
-pub const FEW: [&str; 7] = [
+pub const FEW: [&str; 8] = [
     FindNotes::NAME,
     ListFiles::NAME,
     ReadFile::NAME,
@@ -39,6 +41,7 @@ pub const FEW: [&str; 7] = [
     AppendFile::NAME,
     WriteFile::NAME,
     SendMessage::NAME,
+    RESOLVES,
 ];
 
 /// The tools that find, list and read notes.
@@ -53,6 +56,9 @@ pub const LOOKING: [&str; 8] = [
     ReadResult::NAME,
 ];
 
+/// The tool that says whether a message answers the question that waits.
+pub const RESOLVES: &str = ResolveQuestion::NAME;
+
 /// What the tools work on.
 #[derive(Clone)]
 pub struct Shelf {
@@ -64,12 +70,14 @@ pub struct Shelf {
     pub archive: Arc<dyn Archive>,
     /// The open note and the clock.
     pub desk: Arc<dyn Desk>,
+    /// Questions that wait.
+    pub questions: Arc<dyn Questions>,
 }
 
 /// The registry of all tools over `shelf`. The order is part of the prompt: it does not change
 /// from start to start.
 pub fn catalog(shelf: Shelf) -> Result<ToolRegistry, DuplicateTool> {
-    let Shelf { vault, index, archive, desk } = shelf;
+    let Shelf { vault, index, archive, desk, questions } = shelf;
     let notes = Notes::new(vault, index, desk.clone());
     let mut tools = ToolRegistry::new();
     tools.register(FindNotes(notes.clone()))?;
@@ -90,6 +98,7 @@ pub fn catalog(shelf: Shelf) -> Result<ToolRegistry, DuplicateTool> {
     tools.register(GetConversation { archive: archive.clone(), desk })?;
     tools.register(ReadResult(archive))?;
     tools.register(SendMessage)?;
+    tools.register(ResolveQuestion(questions))?;
     tools.register(EndConversation)?;
     Ok(tools)
 }

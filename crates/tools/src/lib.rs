@@ -9,6 +9,7 @@ pub mod catalog;
 pub mod commands;
 pub mod daily;
 pub mod desk;
+pub mod questions;
 pub mod verdict;
 
 mod append_file;
@@ -42,6 +43,7 @@ mod note_text;
 mod notes;
 mod page;
 mod region;
+mod resolve_question;
 mod workspace;
 
 #[cfg(test)]

@@ -72,6 +72,7 @@ impl Scene {
             index: Index::new(vault, PrivateRules::default(), Path::new("unused")),
             archive: Arc::new(Nothing),
             desk: Arc::new(Nothing),
+            questions: Arc::new(Nothing),
         };
         let registry = catalog(shelf).expect("no name twice");
         let seen: BTreeMap<_, _> = self

@@ -14,6 +14,7 @@ fn row() -> Conversation {
     Conversation {
         id: id(1),
         title: "Groceries".into(),
+        summary: None,
         state: ConversationState::Active,
         from_hub: false,
         archived: false,
@@ -183,7 +184,7 @@ fn trouble_is_shown_before_what_waits_and_what_waits_before_what_is_done() {
     let hub = HubSettings { enabled: true, ..HubSettings::default() };
     overview.heed(&Settings { hub, ..Settings::default() });
     let mut moods = Vec::new();
-    let hub = |state| AppEvent::HubChanged { hub: HubStatus { state, trouble: None } };
+    let hub = |state| AppEvent::HubChanged { hub: HubStatus { state, ..HubStatus::off() } };
     for event in [
         hub(HubState::Online),
         changed(Conversation { working: true, ..row() }),

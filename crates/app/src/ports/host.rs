@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use llm::Provider;
 use llm::host::{Capacity, Host, SummingUp, TurnEvent, TurnSetup};
 use protocol::model::{ModelInfo, Price};
-use protocol::{NotePath, OpenTurn, Privacy, Settings, UserError};
+use protocol::{NotePath, OpenTurn, Privacy, Question, Settings, UserError};
 use store::Store;
 use tokio::sync::mpsc;
 
@@ -15,9 +15,10 @@ use crate::aside::aside;
 use crate::capture::Capture;
 use crate::config::Config;
 use crate::context::{self, HouseRules};
+use crate::hub_question;
 use crate::inbox::ATTEMPTS;
 use crate::privacy::Keeper;
-use crate::profile::{Layers, Registered, RunKind};
+use crate::profile::{Layers, Pending, Registered, RunKind};
 use crate::provider::{Answering, Chosen, Vendor};
 use crate::spending::{self, Gate};
 use crate::taint::RULES_FILES;
@@ -96,6 +97,8 @@ struct Who {
     capacity: Capacity,
     /// How private what it may see is at most.
     shown: Privacy,
+    /// The question that the message may answer.
+    asked: Option<Question>,
 }
 
 impl Who {
@@ -128,8 +131,9 @@ impl AppHost {
         let chosen = self.answering.get().await;
         let captures = turn.origin.is_hub() && self.must_capture(turn, &chosen).await?;
         let has_model = chosen.status.has_model && !captures;
+        let asked = hub_question::of_turn(&self.store, turn).await?.map(|row| row.question);
         let provider = if captures {
-            Arc::new(Capture) as _
+            Arc::new(Capture { asked: asked.clone() }) as _
         } else if has_model {
             let (provider, config) = (chosen.provider.clone()?, self.config.clone());
             Arc::new(Gate { provider, config }) as _
@@ -143,13 +147,14 @@ impl AppHost {
             None if captures => Capacity::OwnTurn,
             None => Capacity::Unlimited,
         };
-        Ok(Who { settings, chosen, provider, model, capacity, shown })
+        Ok(Who { settings, chosen, provider, model, capacity, shown, asked })
     }
 
     /// The notes that it reads are those that the turn may see.
     async fn setup_for(&self, turn: &OpenTurn, who: &Who) -> Result<TurnSetup, UserError> {
         let Who { settings, chosen, provider, model, capacity, .. } = who;
         let kind = RunKind::of(turn.origin);
+        let pending = if who.asked.is_some() { Pending::Question } else { Pending::Nothing };
         let tool_set = provider.tool_set(&chosen.model).await;
         let house_rules = self.house_rules().await?;
         let spending = &settings.spending;
@@ -166,7 +171,8 @@ impl AppHost {
                 house_rules.as_ref(),
                 &settings.organisation,
             ),
-            tools: Layers { kind, mode: settings.mode, set: tool_set }.offered(&self.tools),
+            tools: Layers { kind, mode: settings.mode, set: tool_set, pending }
+                .offered(&self.tools),
             limits: kind.limits(),
             kept: self.store.asked_before(&turn.turn).await.map_err(user_error)?,
             summing_up: who.summing_up(),

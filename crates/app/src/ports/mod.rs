@@ -7,4 +7,5 @@ pub(crate) mod earlier;
 pub(crate) mod host;
 pub(crate) mod ledger;
 pub(crate) mod notes;
+pub(crate) mod questions;
 pub(crate) mod transcript;

@@ -1,3 +1,5 @@
+//! What a model is shown of a conversation when it is asked what that is about.
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -15,7 +15,7 @@ use llm::tool::{Called, Control, Effect, Plan, ToolContext};
 use protocol::settings::{ExtraRoot, PrivateSettings};
 use protocol::{
     CallId, ChangeSet, ChangeSetId, ContentHash, ConversationId, Intent, NotePath, Privacy,
-    PrivateRules, Reaction, Role, Source, Timestamp, TurnId,
+    PrivateRules, QuestionId, Reaction, Role, Source, Timestamp, TurnId,
 };
 use serde_json::Value;
 use vault::ledger::{Ledger, LedgerError};
@@ -24,6 +24,7 @@ use vault::{Order, Planned, Screen, Vault};
 use crate::archive::{Archive, ArchiveError, Ended, Heard, Said};
 use crate::catalog::{Shelf, catalog};
 use crate::desk::{ActiveNote, Desk};
+use crate::questions::{Questions, Unsettled, Verdict};
 use crate::verdict;
 
 /// What becomes of plans.
@@ -80,6 +81,7 @@ impl Bench {
             vault: vault.behind(screen),
             archive: Arc::new(OneEnded),
             desk: desk.clone(),
+            questions: Arc::new(OneWaits),
         };
         Self {
             folder,
@@ -253,5 +255,18 @@ impl Archive for OneEnded {
             ],
             sources: Self::ended().sources,
         }))
+    }
+}
+
+/// The question `q-1` waits for the message of whatever turn there is.
+struct OneWaits;
+
+#[async_trait]
+impl Questions for OneWaits {
+    async fn settle(&self, _: &TurnId, question: &QuestionId, _: Verdict) -> Result<(), Unsettled> {
+        match question.as_str() {
+            "q-1" => Ok(()),
+            _ => Err(Unsettled("The one that waits is `q-1`.".to_owned())),
+        }
     }
 }

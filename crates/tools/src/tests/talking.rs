@@ -52,3 +52,18 @@ async fn ended_conversations_are_listed_searched_and_shown_by_their_end() {
     let unknown = bench.fails("get_conversation", json!({ "conversation_id": "c-2" })).await;
     assert!(unknown.contains("No ended conversation has the id `c-2`"), "{unknown}");
 }
+
+#[tokio::test]
+async fn a_message_answers_the_question_that_waits_or_does_not_and_no_other_one() {
+    let mut bench = Bench::with(&[]);
+    let mut say = async |id: &str, is_answer: bool| {
+        let arguments = json!({ "question_id": id, "is_answer": is_answer });
+        match id {
+            " q-1 " => bench.works("resolve_question", arguments).await.text,
+            _ => bench.fails("resolve_question", arguments).await,
+        }
+    };
+    assert!(say(" q-1 ", true).await.starts_with("Noted: the question is answered."));
+    assert!(say(" q-1 ", false).await.starts_with("Noted: the question waits on."));
+    assert_eq!(say("q-2", true).await, "The one that waits is `q-1`.");
+}

@@ -38,6 +38,7 @@ impl Subject for Tools {
             index: Index::new(&vault, PrivateRules::default(), Path::new("unused")),
             archive: Arc::new(Nothing),
             desk: Arc::new(Nothing),
+            questions: Arc::new(Nothing),
         };
         let registry = catalog(shelf).expect("no name twice");
         Self { vault, registry, seen: Mutex::default() }

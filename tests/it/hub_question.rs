@@ -1,0 +1,177 @@
+//! Questions through the hub: the next words may be the answer, and the model says whether they are.
+
+use protocol::conversation::Item;
+use protocol::settings::SpendingSettings;
+use protocol::{AppEvent, Settings};
+use serde_json::{Value, json};
+use testkit::scripted_model::{last_words, offered_tools, results};
+use testkit::{Gate, Reply, ScriptedModel};
+
+use crate::bare_hub::{BareHub, Line};
+use crate::stage::{Running, asking, keyed, linked};
+
+const INBOX: &str = "inbox/Inbox.md";
+
+fn asks() -> Reply {
+    let ask = json!({ "message": "Which boat?", "is_question": true, "options": ["Red", "Blue"] });
+    Reply::calls(vec![("send_message", ask)])
+}
+
+/// Settles the question that the context names.
+fn settles(is_answer: bool) -> Reply {
+    Reply::with(move |request| {
+        let question = named(request);
+        Reply::calls(vec![(
+            "resolve_question",
+            json!({ "question_id": question, "is_answer": is_answer }),
+        )])
+    })
+}
+
+/// The id of the question in the context of the last message.
+fn named(request: &Value) -> String {
+    let told = last_words(request);
+    let id = told.split("Your question `").nth(1).and_then(|rest| rest.split('`').next());
+    id.unwrap_or("none").to_owned()
+}
+
+fn is_offered(request: &Value) -> bool {
+    offered_tools(request).iter().any(|tool| tool == "resolve_question")
+}
+
+/// Says something over the hub; what it hears of it.
+async fn told(line: &mut Line, id: &str, words: &str) -> String {
+    line.say(id, words).await;
+    assert_eq!(line.answer().await.kind, "ack");
+    let heard = line.answer().await;
+    assert_eq!(heard.message, id);
+    heard.payload["body"].as_str().unwrap_or_default().to_owned()
+}
+
+/// The question in the chat, its answer, and whether it waits still.
+async fn asked(running: &Running) -> (Option<String>, bool) {
+    let view = running.view(&running.only_conversation().await).await;
+    let answers = view.items.iter().filter_map(|item| match item {
+        Item::Asked { answer, .. } => Some(answer.clone()),
+        _ => None,
+    });
+    let answers: Vec<_> = answers.collect();
+    assert_eq!(answers.len(), 1, "{:?}", view.items);
+    (answers[0].clone(), view.question.is_some())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_next_words_answer_the_question_when_the_model_says_so() {
+    let model =
+        ScriptedModel::start(vec![asks(), settles(true), Reply::text("Painted blue.")]).await;
+    let (home, hub) = (keyed(&[]), BareHub::bind().await);
+    let running = home.open(linked(asking(&model), &hub.url())).await;
+    let mut line = hub.accept().await;
+    assert_eq!(told(&mut line, "m-1", "paint the boat").await, "Which boat?");
+    assert_eq!(told(&mut line, "m-2", "the blue one").await, "Painted blue.");
+    let requests = model.requests();
+    assert!(!is_offered(&requests[0]), "only when a question waits");
+    assert!(is_offered(&requests[1]));
+    let context = last_words(&requests[1]);
+    assert!(context.contains("this message may be it: “Which boat?” (Red / Blue)"), "{context}");
+    assert!(results(&requests[2])[0].1.starts_with("Noted: the question is answered."));
+    assert_eq!(asked(&running).await, (Some("the blue one".into()), false));
+    let gone = |event: &AppEvent| match event {
+        AppEvent::QuestionChanged { question: None, .. } => Some(()),
+        _ => None,
+    };
+    running.hears("that it waits no more", gone).await;
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_no_answer_is_a_request_of_its_own_and_the_question_waits_for_the_next_words() {
+    let model = ScriptedModel::start(vec![
+        asks(),
+        settles(false),
+        Reply::text("It is sunny."),
+        settles(true),
+        Reply::text("Painted red."),
+        Reply::calls(vec![("resolve_question", json!({ "question_id": "q", "is_answer": true }))]),
+        Reply::text("Yes."),
+    ])
+    .await;
+    let (home, hub) = (keyed(&[]), BareHub::bind().await);
+    let settings = linked(asking(&model), &hub.url());
+    let running = home.open(settings.clone()).await;
+    let mut line = hub.accept().await;
+    assert_eq!(told(&mut line, "m-1", "paint the boat").await, "Which boat?");
+    assert_eq!(told(&mut line, "m-2", "how is the weather").await, "It is sunny.");
+    assert_eq!(asked(&running).await, (None, true));
+    running.quit().await;
+    drop(line);
+    let running = home.open(settings).await;
+    let mut line = hub.accept().await;
+    assert_eq!(told(&mut line, "m-3", "red").await, "Painted red.", "over a restart too");
+    assert_eq!(asked(&running).await, (Some("red".into()), false));
+    // Once it is answered there is nothing to settle.
+    assert_eq!(told(&mut line, "m-4", "blue after all").await, "Yes.");
+    assert!(!is_offered(&model.requests()[5]));
+    assert!(results(&model.requests()[6])[0].1.contains("There is no tool"));
+    assert_eq!(asked(&running).await, (Some("red".into()), false));
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn words_that_came_before_the_question_and_questions_of_the_window_are_not_the_hubs() {
+    let gate = Gate::closed();
+    let model = ScriptedModel::start(vec![
+        asks().gated(&gate),
+        Reply::text("Later."),
+        asks(),
+        Reply::text("Heard."),
+    ])
+    .await;
+    let (home, hub) = (keyed(&[]), BareHub::bind().await);
+    let running = home.open(linked(asking(&model), &hub.url())).await;
+    let mut line = hub.accept().await;
+    line.say("m-1", "paint the boat").await;
+    assert_eq!(line.answer().await.kind, "ack");
+    model.request(1).await;
+    line.say("m-2", "and remember blue").await;
+    assert_eq!(line.answer().await.kind, "ack");
+    gate.open();
+    assert_eq!(line.answer().await.payload["body"], "Which boat?");
+    assert_eq!(line.answer().await.payload["body"], "Later.");
+    assert!(!is_offered(&model.requests()[1]), "it came before");
+    assert_eq!(asked(&running).await, (None, true));
+
+    let chat = running.only_conversation().await;
+    running.say(Some(&chat), "ask me something").await;
+    let question = running.view(&chat).await.question.expect("it waits");
+    assert_eq!(told(&mut line, "m-3", "the blue one").await, "Heard.");
+    let request = model.requests().pop().expect("a request");
+    assert!(!is_offered(&request) && last_words(&request).contains("still waits"), "{request}");
+    assert_eq!(running.view(&chat).await.question, Some(question), "it is the window's");
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_model_the_word_answer_answers_and_anything_else_is_kept() {
+    let model = ScriptedModel::start(vec![asks()]).await;
+    let (home, hub) = (keyed(&[]), BareHub::bind().await);
+    let settings = linked(asking(&model), &hub.url());
+    let running = home.open(settings.clone()).await;
+    let mut line = hub.accept().await;
+    assert_eq!(told(&mut line, "m-1", "paint the boat").await, "Which boat?");
+    let spending = SpendingSettings { paused: true, ..SpendingSettings::default() };
+    running.app.save_settings(Settings { spending, ..settings }).await.expect("saved");
+    assert_eq!(told(&mut line, "m-2", "the blue one").await, format!("Saved to {INBOX}."));
+    assert_eq!(asked(&running).await, (None, true));
+    let noted = told(&mut line, "m-3", "Answer: the blue one").await;
+    assert!(noted.starts_with("Noted as the answer to “Which boat?”."), "{noted}");
+    assert_eq!(asked(&running).await, (Some("Answer: the blue one".into()), false));
+    let again = told(&mut line, "m-4", "answer: red").await;
+    assert_eq!(again, format!("Saved to {INBOX}."), "nothing waits any more");
+    assert_eq!(home.notes.read(INBOX), "- the blue one\n- answer: red\n");
+    running.quit().await;
+    model.finish();
+}
