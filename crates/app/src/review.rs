@@ -18,15 +18,25 @@ pub(crate) async fn standing(
     store: &Store,
     conversation: &ConversationId,
 ) -> Result<Option<Review>, UserError> {
-    let open = store.open_change_set(conversation).await.map_err(user_error)?;
-    let Some(set) = open else { return Ok(None) };
+    match store.open_change_set(conversation).await.map_err(user_error)? {
+        Some(set) => of_set(store, conversation, set).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+/// These changes, as they stand before the user.
+pub(crate) async fn of_set(
+    store: &Store,
+    conversation: &ConversationId,
+    set: OpenChangeSet,
+) -> Result<Review, UserError> {
     let turns: BTreeSet<&TurnId> = set.planned.iter().map(|row| &row.turn).collect();
     let mut heard = BTreeSet::new();
     for turn in turns {
         heard.extend(store.heard_sources(turn).await.map_err(user_error)?);
     }
     let conversation = conversation.clone();
-    aside(move || Some(shown(&conversation, &set, heard))).await
+    aside(move || shown(&conversation, &set, heard)).await
 }
 
 fn shown(conversation: &ConversationId, set: &OpenChangeSet, heard: BTreeSet<Source>) -> Review {

@@ -3,6 +3,7 @@
 use protocol::conversation::{ConversationView, Item};
 use protocol::event::VaultInfo;
 use protocol::{ConversationId, UserError};
+use store::OpenedConversation;
 use vault::EntryKind;
 
 use crate::aside::aside;
@@ -14,16 +15,16 @@ impl OpenVault {
     /// Everything the chat shows of one conversation.
     pub(crate) async fn view(&self, id: &ConversationId) -> Result<ConversationView, UserError> {
         let (seq, live) = self.feed.live(id);
-        let conversation = self.store.conversation(id).await.map_err(user_error)?;
-        let conversation = conversation
-            .ok_or_else(|| UserError::other("This conversation is not there any more."))?;
-        let mut items = self.store.items(id).await.map_err(user_error)?;
+        let opened = self.store.opened(id).await.map_err(user_error)?;
+        let opened =
+            opened.ok_or_else(|| UserError::other("This conversation is not there any more."))?;
+        let OpenedConversation { row, mut items, variants, question, changes, held } = opened;
         add_live(&mut items, live);
-        let variants = self.store.variants(id).await.map_err(user_error)?;
-        let question = self.store.question(id).await.map_err(user_error)?;
-        let review = review::standing(&self.store, id).await?;
-        let held = self.store.held_in(id).await.map_err(user_error)?;
-        Ok(ConversationView { seq, conversation, items, variants, question, review, held })
+        let review = match changes {
+            Some(set) => Some(review::of_set(&self.store, id, set).await?),
+            None => None,
+        };
+        Ok(ConversationView { seq, conversation: row, items, variants, question, review, held })
     }
 
     /// How the vault stands, for the window.

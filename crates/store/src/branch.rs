@@ -174,13 +174,12 @@ async fn variants(db: &mut SqliteConnection, place: &Place) -> Result<Vec<i64>, 
 }
 
 /// The messages of the shown branch that have variants, and which of them each is.
-async fn all_variants(
+pub(crate) async fn all_variants(
     db: &mut SqliteConnection,
     conversation: &ConversationId,
 ) -> Result<Vec<Variant>, sqlx::Error> {
-    let shown = shown(db, conversation).await?;
     let turns: Vec<(TurnId, MessageId, i64)> = sqlx::query(concat!(
-        line!(),
+        line!("coalesce((SELECT branch FROM conversation WHERE id = ?1), 0)"),
         "SELECT t.id, m.id AS message, t.branch
          FROM line JOIN turn t ON t.conversation = ?1 AND t.branch = line.branch
                  AND t.ran < line.until
@@ -189,7 +188,6 @@ async fn all_variants(
          ORDER BY t.ran"
     ))
     .bind(conversation.as_str())
-    .bind(shown)
     .try_map(|row: SqliteRow| Ok((row.text("id")?, row.text("message")?, row.try_get("branch")?)))
     .fetch_all(&mut *db)
     .await?;

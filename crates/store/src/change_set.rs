@@ -155,7 +155,7 @@ async fn find_open(
         .await
 }
 
-async fn open(
+pub(crate) async fn open(
     db: &mut SqliteConnection,
     conversation: &ConversationId,
 ) -> Result<Option<OpenChangeSet>, Failure> {

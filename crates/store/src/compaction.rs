@@ -136,16 +136,14 @@ pub(crate) async fn shown(
     db: &mut SqliteConnection,
     conversation: &ConversationId,
 ) -> Result<Option<CompactionRow>, sqlx::Error> {
-    let branch = branch::shown(db, conversation).await?;
     sqlx::query(concat!(
-        branch::line!(),
+        branch::line!("coalesce((SELECT branch FROM conversation WHERE id = ?1), 0)"),
         "SELECT c.*
          FROM compaction c JOIN turn u ON u.id = c.until JOIN line ON line.branch = u.branch
          WHERE c.conversation = ?1 AND u.ran < line.until
          ORDER BY u.ran DESC, c.number DESC LIMIT 1"
     ))
     .bind(conversation.as_str())
-    .bind(branch)
     .try_map(|row| from_row(&row))
     .fetch_optional(db)
     .await

@@ -98,7 +98,7 @@ pub(crate) async fn keep_failed(
     Ok(())
 }
 
-async fn of_conversation(
+pub(crate) async fn of_conversation(
     db: &mut SqliteConnection,
     conversation: &ConversationId,
 ) -> Result<Vec<HeldNotice>, sqlx::Error> {

@@ -66,6 +66,7 @@ pub use outbox::{OutboxPush, OutboxRow, Unheard};
 pub use planned_change::{PlannedParts, PlannedRow, Verdict};
 pub use question::AskedRow;
 pub use undoing::{OwnSet, UndoingRow};
+pub use view::OpenedConversation;
 
 /// The database of one vault. Clones share it; one process at a time may hold it.
 #[derive(Debug, Clone)]

@@ -1,6 +1,7 @@
 //! The table `message`: what was said, in pieces, as it is replayed to a model.
 
-use protocol::{CallId, ConversationId, Message, Part, TurnId};
+use protocol::{CallId, ConversationId, Message, MessageId, Part, Role, Timestamp, TurnId};
+use serde::Deserialize;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
@@ -69,14 +70,37 @@ pub(crate) async fn of_conversation(
     db: &mut SqliteConnection,
     conversation: &ConversationId,
 ) -> Result<Vec<MessageRow>, sqlx::Error> {
-    sqlx::query(
-        "SELECT id, conversation, turn, role, parts, cut, at
-         FROM message WHERE conversation = ? ORDER BY turn, position",
+    // One row of all: handing over each alone costs more than reading them.
+    let all: Vec<Packed> = sqlx::query(
+        "SELECT json_group_array(json_object(
+             'id', id, 'turn', turn, 'role', role, 'parts', json(parts), 'cut', cut, 'at', at
+         ) ORDER BY turn, position) AS packed
+         FROM message WHERE conversation = ?",
     )
     .bind(conversation.as_str())
-    .try_map(|row| from_row(&row))
-    .fetch_all(db)
-    .await
+    .try_map(|row: SqliteRow| row.json("packed"))
+    .fetch_one(db)
+    .await?;
+    Ok(all.into_iter().map(|packed| packed.of(conversation)).collect())
+}
+
+/// A message as SQLite packs it.
+#[derive(Deserialize)]
+struct Packed {
+    id: MessageId,
+    turn: TurnId,
+    role: Role,
+    parts: Vec<Part>,
+    cut: u8,
+    at: Timestamp,
+}
+
+impl Packed {
+    fn of(self, conversation: &ConversationId) -> MessageRow {
+        let Self { id, turn, role, parts, cut, at } = self;
+        let message = Message { id, conversation: conversation.clone(), turn, role, parts, at };
+        MessageRow { message, cut: cut != 0 }
+    }
 }
 
 /// The messages of one turn in order, each with the results of its calls in call order.

@@ -114,6 +114,7 @@ async fn open(store: &Store) {
     let (id, turn) = (ConversationId::from("c"), TurnId::from("t"));
     store.conversation(&id).await.expect("read");
     store.items(&id).await.expect("read");
+    store.opened(&id).await.expect("read");
     store.variants(&id).await.expect("read");
     store.question(&id).await.expect("read");
     store.open_change_set(&id).await.expect("read");

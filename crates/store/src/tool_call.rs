@@ -6,6 +6,7 @@ use protocol::{
     CallId, CallResult, ContentHash, ConversationId, Message, MessageId, NotePath, Part, Reaction,
     TurnId,
 };
+use serde::Deserialize;
 use serde_json::Value;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
@@ -123,16 +124,41 @@ pub(crate) async fn of_conversation(
     db: &mut SqliteConnection,
     conversation: &ConversationId,
 ) -> Result<Vec<CallRow>, sqlx::Error> {
-    sqlx::query(
-        "SELECT c.message, c.turn, c.call, c.tool, c.arguments, c.output, c.is_error, c.reactions
+    // One row of all, as the messages are.
+    let all: Vec<Packed> = sqlx::query(
+        "SELECT json_group_array(json_object(
+             'message', c.message, 'turn', c.turn, 'call', c.call, 'tool', c.tool,
+             'arguments', json(c.arguments), 'output', c.output, 'is_error', c.is_error,
+             'reactions', json(c.reactions)
+         ) ORDER BY c.message, c.position) AS packed
          FROM message m CROSS JOIN tool_call c ON c.turn = m.turn AND c.message = m.id
-         WHERE m.conversation = ?
-         ORDER BY c.message, c.position",
+         WHERE m.conversation = ?",
     )
     .bind(conversation.as_str())
-    .try_map(|row| from_row(&row))
-    .fetch_all(db)
-    .await
+    .try_map(|row: SqliteRow| row.json("packed"))
+    .fetch_one(db)
+    .await?;
+    Ok(all.into_iter().map(CallRow::from).collect())
+}
+
+/// A call as SQLite packs it.
+#[derive(Deserialize)]
+struct Packed {
+    message: MessageId,
+    turn: TurnId,
+    call: CallId,
+    tool: String,
+    arguments: Value,
+    output: Option<String>,
+    is_error: u8,
+    reactions: Vec<Reaction>,
+}
+
+impl From<Packed> for CallRow {
+    fn from(packed: Packed) -> Self {
+        let Packed { message, turn, call, tool, arguments, output, is_error, reactions } = packed;
+        Self { message, turn, call, tool, arguments, output, is_error: is_error != 0, reactions }
+    }
 }
 
 /// The same of the turns that ran after number `after`, or have not begun.

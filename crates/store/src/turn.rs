@@ -3,8 +3,10 @@
 use protocol::conversation::Interruption;
 use protocol::model::Price;
 use protocol::{
-    ConversationId, Ending, NewTurn, NotePath, OpenTurn, TurnId, TurnStatus, UserError,
+    ConversationId, Ending, MessageId, NewTurn, NotePath, OpenTurn, Origin, Timestamp, TurnId,
+    TurnStatus, UserError,
 };
+use serde::Deserialize;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
@@ -239,12 +241,13 @@ pub(crate) async fn of_conversation(
     db: &mut SqliteConnection,
     conversation: &ConversationId,
 ) -> Result<Vec<TurnRow>, sqlx::Error> {
-    let branch = branch::shown(db, conversation).await?;
-    sqlx::query(concat!(
-        branch::line!(),
-        "SELECT t.id, t.conversation, m.id AS message, t.origin, t.status, t.at, t.resumed, t.error,
-             t.offered,
-             iif(t.offered, (
+    // One row of all: handing over each alone costs more than reading them.
+    let all: Vec<Packed> = sqlx::query(concat!(
+        branch::line!("coalesce((SELECT branch FROM conversation WHERE id = ?1), 0)"),
+        "SELECT json_group_array(json_object(
+             'id', t.id, 'message', m.id, 'origin', t.origin, 'status', t.status, 'at', t.at,
+             'resumed', t.resumed, 'error', json(t.error), 'offered', t.offered,
+             'changed', iif(t.offered, (
                  SELECT count(DISTINCT e.path) FROM effect e
                  WHERE e.turn = t.id AND e.state = 'done'
                      AND e.change_set NOT IN (SELECT change_set FROM own_set)
@@ -253,26 +256,46 @@ pub(crate) async fn of_conversation(
                              ON b.change_set = u.change_set AND b.path = u.path
                          WHERE u.effect = e.id AND u.hunks IS NULL AND b.state = 'done'
                      )
-             ), 0) AS changed,
-             iif(t.offered, (
+             ), 0),
+             'waiting', iif(t.offered, (
                  SELECT count(DISTINCT p.path) FROM planned_change p
                  WHERE p.turn = t.id AND p.state = 'waiting'
-             ), 0) AS waiting
+             ), 0)
+         ) ORDER BY t.ran IS NULL, t.ran, t.number) AS packed
          FROM line JOIN turn t ON t.conversation = ?1 AND t.branch = line.branch
                  AND coalesce(t.ran, 9223372036854775806) < line.until
-             JOIN message m ON m.turn = t.id AND m.position = 0
-         ORDER BY t.ran IS NULL, t.ran, t.number"
+             JOIN message m ON m.turn = t.id AND m.position = 0"
     ))
     .bind(conversation.as_str())
-    .bind(branch)
-    .try_map(|row: SqliteRow| {
-        let done =
-            Interruption { changed: row.try_get("changed")?, waiting: row.try_get("waiting")? };
-        let offer = row.try_get::<bool, _>("offered")?.then_some(done);
-        Ok(TurnRow { turn: from_row(&row)?, error: row.maybe_json("error")?, offer })
-    })
-    .fetch_all(db)
-    .await
+    .try_map(|row: SqliteRow| row.json("packed"))
+    .fetch_one(db)
+    .await?;
+    Ok(all.into_iter().map(|packed| packed.of(conversation)).collect())
+}
+
+/// A turn as SQLite packs it.
+#[derive(Deserialize)]
+struct Packed {
+    id: TurnId,
+    message: MessageId,
+    origin: Origin,
+    status: TurnStatus,
+    at: Timestamp,
+    resumed: u32,
+    error: Option<UserError>,
+    offered: u8,
+    changed: u32,
+    waiting: u32,
+}
+
+impl Packed {
+    fn of(self, conversation: &ConversationId) -> TurnRow {
+        let Self { id, message, origin, status, at, resumed, .. } = self;
+        let done = Interruption { changed: self.changed, waiting: self.waiting };
+        let conversation = conversation.clone();
+        let turn = OpenTurn { turn: id, conversation, message, origin, status, at, resumed };
+        TurnRow { turn, error: self.error, offer: (self.offered != 0).then_some(done) }
+    }
 }
 
 pub(crate) fn from_row(row: &SqliteRow) -> Result<OpenTurn, sqlx::Error> {

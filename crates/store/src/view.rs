@@ -6,24 +6,51 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use protocol::conversation::Item;
+use protocol::conversation::{Item, Variant};
+use protocol::held::HeldNotice;
 use protocol::{
-    CallId, Compaction, ConversationId, Message, MessageId, OpenTurn, Part, QuestionId, Role,
-    TurnId, TurnStatus,
+    CallId, Compaction, Conversation, ConversationId, Message, MessageId, OpenTurn, Part, Question,
+    QuestionId, Role, TurnId, TurnStatus,
 };
 use serde_json::Value;
 use sqlx::SqliteConnection;
 
-use crate::change_set::{self, VerdictRow};
+use crate::change_set::{self, OpenChangeSet, VerdictRow};
 use crate::commit::read;
 use crate::compaction::{self, CompactionRow};
+use crate::error::Failure;
 use crate::message::{self, MessageRow};
 use crate::question::{self, QuestionRow};
 use crate::tool_call::{self, CallRow};
 use crate::turn::{self, TurnRow};
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, branch, conversation, held};
+
+/// All that is shown of a conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenedConversation {
+    /// Its row in the list.
+    pub row: Conversation,
+    /// What stands in it, as [`Store::items`] tells it.
+    pub items: Vec<Item>,
+    /// Which of its messages were put in several ways.
+    pub variants: Vec<Variant>,
+    /// The open question.
+    pub question: Option<Question>,
+    /// The changes that wait.
+    pub changes: Option<OpenChangeSet>,
+    /// What waits to be sent to the hub, oldest first.
+    pub held: Vec<HeldNotice>,
+}
 
 impl Store {
+    /// All that is shown of a conversation, from one snapshot; `None` when it is not there.
+    pub async fn opened(
+        &self,
+        conversation: &ConversationId,
+    ) -> Result<Option<OpenedConversation>, StoreError> {
+        read!(self, "read the conversation", |db| opened(db, conversation))
+    }
+
     /// Everything that stands in a conversation, oldest first; messages that wait for a running
     /// turn come last.
     pub async fn items(&self, conversation: &ConversationId) -> Result<Vec<Item>, StoreError> {
@@ -57,6 +84,21 @@ struct Rows {
     /// Oldest first.
     verdicts: Vec<VerdictRow>,
     compaction: Option<CompactionRow>,
+}
+
+async fn opened(
+    db: &mut SqliteConnection,
+    id: &ConversationId,
+) -> Result<Option<OpenedConversation>, Failure> {
+    let Some(row) = conversation::one(db, id).await? else { return Ok(None) };
+    let rows = rows(db, id).await?;
+    let open = rows.questions.iter().find(|row| row.answered_by.is_none() && !row.withdrawn);
+    let question = open.map(|row| row.question.clone());
+    let variants = branch::all_variants(db, id).await?;
+    // The row says whether there are any.
+    let changes = if row.waiting_notes > 0 { change_set::open(db, id).await? } else { None };
+    let held = if row.held > 0 { held::of_conversation(db, id).await? } else { Vec::new() };
+    Ok(Some(OpenedConversation { row, items: items(rows), variants, question, changes, held }))
 }
 
 async fn rows(

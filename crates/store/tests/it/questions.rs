@@ -2,6 +2,7 @@
 
 use protocol::conversation::Item;
 use protocol::{Message, Origin, TurnStatus};
+use serde_json::json;
 use store::StoreError;
 
 use crate::story::{Story, answer, answered, asked, conversation, new_turn, question_of};
@@ -169,4 +170,27 @@ async fn an_answer_to_no_question_is_refused() {
     let lost = story.store.submit_turn(&answer("t1", "nobody", "Yes", 1)).await;
     assert!(lost.is_err(), "{lost:?}");
     assert_eq!(story.store.turn_status(&"t1".into()).await.expect("read"), None);
+}
+
+#[tokio::test]
+async fn a_conversation_is_opened_as_its_parts_tell_it_one_by_one() {
+    let story = Story::begin().await;
+    let nowhere = story.store.opened(&"nowhere".into()).await.expect("read");
+    assert_eq!(nowhere, None);
+    story.says("t1", "Paint it", 1).await;
+    story.begins().await;
+    story.steps("t1", "s1", &[("c1", "read_file", json!({ "path": "Boat.md", "n": 1.50 }))]).await;
+    story.asks("t1", "Which one?", 2).await;
+    let store = &story.store;
+    let opened = store.opened(&conversation()).await.expect("read").expect("there");
+    assert_eq!(Some(opened.row), store.conversation(&conversation()).await.expect("read"));
+    assert_eq!(opened.items, store.items(&conversation()).await.expect("read"));
+    assert!(opened.items.len() > 2, "{:?}", opened.items);
+    assert_eq!(opened.question, store.question(&conversation()).await.expect("read"));
+    assert!(opened.question.is_some());
+    assert_eq!(opened.variants, store.variants(&conversation()).await.expect("read"));
+    assert_eq!(opened.changes, store.open_change_set(&conversation()).await.expect("read"));
+    story.says("t2", "Something else", 3).await;
+    let opened = story.store.opened(&conversation()).await.expect("read").expect("there");
+    assert_eq!(opened.question, None, "it was withdrawn");
 }
