@@ -41,6 +41,7 @@ mod tool_call;
 mod transcript;
 mod turn;
 mod undoing;
+mod unspaced;
 mod usage;
 pub mod view;
 mod whole_result;

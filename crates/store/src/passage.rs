@@ -12,6 +12,7 @@ use sqlx::{Row, SqliteConnection};
 use crate::column::{Columns, json};
 use crate::commit::read;
 use crate::gist::EndedRow;
+use crate::unspaced::{LOOKED_THROUGH, excerpt, is_unspaced};
 use crate::{Store, StoreError, conversation, view};
 
 /// How much of a conversation's last words stands in the list of ended ones, in characters.
@@ -26,18 +27,23 @@ const MARKS: [char; 2] = ['\u{2}', '\u{3}'];
 impl Store {
     /// Passages in which all words of the query stand, the last one as the beginning of a word;
     /// newest first, at most `limit`. Accents, and upper and lower case, are not told apart. A
-    /// conversation's name counts where nothing else in it was found.
+    /// conversation's name counts where nothing else in it was found. A word of a script that sets no
+    /// spaces may stand anywhere in a run; for such words alone the newest passages are looked through.
     pub async fn search_said(
         &self,
         query: &str,
         limit: u32,
     ) -> Result<FoundConversations, StoreError> {
-        let words = asked(query);
-        if words.is_empty() {
+        let (unspaced, rest) = parted(query);
+        let words = asked(&rest);
+        if words.is_empty() && unspaced.is_empty() {
             return Ok(FoundConversations { found: Vec::new(), more: false });
         }
         let asked = words.join(" ");
-        read!(self, "search the conversations", |db| matching(db, &asked, limit))
+        if unspaced.is_empty() {
+            return read!(self, "search the conversations", |db| matching(db, &asked, limit));
+        }
+        read!(self, "search the conversations", |db| holding(db, &asked, &unspaced, limit))
     }
 
     /// Ended conversations, newest first.
@@ -48,9 +54,23 @@ impl Store {
         limit: u32,
         query: Option<&str>,
     ) -> Result<Vec<EndedRow>, StoreError> {
-        let words = query.map(asked);
-        read!(self, "search the ended conversations", |db| ended(db, limit, words.as_deref()))
+        let words = query.map(|query| {
+            let (unspaced, rest) = parted(query);
+            (asked(&rest), unspaced)
+        });
+        read!(self, "search the ended conversations", |db| ended(db, limit, words.as_ref()))
     }
+}
+
+/// The words of a query that the full-text index cannot find, and the query without them.
+fn parted(query: &str) -> (Vec<String>, String) {
+    if !is_unspaced(query) {
+        return (Vec::new(), query.to_owned());
+    }
+    let (unspaced, rest): (Vec<&str>, Vec<&str>) =
+        query.split_whitespace().partition(|word| is_unspaced(word));
+    let unspaced = unspaced.into_iter().take(WORDS).map(str::to_owned).collect();
+    (unspaced, rest.join(" "))
 }
 
 /// The words of a query as SQLite's full-text index is asked for them.
@@ -88,9 +108,60 @@ async fn matching(
     .bind(String::from(MARKS[1]))
     .bind(AROUND)
     .bind(i64::from(limit) + 1)
-    .try_map(|row| said(&row))
+    .try_map(|row| said(&row, row.try_get("words")?))
     .fetch_all(db)
     .await?;
+    Ok(cut(&mut found, limit))
+}
+
+/// The columns and the rest of a search for words that stand somewhere in a passage.
+macro_rules! holding {
+    ($from:literal) => {
+        concat!(
+            "SELECT p.conversation, c.title, c.archived, p.kind, p.message, p.turn, p.call, p.at,
+                 q.id AS question, p.words ",
+            $from,
+            " JOIN conversation c ON c.id = p.conversation
+                 LEFT JOIN question q ON q.turn = p.turn AND q.call = p.call
+             WHERE c.listed AND c.deleted_at IS NULL AND NOT EXISTS (
+                 SELECT 1 FROM json_each(?2) w WHERE instr(p.words, w.value) = 0
+             )
+             ORDER BY p.number DESC LIMIT ?3"
+        )
+    };
+}
+
+/// Passages that hold all these words anywhere, and those that the index is asked for.
+async fn holding(
+    db: &mut SqliteConnection,
+    asked: &str,
+    unspaced: &[String],
+    limit: u32,
+) -> Result<FoundConversations, sqlx::Error> {
+    let query = if asked.is_empty() {
+        sqlx::query(holding!("FROM (SELECT * FROM passage ORDER BY number DESC LIMIT ?1) p"))
+            .bind(LOOKED_THROUGH)
+    } else {
+        sqlx::query(holding!(
+            "FROM (SELECT rowid AS number FROM passage_words WHERE passage_words MATCH ?1) f
+                 CROSS JOIN passage p ON p.number = f.number"
+        ))
+        .bind(asked)
+    };
+    let mut found = query
+        .bind(json(unspaced)?)
+        .bind(i64::from(limit) + 1)
+        .try_map(|row: SqliteRow| {
+            let words: &str = row.try_get("words")?;
+            said(&row, &excerpt(words, unspaced, MARKS))
+        })
+        .fetch_all(db)
+        .await?;
+    Ok(cut(&mut found, limit))
+}
+
+/// At most so many, the names without those of conversations in which something else was found.
+fn cut(found: &mut Vec<FoundSaid>, limit: u32) -> FoundConversations {
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let more = found.len() > limit;
     found.truncate(limit);
@@ -100,11 +171,11 @@ async fn matching(
         .map(|one| one.conversation.clone())
         .collect();
     found.retain(|one| one.by != SaidBy::Name || !others.contains(&one.conversation));
-    Ok(FoundConversations { found, more })
+    FoundConversations { found: std::mem::take(found), more }
 }
 
-fn said(row: &SqliteRow) -> Result<FoundSaid, sqlx::Error> {
-    let (text, marks) = unmarked(row.try_get("words")?);
+fn said(row: &SqliteRow, words: &str) -> Result<FoundSaid, sqlx::Error> {
+    let (text, marks) = unmarked(words);
     let archived: bool = row.try_get("archived")?;
     Ok(FoundSaid {
         conversation: row.text("conversation")?,
@@ -164,7 +235,7 @@ macro_rules! ended {
 async fn ended(
     db: &mut SqliteConnection,
     limit: u32,
-    words: Option<&[String]>,
+    words: Option<&(Vec<String>, Vec<String>)>,
 ) -> Result<Vec<EndedRow>, sqlx::Error> {
     let found = match words {
         None => sqlx::query(concat!(
@@ -173,7 +244,7 @@ async fn ended(
              ORDER BY l.updated_at DESC, l.id DESC LIMIT ?1"
         ))
         .bind(limit),
-        Some(words) => sqlx::query(concat!(
+        Some((words, unspaced)) => sqlx::query(concat!(
             ended!(),
             "FROM json_each(?2) holding CROSS JOIN listed l ON l.id = holding.value
                  JOIN conversation c ON c.id = l.id
@@ -181,7 +252,7 @@ async fn ended(
              ORDER BY l.updated_at DESC, l.id DESC LIMIT ?1"
         ))
         .bind(limit)
-        .bind(json(&holding_all(db, words).await?)?),
+        .bind(json(&holding_all(db, words, unspaced).await?)?),
     };
     let row = |row: SqliteRow| {
         let (words, named_by): (String, &str) = (row.try_get("words")?, row.try_get("named_by")?);
@@ -199,23 +270,27 @@ async fn ended(
 async fn holding_all(
     db: &mut SqliteConnection,
     words: &[String],
+    unspaced: &[String],
 ) -> Result<BTreeSet<String>, sqlx::Error> {
-    let mut all: Option<BTreeSet<String>> = None;
+    let mut sets: Vec<Vec<String>> = Vec::new();
     for word in words {
-        let holding: Vec<String> = sqlx::query_scalar(
+        let holding = sqlx::query_scalar(
             "SELECT DISTINCT p.conversation
              FROM passage_words CROSS JOIN passage p ON p.number = passage_words.rowid
              WHERE passage_words MATCH ?",
-        )
-        .bind(word)
-        .fetch_all(&mut *db)
-        .await?;
-        all = Some(match all {
-            None => holding.into_iter().collect(),
-            Some(all) => holding.into_iter().filter(|id| all.contains(id)).collect(),
-        });
+        );
+        sets.push(holding.bind(word).fetch_all(&mut *db).await?);
     }
-    Ok(all.unwrap_or_default())
+    for word in unspaced {
+        let holding = sqlx::query_scalar(
+            "SELECT DISTINCT p.conversation
+             FROM (SELECT * FROM passage ORDER BY number DESC LIMIT ?2) p
+             WHERE instr(p.words, ?1) > 0",
+        );
+        sets.push(holding.bind(word).bind(LOOKED_THROUGH).fetch_all(&mut *db).await?);
+    }
+    let sets = sets.into_iter().map(|set| set.into_iter().collect::<BTreeSet<String>>());
+    Ok(sets.reduce(|all, set| &all & &set).unwrap_or_default())
 }
 
 #[cfg(test)]

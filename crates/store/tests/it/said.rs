@@ -150,3 +150,29 @@ async fn what_was_found_in_another_branch_is_shown_with_it() {
     show("t3").await;
     assert_eq!(shown().await, ["One", "Other"]);
 }
+
+#[tokio::test]
+async fn a_word_of_a_script_without_spaces_is_found_inside_a_run() {
+    let story = Story::begin().await;
+    story.says("t1", "明日は牛乳とパンを買う", 1).await;
+    story.says("t2", "buy 豆腐 and milk", 2).await;
+    story.says("t3", "buy milk", 3).await;
+    let places = async |query: &str| places(&story, query).await;
+    let one = |turn: &str| vec![(SaidBy::User, item(turn, &format!("{turn}-asks")))];
+    assert_eq!(places("牛乳").await, one("t1"), "in the middle of a run");
+    assert_eq!(places("パン 牛乳").await, one("t1"));
+    assert_eq!(places("豆腐 milk").await, one("t2"), "with a word of the index");
+    assert_eq!(places("豆腐 bread").await, []);
+    assert_eq!(places("砂糖").await, []);
+    let all = story.store.search_said("牛乳", 9).await.expect("searched").found;
+    assert_eq!(
+        (all[0].text.as_str(), &all[0].marks[..]),
+        ("明日は牛乳とパンを買う", &[(3, 5)][..])
+    );
+    let ended = protocol::ConversationState::Ended;
+    story.store.set_state(&conversation(), ended).await.expect("ended");
+    for (query, count) in [("牛乳 milk", 1), ("砂糖", 0)] {
+        let rows = story.store.ended_conversations(9, Some(query)).await.expect("searched");
+        assert_eq!(rows.len(), count, "{query}");
+    }
+}
