@@ -5,13 +5,16 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::home::{Home, Tally};
-use super::hub::Remembering;
+use super::hub::{Book, Remembering};
 use super::program::{Orders, Retries};
 use super::proxy::{ENDS, Manner, Proxy};
 use super::vitals::Vitals;
 
+/// So many messages were taken before for each minute that is watched: the database's own memory is
+/// full then, and what grows from there on is lost.
+const BEFORE: f64 = 100.0;
 /// A message so often.
-const EVERY: Duration = Duration::from_millis(500);
+const EVERY: Duration = Duration::from_secs(1);
 /// And a cut after so many of them.
 const CUT_AFTER: usize = 20;
 /// The least of so many looks counts, one a message.
@@ -63,16 +66,26 @@ pub async fn minutes(program: &Path, minutes: f64, seed: u64) -> Watched {
     // Only notifications would take longer than the watching: ten a minute go out.
     let orders = Orders { hub: proxy.url(), times: 20, model: None, retries: Retries::Patient };
     let mut app = home.start(&orders);
+    let mut number = 0;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small count")]
+    let before = (minutes * BEFORE).round().max(1.0) as usize;
+    while number < before {
+        hub.say(&line(number));
+        number += 1;
+    }
+    hub.until("an answer to each", Book::is_answered).await;
+    app.ask("idle", "");
     let (began, whole) = (Instant::now(), Duration::from_secs_f64(minutes * 60.0));
     let (mut early, mut looks) = (None, Vec::new());
-    let mut number = 0;
     while began.elapsed() < whole {
         if number % CUT_AFTER == 0 {
             proxy.arm(&ENDS, 1_000);
         }
-        hub.say(&format!("remember number {number} of these minutes"));
+        if number % CUT_AFTER == 0 {
+            app.ask("list", "");
+        }
+        hub.say(&line(number));
         number += 1;
-        app.ask("list", "");
         tokio::time::sleep(EVERY).await;
         looks.push(Vitals::of(app.process()));
         if began.elapsed() >= whole.mul_f64(EARLY) && early.is_none() {
@@ -82,6 +95,10 @@ pub async fn minutes(program: &Path, minutes: f64, seed: u64) -> Watched {
     let late = Vitals::least(last(&looks));
     let tally = home.judged(&hub, app).await;
     Watched { early: early.unwrap_or(late), late, cuts: proxy.struck(), tally }
+}
+
+fn line(number: usize) -> String {
+    format!("remember number {number} of these minutes")
 }
 
 fn last(looks: &[Vitals]) -> &[Vitals] {
