@@ -136,11 +136,6 @@ impl DesktopApp {
         self.window.kill_app_dash_9().await;
     }
 
-    /// Resolves when it has ended by itself.
-    pub async fn ended(self) {
-        self.window.ended().await;
-    }
-
     /// Closes the window; resolves when the program is gone.
     pub async fn quit(self) {
         self.window.quit().await;

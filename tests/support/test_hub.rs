@@ -96,6 +96,12 @@ impl TestHub {
         .1
     }
 
+    /// Resolves once a client that was registered has gone.
+    pub async fn left(&self) {
+        let gone = |seen: &Seen| matches!(seen, Seen::Left { .. }).then_some(());
+        self.first("a client's leaving", gone).await;
+    }
+
     /// Resolves once the message is acknowledged; answers the time since it went out.
     pub async fn acked(&self, message: &str) -> Duration {
         let sent = self.first("the delivery", |seen| delivered(seen, message)).await.0;

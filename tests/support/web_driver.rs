@@ -229,12 +229,6 @@ impl WebDriver {
         self.app.environments_of_children()
     }
 
-    /// Waits until the program has ended by itself, then ends the driver.
-    pub async fn ended(mut self) {
-        self.app.gone().await;
-        self.end_driver();
-    }
-
     /// Closes the window and waits until the program is gone.
     pub async fn quit(mut self) {
         // The driver must outlive the program, or the program may live on.
