@@ -10,7 +10,7 @@ use protocol::conversation::{ConversationView, Interruption, Item, Variant};
 use protocol::desktop::{AtLogin, DesktopSettings, DesktopState, OnClose};
 use protocol::event::{Indexing, LocalServer, ProviderStatus, VaultInfo};
 use protocol::export::{ExportFormat, Exported};
-use protocol::held::{HeldNotice, HeldVerdict};
+use protocol::held::{HeldNotice, HeldVerdict, HeldWhy};
 use protocol::history::{Age, Forgetting, ForgottenHistory, KeptHistory, Older};
 use protocol::looking::{
     CountedWord, CountedWords, CutShort, FoundLine, FoundLines, FoundNames, FoundNote, Having,
@@ -23,7 +23,8 @@ use protocol::request::{
 };
 use protocol::review::{DiffLine, Hunk, Sign, Words};
 use protocol::settings::{
-    CompactionSettings, ExtraRoot, HubSettings, KeyPolicy, PrivateSettings, SpendingSettings, Theme,
+    CompactionSettings, ExtraRoot, HubSettings, KeyPolicy, PrivateSettings, SpendingSettings,
+    Theme, Titles,
 };
 use protocol::shelf::{
     ConversationPage, FoundConversations, FoundSaid, ListConversations, SaidAt, SaidBy, Shelf,
@@ -77,6 +78,7 @@ fn bindings() -> String {
         Resume,
         ProviderKind,
         KeyPolicy,
+        Titles,
         Theme,
         HubSettings,
         PrivateSettings,
@@ -118,6 +120,7 @@ fn bindings() -> String {
         NoteDiff,
         Review,
         HeldNotice,
+        HeldWhy,
         HeldVerdict,
         AppliedBy,
         Standing,

@@ -199,20 +199,21 @@ async fn a_message_is_kept_as_it_is_after_a_model_has_failed_on_it_three_times()
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_message_that_cannot_even_be_kept_needs_the_user_and_is_tried_again() {
-    let (home, hub) = (Home::new(&[("inbox", "no folder")]), BareHub::bind().await);
+    let no_note = [("inbox/Inbox.md/a.md", "A folder stands where the note should be.\n")];
+    let (home, hub) = (Home::new(&no_note), BareHub::bind().await);
     let running = home.open(linked(without_model(), &hub.url())).await;
     let mut line = hub.accept().await;
     line.say("m-1", "remember milk").await;
     assert_eq!(until_ack(&mut line, "m-1").await, []);
     let told = notified(&mut line, "m-1").await;
     assert!(told.starts_with("Not saved: "), "{told}");
-    let conversation = running.only_conversation().await;
     let view = waits(&running).await;
+    let conversation = running.only_conversation().await;
     assert_eq!(view.len(), 1, "{view:?}");
     assert!(matches!(&view[0].why, HeldWhy::Failed { error } if !error.is_empty()), "{view:?}");
     assert_eq!(view[0].text, "remember milk");
     assert_eq!(running.view(&conversation).await.conversation.held, 1);
-    std::fs::remove_file(home.notes.root().join("inbox")).expect("it is there");
+    std::fs::remove_dir_all(home.notes.root().join(INBOX)).expect("it is there");
     running.app.decide_held(view[0].number, HeldVerdict::Send).await.expect("tried again");
     assert_eq!(notified(&mut line, "m-1").await, "Saved to inbox/Inbox.md.");
     assert_eq!(home.notes.read(INBOX), "- remember milk\n");

@@ -101,6 +101,11 @@ export type ProviderKind = "automatic" | "anthropic" | "openai" | "ollama" | "co
 export type KeyPolicy = "failover" | "round_robin";
 
 /**
+ * Who names a conversation that the user has given no name, and says what it was about.
+ */
+export type Titles = "model" | "words";
+
+/**
  * Light, dark or as the system.
  */
 export type Theme = "system" | "light" | "dark";
@@ -1088,6 +1093,15 @@ text: string,
  * Why it waits.
  */
 why: HeldWhy, };
+
+/**
+ * Why something of the hub waits for the user.
+ */
+export type HeldWhy = { "kind": "outside" } | { "kind": "unheard" } | { "kind": "failed", 
+/**
+ * What went wrong last.
+ */
+error: string, };
 
 /**
  * What becomes of it.
