@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use axum::http::{HeaderMap, Method};
 use serde_json::Value;
 
-const TOP_LEVEL: [&str; 14] = [
+const TOP_LEVEL: [&str; 15] = [
     "model",
     "max_tokens",
     "stream",
@@ -23,6 +23,7 @@ const TOP_LEVEL: [&str; 14] = [
     "top_p",
     "top_k",
     "service_tier",
+    "output_config",
 ];
 
 /// What is wrong with a request; empty when the vendor would take it.
