@@ -68,6 +68,7 @@ const screens = [
   { name: 'note-links', story: 'search', prepare: openLinks, sizes: { wide, narrow } },
   { name: 'indexing', story: 'indexing', prepare: openTags, sizes: { wide } },
   { name: 'settings', story: 'trouble', prepare: openSettings, sizes: { wide, small } },
+  { name: 'settings-hub', story: 'trouble', prepare: openHub, sizes: { wide, small } },
   { name: 'first-run', story: 'first-run', sizes: { wide } },
   { name: 'first-run-2', story: 'first-run', prepare: openSample, sizes: { wide, small } },
   { name: 'lost-vault', story: 'lost-vault', sizes: { wide } },
@@ -230,6 +231,10 @@ async function openParameters(page) {
   await openSettings(page);
   await page.getByText(/^Parameters of/).click();
   await page.getByLabel('Extra parameters').scrollIntoViewIfNeeded();
+}
+async function openHub(page) {
+  await openSettings(page);
+  await page.locator('#settings-desktop').scrollIntoViewIfNeeded();
 }
 async function openSpending(page) {
   await openSettings(page);
