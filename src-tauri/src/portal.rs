@@ -28,6 +28,7 @@ pub(crate) fn never_wait_for_it() -> Result<(), String> {
     let program = env::current_exe().map_err(|error| format!("This program is gone: {error}."))?;
     let mut anew = Command::new(program);
     anew.args(env::args_os().skip(1)).env(ADDRESS, spoiled(&address));
+    app::give_keys_to(&mut anew);
     // Only a failure comes back; then it is better to wait than not to start.
     let error = anew.exec();
     eprintln!("It could not be started without it ({error}): this may take half a minute.");

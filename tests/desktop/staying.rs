@@ -130,12 +130,18 @@ async fn services_that_are_started_and_never_come_do_not_hold_up_the_start() {
     ]);
     let mut took = Vec::new();
     for home in [DesktopHome::fresh(), DesktopHome::fresh().with_bus(&bus)] {
-        let home = home.with_vault(&vault);
+        let model = ScriptedModel::start(vec![Reply::text("I hear you.")]).await;
+        let home = home.with_vault(&vault).with_model(&model);
         let began = Instant::now();
         let app = home.start().await;
         app.opened().await;
         took.push(began.elapsed());
+        // Started anew it has the key that it was started with.
+        app.window.type_into("[data-testid=composer]", "Are you there?").await;
+        app.window.click("[data-testid=send]").await;
+        app.window.find_text("[data-testid=chat-log]", "I hear you.").await;
         app.quit().await;
+        model.finish();
     }
     println!("without a bus {:?}, with services that never come {:?}", took[0], took[1]);
     assert!(took[1] < took[0] + Duration::from_secs(10), "{took:?}");

@@ -166,7 +166,8 @@ mod tests {
                 let (message_id, title, body) = (message.id, "Saved".into(), message.text);
                 let answer =
                     Response::Notification { message_id, title, body, priority: Priority::Normal };
-                handle.send(answer).await.expect("still online");
+                // The crash may come before the link knows that it was read.
+                let _ = handle.send(answer).await;
             }
         });
         for text in ["remember milk", "and bread"] {

@@ -81,4 +81,4 @@ pub use memory::keep_to_itself as keep_memory_to_itself;
 pub use notice::{Happened, Looking, Mood, Notice, Standing, Told};
 pub use onlook::Onlook;
 pub use ports::ledger::StoreLedger;
-pub use secrets::take_from_environment as take_keys_from_environment;
+pub use secrets::{give_to as give_keys_to, take_from_environment as take_keys_from_environment};

@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "the key file is a file of the data directory")]
 
 use std::path::PathBuf;
+use std::process::Command;
 use std::sync::LazyLock;
 
 use keyring::Entry;
@@ -31,11 +32,17 @@ static ENVIRONMENT: LazyLock<Vec<(Vendor, SecretString)>> = LazyLock::new(|| {
 
 /// Reads the keys of the environment, then has `unset` take each variable away: programs that are
 /// started from here on inherit none. For the beginning of a program, before it has threads.
+/// [`give_to`] gives them to a program all the same.
 pub fn take_from_environment(unset: impl Fn(&str)) {
     LazyLock::force(&ENVIRONMENT);
     for vendor in Vendor::ALL {
         unset(vendor.variable());
     }
+}
+
+/// Has `program` find the keys where this one found them: for this program, started anew.
+pub fn give_to(program: &mut Command) {
+    program.envs(ENVIRONMENT.iter().map(|(of, keys)| (of.variable(), keys.expose_secret())));
 }
 
 fn in_environment(vendor: Vendor) -> Option<String> {
