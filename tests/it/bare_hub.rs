@@ -20,7 +20,7 @@ pub(crate) struct Line {
     to: SplitSink<WebSocketStream<TcpStream>, Message>,
     /// Read at once, as a hub does: a ping is answered whether or not the test looks.
     heard: mpsc::UnboundedReceiver<Value>,
-    _reading: JoinSet<()>,
+    reading: JoinSet<()>,
 }
 
 /// What a link answered about a message.
@@ -73,7 +73,12 @@ impl Line {
                 }
             }
         });
-        Self { to, heard, _reading: reading }
+        Self { to, heard, reading }
+    }
+
+    /// From now on it is a line that was cut without a word: nothing is read, no ping is answered.
+    pub(crate) fn goes_dead(&mut self) {
+        self.reading.abort_all();
     }
 
     /// Says something under an id of the test's choice.

@@ -51,7 +51,8 @@ async fn after_waking_a_dead_link_is_made_anew_at_once_and_the_turn_under_way_go
     assert_eq!(before.answer().await.kind, "ack");
     gate.reached(1).await;
 
-    // From here on the old line hears nothing and says nothing, as one that was cut in the sleep.
+    // As one that was cut in the sleep.
+    before.goes_dead();
     let woke = Instant::now();
     let mut after = next_link(&hub, &computer).await;
     assert!(woke.elapsed() < SOON, "it took {:?}", woke.elapsed());
