@@ -169,12 +169,13 @@ impl OpenVault {
     ) -> Result<(Arc<Self>, Ears), UserError> {
         let (tasks, cancel) = (TaskTracker::new(), CancellationToken::new());
         let (desk, bell, deciding) = (around.desk.clone(), Arc::default(), Arc::default());
+        let recollection = Arc::default();
         let keeper = Keeper::new(&vault, around.config.private_rules());
         let (news, heard) = mpsc::unbounded_channel();
         let registry = Arc::new(registry(&store, &indexing, &keeper, &desk, &news)?);
         let service = LlmService::new(ServiceParts {
             registry: Arc::clone(&registry),
-            transcript: transcript(&store, &bell, &keeper, &around.config),
+            transcript: transcript(&store, &bell, &keeper, &recollection, &around.config),
             changes: Arc::new(VaultChanges {
                 vault: vault.clone(),
                 indexing: indexing.clone(),
@@ -183,6 +184,7 @@ impl OpenVault {
                 active: desk.clone(),
                 purpose: around.purpose,
                 news: news.clone(),
+                recollection,
                 deciding: Arc::clone(&deciding),
                 keeper: Arc::clone(&keeper),
                 _lock: Arc::clone(&lock),
@@ -437,6 +439,7 @@ fn transcript(
     store: &Store,
     bell: &Arc<Notify>,
     keeper: &Arc<Keeper>,
+    recollection: &Arc<Recollection>,
     config: &Config,
 ) -> Arc<StoreTranscript> {
     let (bell, keeper) = (Arc::clone(bell), Arc::clone(keeper));
@@ -445,7 +448,7 @@ fn transcript(
         bell,
         keeper,
         config: config.clone(),
-        recollection: Recollection::default(),
+        recollection: Arc::clone(recollection),
     })
 }
 

@@ -1,6 +1,7 @@
 //! What of a history fits the model: the newest exchanges, whole, in front of what must be there.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use protocol::{Compaction, Message, MessageId, Part, Role, TurnId};
 
@@ -53,7 +54,7 @@ impl<'a> Frame<'a> {
 /// The rows that are sent, and what the whole request is estimated at.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Fitting {
-    pub(crate) rows: Vec<Message>,
+    pub(crate) rows: Vec<Arc<Message>>,
     pub(crate) estimated: u32,
 }
 
@@ -111,7 +112,7 @@ impl Budget {
 
     /// The whole request with this history.
     pub(crate) fn with(self, history: &History) -> u32 {
-        let rows = history.rows.iter().map(tokens::of_message);
+        let rows = history.rows.iter().map(|row| tokens::of_message(row));
         let told = history.compaction.as_ref().map(|told| tokens::of_text(&told.text));
         rows.chain(told).fold(self.around, u32::saturating_add)
     }
@@ -192,16 +193,17 @@ fn joined(
     estimated: u32,
     whole: Whole,
 ) -> Fitting {
-    let mut rows: Vec<Message> = units.into_iter().flat_map(|unit| unit.rows).collect();
+    let mut rows: Vec<Arc<Message>> = units.into_iter().flat_map(|unit| unit.rows).collect();
     if whole == Whole::No
         && let Some(first) = rows.first_mut().filter(|row| row.role == Role::User)
     {
-        first.parts.insert(0, Part::Context { text: wording::LEFT_OUT.to_owned() });
+        Arc::make_mut(first).parts.insert(0, Part::Context { text: wording::LEFT_OUT.to_owned() });
     }
     if let Some(compaction) = compaction
         && let Some(first) = rows.first()
     {
-        rows.insert(0, told(compaction, first));
+        let told = told(compaction, first);
+        rows.insert(0, Arc::new(told));
     }
     Fitting { rows, estimated }
 }
@@ -238,7 +240,7 @@ impl Around {
     fn largest(&self, frame: &Frame<'_>, units: &[Exchange], room: u32) -> TooLarge {
         let of = |wanted: &dyn Fn(&Exchange) -> bool| {
             let rows = units.iter().filter(|unit| wanted(unit)).flat_map(|unit| &unit.rows);
-            rows.map(tokens::of_message).collect::<Vec<u32>>()
+            rows.map(|row| tokens::of_message(row)).collect::<Vec<u32>>()
         };
         let open = of(&|unit| unit.turn == *frame.turn);
         let (message, steps) = open.split_first().map_or((0, &[][..]), |(m, steps)| (*m, steps));

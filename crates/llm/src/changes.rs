@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use protocol::{CallId, ChangeSet, ContentHash, ConversationId, NotePath, OpenTurn, Reaction};
+use protocol::{CallId, ChangeSet, ContentHash, NotePath, OpenTurn, Reaction};
 use tokio_util::sync::CancellationToken;
 
 use crate::tool::{Effect, Plan};
@@ -35,7 +35,7 @@ pub struct Surroundings {
 #[async_trait]
 pub trait Changes: Send + Sync {
     /// What the conversation's next call shall see.
-    async fn surroundings(&self, conversation: &ConversationId) -> Surroundings;
+    async fn surroundings(&self, turn: &OpenTurn) -> Surroundings;
 
     /// Judges a plan; applies it or adds it to the changes that wait. What it returns is true
     /// and durable when it returns. Once `stop` is cancelled no further note is begun; what was not

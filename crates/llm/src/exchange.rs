@@ -1,5 +1,7 @@
 //! What was said, by exchange: all messages of one turn.
 
+use std::sync::Arc;
+
 use protocol::{Message, TurnId};
 
 use crate::tokens;
@@ -8,15 +10,15 @@ use crate::tokens;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Exchange {
     pub(crate) turn: TurnId,
-    pub(crate) rows: Vec<Message>,
+    pub(crate) rows: Vec<Arc<Message>>,
     /// What its rows take, as estimated.
     pub(crate) tokens: u32,
 }
 
 /// The rows by exchange, in their order.
-pub(crate) fn exchanges(rows: Vec<Message>) -> Vec<Exchange> {
+pub(crate) fn exchanges(rows: impl IntoIterator<Item: Into<Arc<Message>>>) -> Vec<Exchange> {
     let mut exchanges: Vec<Exchange> = Vec::new();
-    for row in rows {
+    for row in rows.into_iter().map(Into::<Arc<Message>>::into) {
         let tokens = tokens::of_message(&row);
         match exchanges.last_mut() {
             Some(last) if last.turn == row.turn => {

@@ -1,6 +1,7 @@
 //! Stored messages as a model is sent them. The same rows give the same bytes, so that a vendor's
 //! prompt cache hits.
 
+use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::{CallId, Maker, Message, Part, Role};
@@ -21,10 +22,10 @@ mod tests;
 ///
 /// A call without a result gets one that says so; a result without a call is dropped.
 #[must_use]
-pub fn request_messages(rows: &[Message], asked: &Maker) -> Vec<ModelMessage> {
-    let asking = rows.last().map(|row| &row.turn);
+pub fn request_messages(rows: &[impl Borrow<Message>], asked: &Maker) -> Vec<ModelMessage> {
+    let asking = rows.last().map(|row| &row.borrow().turn);
     let mut merged: Vec<ModelMessage> = Vec::new();
-    for row in rows {
+    for row in rows.iter().map(Borrow::borrow) {
         let maker = (Some(&row.turn) == asking).then_some(asked);
         if row.role == Role::Assistant {
             push(&mut merged, Role::User, told_before(row));

@@ -2,6 +2,7 @@
 //! memory by the tests.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use protocol::{
@@ -14,8 +15,17 @@ use protocol::{
 pub struct History {
     /// What stands in for the turns before `rows`.
     pub compaction: Option<Compaction>,
-    /// The messages, results as messages of the user.
-    pub rows: Vec<Message>,
+    /// The messages, results as messages of the user; shared, for each request of a turn hears the
+    /// same of the turns before it.
+    pub rows: Vec<Arc<Message>>,
+}
+
+impl History {
+    /// Just these messages.
+    #[must_use]
+    pub fn of(rows: Vec<Message>) -> Self {
+        Self { compaction: None, rows: rows.into_iter().map(Arc::new).collect() }
+    }
 }
 
 /// All that was said up to a turn, as it may be heard, whether or not something stands in for it.

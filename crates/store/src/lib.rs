@@ -34,6 +34,7 @@ mod planned_change;
 mod plans;
 mod question;
 mod queued;
+mod seen;
 mod shelf;
 mod source;
 mod taken_up;

@@ -1,20 +1,15 @@
 //! The table `tool_call`: every call of the model, and the one result it gets.
 
-use std::collections::BTreeMap;
-
-use protocol::{
-    CallId, CallResult, ContentHash, ConversationId, Message, MessageId, NotePath, Part, Reaction,
-    TurnId,
-};
+use protocol::{CallId, CallResult, ConversationId, Message, MessageId, Part, Reaction, TurnId};
 use serde::Deserialize;
 use serde_json::Value;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
 use crate::column::{Columns, json};
-use crate::commit::{look, read};
+use crate::commit::read;
 use crate::error::Failure;
-use crate::{Store, StoreError, branch, source, whole_result};
+use crate::{Store, StoreError, source, whole_result};
 
 /// What a model is told about a call that nobody answered before its turn ended.
 const NEVER_RUN: &str = "Not run: the turn ended before this call.";
@@ -23,15 +18,6 @@ impl Store {
     /// Calls of a turn that have no result yet, with their tools, in call order.
     pub async fn open_calls(&self, turn: &TurnId) -> Result<Vec<(CallId, String)>, StoreError> {
         read!(self, "look for open calls", |db| without_result(db, turn))
-    }
-
-    /// The content of each note as the conversation has last read or written it, in the branch that
-    /// is shown.
-    pub async fn seen(
-        &self,
-        conversation: &ConversationId,
-    ) -> Result<BTreeMap<NotePath, ContentHash>, StoreError> {
-        look!(self, "read what the conversation has seen", |db| last_seen(db, conversation))
     }
 }
 
@@ -194,26 +180,6 @@ async fn without_result(
     .try_map(|row: SqliteRow| Ok((row.text("call")?, row.text("tool")?)))
     .fetch_all(db)
     .await
-}
-
-async fn last_seen(
-    db: &mut SqliteConnection,
-    conversation: &ConversationId,
-) -> Result<BTreeMap<NotePath, ContentHash>, sqlx::Error> {
-    // One row of all: handing over each alone costs more than reading them.
-    let seen: Vec<Vec<(NotePath, ContentHash)>> = sqlx::query(concat!(
-        branch::line!("coalesce((SELECT branch FROM conversation WHERE id = ?1), 0)"),
-        "SELECT json_group_array(json(c.seen) ORDER BY t.ran, m.position, c.position) AS seen
-         FROM line JOIN turn t ON t.conversation = ?1 AND t.branch = line.branch
-                 AND t.ran < line.until
-             JOIN message m ON m.turn = t.id JOIN tool_call c ON c.message = m.id
-         WHERE c.seen <> '[]'"
-    ))
-    .bind(conversation.as_str())
-    .try_map(|row: SqliteRow| row.json("seen"))
-    .fetch_one(db)
-    .await?;
-    Ok(seen.into_iter().flatten().collect())
 }
 
 fn from_row(row: &SqliteRow) -> Result<CallRow, sqlx::Error> {

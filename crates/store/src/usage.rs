@@ -7,13 +7,25 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
 use crate::column::Columns;
-use crate::commit::read;
+use crate::commit::{look, read};
 use crate::{Store, StoreError};
+
+/// The columns of a sum over requests. A total is exact up to 2^53 and never too large, as a sum
+/// may be.
+macro_rules! sum {
+    () => {
+        "count(*) AS requests,
+         CAST(total(input) AS INTEGER) AS input, CAST(total(output) AS INTEGER) AS output,
+         CAST(total(cache_read) AS INTEGER) AS cache_read,
+         CAST(total(cache_write) AS INTEGER) AS cache_write,
+         CAST(total(cost) AS INTEGER) AS cost, count(*) - count(cost) AS unpriced"
+    };
+}
 
 impl Store {
     /// What a turn has cost so far.
     pub async fn spent_in_turn(&self, turn: &TurnId) -> Result<Spent, StoreError> {
-        read!(self, "sum up what the turn cost", |db| in_turn(db, turn))
+        look!(self, "sum up what the turn cost", |db| in_turn(db, turn))
     }
 
     /// What each turn of a conversation has cost, in the order in which they ran. Turns that asked
@@ -31,7 +43,7 @@ impl Store {
         from: Timestamp,
         until: Timestamp,
     ) -> Result<Spent, StoreError> {
-        read!(self, "sum up what a time cost", |db| between(db, from, until))
+        look!(self, "sum up what a time cost", |db| between(db, from, until))
     }
 
     /// When something was spent first; `None` when nothing was.
@@ -51,16 +63,12 @@ pub(crate) async fn insert(
     if usage == Usage::default() {
         return Ok(());
     }
-    let price: Option<Price> = sqlx::query("SELECT price FROM turn WHERE id = ?")
-        .bind(turn.as_str())
-        .try_map(|row: SqliteRow| row.maybe_json("price"))
-        .fetch_optional(&mut *db)
-        .await?
-        .flatten();
-    let model: Option<String> = sqlx::query_scalar("SELECT model FROM turn WHERE id = ?")
-        .bind(turn.as_str())
-        .fetch_one(&mut *db)
-        .await?;
+    let (model, price): (Option<String>, Option<Price>) =
+        sqlx::query("SELECT model, price FROM turn WHERE id = ?")
+            .bind(turn.as_str())
+            .try_map(|row: SqliteRow| Ok((row.maybe_text("model")?, row.maybe_json("price")?)))
+            .fetch_one(&mut *db)
+            .await?;
     insert_row(db, turn, model.as_deref(), price, usage, at).await
 }
 
@@ -133,12 +141,11 @@ async fn insert_row(
 }
 
 async fn in_turn(db: &mut SqliteConnection, turn: &TurnId) -> Result<Spent, sqlx::Error> {
-    let rows = sqlx::query("SELECT * FROM usage WHERE turn = ?")
+    sqlx::query(concat!("SELECT ", sum!(), " FROM usage WHERE turn = ?"))
         .bind(turn.as_str())
-        .try_map(|row| request(&row))
-        .fetch_all(db)
-        .await?;
-    Ok(sum(rows))
+        .try_map(|row| spent(&row))
+        .fetch_one(db)
+        .await
 }
 
 async fn between(
@@ -146,19 +153,22 @@ async fn between(
     from: Timestamp,
     until: Timestamp,
 ) -> Result<Spent, sqlx::Error> {
-    let rows = sqlx::query(
-        "SELECT input, output, cache_read, cache_write, cost FROM usage
-         WHERE at >= ?1 AND at < ?2
-         UNION ALL
-         SELECT input, output, cache_read, cache_write, cost FROM usage_apart
-         WHERE at >= ?1 AND at < ?2",
-    )
+    sqlx::query(concat!(
+        "SELECT ",
+        sum!(),
+        " FROM (
+             SELECT input, output, cache_read, cache_write, cost FROM usage
+             WHERE at >= ?1 AND at < ?2
+             UNION ALL
+             SELECT input, output, cache_read, cache_write, cost FROM usage_apart
+             WHERE at >= ?1 AND at < ?2
+         )"
+    ))
     .bind(from.0)
     .bind(until.0)
-    .try_map(|row| request(&row))
-    .fetch_all(db)
-    .await?;
-    Ok(sum(rows))
+    .try_map(|row| spent(&row))
+    .fetch_one(db)
+    .await
 }
 
 async fn first(db: &mut SqliteConnection) -> Result<Option<Timestamp>, sqlx::Error> {
@@ -215,8 +225,22 @@ fn request(row: &SqliteRow) -> Result<Spent, sqlx::Error> {
     })
 }
 
-fn sum(requests: Vec<Spent>) -> Spent {
-    let mut total = Spent::default();
-    requests.into_iter().for_each(|request| total += request);
-    total
+/// A sum of requests, as [`sum!`] gives it.
+fn spent(row: &SqliteRow) -> Result<Spent, sqlx::Error> {
+    let count = |name: &str| {
+        let sum: i64 = row.try_get(name)?;
+        Ok::<_, sqlx::Error>(u32::try_from(sum.max(0)).unwrap_or(u32::MAX))
+    };
+    let cost: i64 = row.try_get("cost")?;
+    Ok(Spent {
+        requests: count("requests")?,
+        usage: Usage {
+            input: count("input")?,
+            output: count("output")?,
+            cache_read: count("cache_read")?,
+            cache_write: count("cache_write")?,
+        },
+        cost: u64::try_from(cost).unwrap_or_default(),
+        unpriced: count("unpriced")?,
+    })
 }

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use llm::changes::{Changes, Surroundings, Verdict};
 use llm::tool::{Effect, Plan};
 use protocol::{
-    Act, CallId, Change, ChangeKind, ChangeSet, ContentHash, ConversationId, NotePath, OpenTurn,
-    Reaction, Seen, UserError,
+    Act, CallId, Change, ChangeKind, ChangeSet, ContentHash, NotePath, OpenTurn, Reaction, Seen,
+    UserError,
 };
 use store::Store;
 use tokio::sync::{Mutex, mpsc};
@@ -26,6 +26,7 @@ use crate::indexing::Indexing;
 use crate::lock::VaultLock;
 use crate::policy::{Decision, Facts, decide};
 use crate::ports::desk::OpenNote;
+use crate::ports::earlier::{self, Recollection};
 use crate::ports::ledger::StoreLedger;
 use crate::privacy::Keeper;
 use crate::purpose::Purpose;
@@ -41,6 +42,7 @@ pub(crate) struct VaultChanges {
     pub(crate) active: OpenNote,
     pub(crate) purpose: Purpose,
     pub(crate) news: mpsc::UnboundedSender<News>,
+    pub(crate) recollection: Arc<Recollection>,
     /// Held while a plan or a verdict is carried out: neither sees the other half-way.
     pub(crate) deciding: Arc<Mutex<()>>,
     /// Knows what the model may not hear of.
@@ -51,9 +53,9 @@ pub(crate) struct VaultChanges {
 
 #[async_trait]
 impl Changes for VaultChanges {
-    async fn surroundings(&self, conversation: &ConversationId) -> Surroundings {
+    async fn surroundings(&self, turn: &OpenTurn) -> Surroundings {
         let (waiting, seen) =
-            tokio::join!(self.store.open_change_set(conversation), self.store.seen(conversation));
+            tokio::join!(self.store.open_change_set(&turn.conversation), self.seen(turn));
         let overlay = match waiting {
             Ok(Some(set)) => self.shown(set.planned.into_iter().map(|row| row.change)).await,
             _ => ChangeSet::default(),
@@ -93,6 +95,18 @@ impl Changes for VaultChanges {
 }
 
 impl VaultChanges {
+    /// What the turn has seen, over what was seen before it.
+    async fn seen(&self, turn: &OpenTurn) -> Result<earlier::Seen, UserError> {
+        let OpenTurn { conversation, turn, .. } = turn;
+        let (before, own) = tokio::join!(
+            self.recollection.seen(&self.store, conversation, turn),
+            self.store.seen_in(turn)
+        );
+        let mut seen = Arc::unwrap_or_clone(before?);
+        seen.extend(own.map_err(user_error)?);
+        Ok(seen)
+    }
+
     /// What waits, without what models may not see.
     async fn shown(&self, waiting: impl Iterator<Item = Change>) -> ChangeSet {
         let (overlay, vault) = (waiting.collect::<ChangeSet>(), self.keeper.seen());

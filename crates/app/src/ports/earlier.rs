@@ -1,9 +1,9 @@
 //! What was said before the turns that run: read once, for nothing changes it while they run.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use protocol::{ConversationId, Message, TurnId, UserError};
+use protocol::{ContentHash, ConversationId, Message, NotePath, TurnId, UserError};
 use store::{CompactionRow, Store};
 
 use crate::trouble::user_error;
@@ -22,8 +22,11 @@ pub(crate) struct Earlier {
     /// What stands in for the first of them.
     pub(crate) told: Option<CompactionRow>,
     /// What was said in those that were looked at, oldest first.
-    pub(crate) rows: Vec<Message>,
+    pub(crate) rows: Vec<Arc<Message>>,
 }
+
+/// The content of each note as it was last read or written.
+pub(crate) type Seen = BTreeMap<NotePath, ContentHash>;
 
 /// What is known of the turns before those that run.
 #[derive(Default)]
@@ -33,6 +36,7 @@ pub(crate) struct Recollection(Mutex<HashMap<TurnId, Known>>);
 struct Known {
     recent: Option<Arc<Earlier>>,
     all: Option<Arc<Earlier>>,
+    seen: Option<Arc<Seen>>,
 }
 
 impl Known {
@@ -74,17 +78,33 @@ impl Recollection {
         if let Some(known) = known {
             return Ok(known);
         }
-        let (told, mut rows) = match back {
-            Back::Recent => store.recent_history(conversation, turn).await.map_err(user_error)?,
-            Back::All => {
-                let told = store.compaction(conversation, turn).await.map_err(user_error)?;
-                (told, store.history(conversation, turn).await.map_err(user_error)?)
-            }
-        };
-        rows.retain(|row| row.turn != *turn);
-        let read = Arc::new(Earlier { told, rows });
+        // Its calls need it next, and must not wait for it then.
+        let (read, _) = tokio::try_join!(
+            read(store, conversation, turn, back),
+            self.seen(store, conversation, turn),
+        )?;
+        let read = Arc::new(read);
         if let Some(known) = self.known().get_mut(turn) {
             *known.of(back) = Some(Arc::clone(&read));
+        }
+        Ok(read)
+    }
+
+    /// The content of each note as it was last read or written before `turn`.
+    pub(crate) async fn seen(
+        &self,
+        store: &Store,
+        conversation: &ConversationId,
+        turn: &TurnId,
+    ) -> Result<Arc<Seen>, UserError> {
+        let known = self.known().get(turn).and_then(|known| known.seen.clone());
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let read = store.seen_before(conversation, turn).await.map_err(user_error)?;
+        let read = Arc::new(read);
+        if let Some(known) = self.known().get_mut(turn) {
+            known.seen = Some(Arc::clone(&read));
         }
         Ok(read)
     }
@@ -93,4 +113,21 @@ impl Recollection {
     fn known(&self) -> MutexGuard<'_, HashMap<TurnId, Known>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+async fn read(
+    store: &Store,
+    conversation: &ConversationId,
+    turn: &TurnId,
+    back: Back,
+) -> Result<Earlier, UserError> {
+    let (told, rows) = match back {
+        Back::Recent => store.recent_history(conversation, turn).await.map_err(user_error)?,
+        Back::All => {
+            let told = store.compaction(conversation, turn).await.map_err(user_error)?;
+            (told, store.history(conversation, turn).await.map_err(user_error)?)
+        }
+    };
+    let before = rows.into_iter().filter(|row| row.turn != *turn);
+    Ok(Earlier { told, rows: before.map(Arc::new).collect() })
 }

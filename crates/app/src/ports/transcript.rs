@@ -30,7 +30,7 @@ pub(crate) struct StoreTranscript {
     pub(crate) keeper: Arc<Keeper>,
     /// Says where the hub may write, and of what it may hear.
     pub(crate) config: Config,
-    pub(crate) recollection: Recollection,
+    pub(crate) recollection: Arc<Recollection>,
 }
 
 #[async_trait]
@@ -63,7 +63,7 @@ impl Transcript for StoreTranscript {
         // Whether a summary may be heard is known by what it stands in for.
         let Heard { compaction, covered, mut rows, .. } = self.heard(conversation, turn).await?;
         let rows = rows.split_off(covered.min(rows.len()));
-        Ok(History { compaction, rows })
+        Ok(History { compaction, ..History::of(rows) })
     }
 
     async fn originals(
@@ -146,6 +146,7 @@ impl StoreTranscript {
     ) -> Result<Heard, UserError> {
         let before = self.before(conversation, turn, Back::All).await?;
         let all = self.with_own(&before, turn).await?;
+        let all: Vec<Message> = all.into_iter().map(Arc::unwrap_or_clone).collect();
         let Some(told) = before.told.clone() else {
             let (rows, mark) = self.keeper.heard_in(turn, all).await?;
             return Ok(Heard { compaction: None, covered: 0, rows, mark });
@@ -170,9 +171,13 @@ impl StoreTranscript {
     }
 
     /// What was said before the turn, and what it has said itself so far.
-    async fn with_own(&self, before: &Earlier, turn: &TurnId) -> Result<Vec<Message>, UserError> {
+    async fn with_own(
+        &self,
+        before: &Earlier,
+        turn: &TurnId,
+    ) -> Result<Vec<Arc<Message>>, UserError> {
         let own = self.store.said_in(turn).await.map_err(user_error)?;
-        Ok(before.rows.iter().cloned().chain(own).collect())
+        Ok(before.rows.iter().cloned().chain(own.into_iter().map(Arc::new)).collect())
     }
 
     /// Whether the turn has heard of nothing but what the hub may use.
@@ -241,7 +246,7 @@ mod tests {
             bell: Arc::default(),
             keeper,
             config,
-            recollection: Recollection::default(),
+            recollection: Arc::default(),
         };
         let next = transcript.begin(&conversation).await.expect("begun").expect("a turn");
         assert_eq!(next.turn, TurnId::from("next"));

@@ -55,11 +55,11 @@ impl Asked {
             gauge: Gauge::default(),
             around: Around::of(&self.system, &[], None),
         };
-        fit(History { compaction: self.told.clone(), rows: rows.to_vec() }, &frame)
+        fit(History { compaction: self.told.clone(), ..History::of(rows.to_vec()) }, &frame)
     }
 }
 
-fn turns(rows: &[Message]) -> Vec<&str> {
+fn turns(rows: &[Arc<Message>]) -> Vec<&str> {
     let mut turns: Vec<&str> = rows.iter().map(|row| row.turn.as_str()).collect();
     turns.dedup();
     turns
@@ -73,7 +73,7 @@ fn the_oldest_exchanges_are_left_out_whole_and_the_model_is_told() {
     assert!(fitting.estimated <= 900);
     let first = request_messages(&fitting.rows, &Maker::default()).remove(0);
     assert_eq!(first.blocks[0], crate::model::Block::Text(wording::LEFT_OUT.into()));
-    assert_eq!(Asked::by(3, 100_000).fit(&rows).unwrap().rows, rows);
+    assert_eq!(Asked::by(3, 100_000).fit(&rows).unwrap().rows, History::of(rows).rows);
 }
 
 #[test]
@@ -157,13 +157,13 @@ proptest! {
                 prop_assert!(fitting.estimated <= room);
                 let dropped = fitting.rows.len() < rows.len();
                 if dropped {
-                    let marker = fitting.rows[0].parts.remove(0);
+                    let marker = Arc::make_mut(&mut fitting.rows[0]).parts.remove(0);
                     prop_assert_eq!(marker, Part::Context { text: wording::LEFT_OUT.into() });
                 }
                 let sent = turns(&fitting.rows).iter().map(|turn| turn[1..].parse().unwrap())
                     .collect::<BTreeSet<usize>>();
                 let whole: Vec<Message> = sent.iter().flat_map(|turn| units[*turn].clone()).collect();
-                prop_assert_eq!(&fitting.rows, &whole);
+                prop_assert_eq!(&fitting.rows, &History::of(whole).rows);
                 prop_assert!(sent.contains(&last));
                 prop_assert!(kept.iter().filter(|turn| **turn <= last).all(|turn| sent.contains(turn)));
                 // Beside those that must be there, the newest ones without a gap.

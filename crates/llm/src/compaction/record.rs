@@ -1,6 +1,7 @@
 //! One line for a whole exchange, and what of it must outlive every summary.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use protocol::{CallId, Message, Part, QuestionId, Role, TurnId};
 use serde_json::Value;
@@ -37,7 +38,8 @@ pub(super) enum Fact {
 
 /// The facts of an exchange, in order.
 pub(super) fn facts(exchange: &Exchange, questions: &Questions) -> Vec<Fact> {
-    let parts = exchange.rows.iter().flat_map(|row| row.parts.iter().map(move |part| (row, part)));
+    let rows = exchange.rows.iter().map(Arc::as_ref);
+    let parts = rows.flat_map(|row: &Message| row.parts.iter().map(move |part| (row, part)));
     let of_part = |(row, part): (&Message, &Part)| match part {
         Part::Call { id, arguments, .. } => {
             let asked = question(exchange, id, arguments, questions).map(|(id, text)| {

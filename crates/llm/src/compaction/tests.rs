@@ -1,6 +1,7 @@
 //! Whatever was said: what is put together is shorter, keeps what must be kept, and leaves the rest.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use proptest::prelude::*;
 use protocol::{Compaction, Maker, Message, Part, QuestionId, Role, Timestamp, TurnId};
@@ -107,7 +108,7 @@ impl Told {
     fn heard(&self, compaction: &Compaction) -> History {
         let last = self.rows.iter().rposition(|row| row.turn == compaction.until);
         let rows = self.rows[last.expect("a turn of the story") + 1..].to_vec();
-        History { compaction: Some(compaction.clone()), rows }
+        History { compaction: Some(compaction.clone()), ..History::of(rows) }
     }
 
     /// The facts of all turns up to and with `until`.
@@ -123,7 +124,7 @@ fn none() -> BTreeSet<TurnId> {
 
 fn tokens_of(history: &History) -> u32 {
     let told = history.compaction.as_ref().map_or(0, |told| tokens::of_text(&told.text));
-    history.rows.iter().map(tokens::of_message).sum::<u32>() + told
+    history.rows.iter().map(|row| tokens::of_message(row)).sum::<u32>() + told
 }
 
 fn messages(history: &History) -> Vec<ModelMessage> {
@@ -131,10 +132,9 @@ fn messages(history: &History) -> Vec<ModelMessage> {
         .compaction
         .as_ref()
         .map(|told| row(0, Role::User, vec![Part::Context { text: told.text.clone() }]));
-    request_messages(
-        &told.into_iter().chain(history.rows.clone()).collect::<Vec<_>>(),
-        &Maker::default(),
-    )
+    let rows: Vec<Arc<Message>> =
+        told.map(Arc::new).into_iter().chain(history.rows.clone()).collect();
+    request_messages(&rows, &Maker::default())
 }
 
 /// Roles alternate, and each call has its one result at the head of the next message.
@@ -259,7 +259,7 @@ proptest! {
             let open = is_open.then_some(&last);
             let now = match &before {
                 Some(before) => told.heard(before),
-                None => History { compaction: None, rows: told.rows.clone() },
+                None => History::of(told.rows.clone()),
             };
             let spared = Spared { open, asked: &asked };
             let Some(plan) = Plan::of(told.originals(before.clone()), spared) else { continue };
@@ -280,7 +280,7 @@ proptest! {
             };
             prop_assert_eq!(asked.iter().find(lost), None);
             let whole: Vec<&Message> = told.rows.iter().filter(|row| row.turn == last).collect();
-            prop_assert!(after.rows.iter().filter(|row| row.turn == last).eq(whole));
+            prop_assert!(after.rows.iter().map(Arc::as_ref).filter(|row| row.turn == last).eq(whole));
             for fact in told.facts(&new.until) {
                 prop_assert!(new.text.contains(fact.as_str()), "{} is lost: {}", fact, new.text);
             }

@@ -62,8 +62,7 @@ impl Run<'_> {
     /// Each call is a task of its own: they use all cores, and one that panics fails alone (it
     /// is missing from what comes back).
     async fn call_all(&mut self, calls: Vec<ToolCall>) -> Result<BTreeMap<CallId, Called>, Flow> {
-        let conversation = &self.place.turn.conversation;
-        let around = self.place.parts.changes.surroundings(conversation).await;
+        let around = self.place.parts.changes.surroundings(self.place.turn).await;
         let mut tasks = JoinSet::new();
         for call in calls {
             self.place.tell(TurnEvent::Called(call.id.clone()));

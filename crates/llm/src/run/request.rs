@@ -71,12 +71,9 @@ impl Run<'_> {
             // Everything is heard as it was.
             Capacity::Unlimited => {
                 let all = parts.transcript.originals(conversation, turn).await?;
-                Ok(History { compaction: None, rows: all.rows })
+                Ok(History::of(all.rows))
             }
-            Capacity::OwnTurn => {
-                let rows = parts.transcript.said_in(turn).await?;
-                Ok(History { compaction: None, rows })
-            }
+            Capacity::OwnTurn => Ok(History::of(parts.transcript.said_in(turn).await?)),
         }
     }
 

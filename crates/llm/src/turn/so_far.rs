@@ -1,5 +1,6 @@
 //! What a turn did before it was cut: it goes on with what is left of its limits.
 
+use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::{CallId, Message, Part, Role, TurnId};
@@ -20,8 +21,12 @@ pub struct SoFar {
 impl SoFar {
     /// Reads it from the history of the turn.
     #[must_use]
-    pub fn of(turn: &TurnId, history: &[Message], kinds: &BTreeMap<String, Kind>) -> Self {
-        let rows = || history.iter().filter(|row| row.turn == *turn);
+    pub fn of(
+        turn: &TurnId,
+        history: &[impl Borrow<Message>],
+        kinds: &BTreeMap<String, Kind>,
+    ) -> Self {
+        let rows = || history.iter().map(Borrow::borrow).filter(|row: &&Message| row.turn == *turn);
         let parts = || rows().flat_map(|row| &row.parts);
         let failed: BTreeSet<&CallId> = parts()
             .filter_map(|part| match part {

@@ -151,7 +151,7 @@ impl Transcript for Memory {
             rows.iter().rposition(|row| row.turn == told.until).map(|last| last + 1)
         });
         let rows = rows.get(covered.unwrap_or_default()..).unwrap_or_default().to_vec();
-        Ok(History { compaction, rows })
+        Ok(History { compaction, ..History::of(rows) })
     }
 
     async fn originals(

@@ -12,8 +12,8 @@ use llm::{
 };
 use protocol::model::Price;
 use protocol::{
-    CallId, ChangeSet, ConversationId, Ending, Message, NewTurn, OpenTurn, Origin, Part, Role,
-    Timestamp, TurnId, UserError,
+    CallId, ChangeSet, Ending, Message, NewTurn, OpenTurn, Origin, Part, Role, Timestamp, TurnId,
+    UserError,
 };
 use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
@@ -242,7 +242,7 @@ impl Default for Desk {
 
 #[async_trait]
 impl Changes for Desk {
-    async fn surroundings(&self, _: &ConversationId) -> Surroundings {
+    async fn surroundings(&self, _: &OpenTurn) -> Surroundings {
         let overlay = Arc::new(self.overlay.lock().unwrap().clone());
         Surroundings { overlay, ..Surroundings::default() }
     }

@@ -89,6 +89,8 @@ async fn what_was_read_in_another_branch_is_not_known() {
     assert_eq!(story.store.seen(&conversation()).await.expect("read").len(), 1);
     fork(&story, "t1b", "t1", 10).await;
     assert_eq!(story.store.seen(&conversation()).await.expect("read").len(), 0);
+    let before = story.store.seen_before(&conversation(), &"t1b".into()).await.expect("read");
+    assert_eq!(before.len(), 0);
 }
 
 #[tokio::test]

@@ -253,6 +253,11 @@ async fn what_a_conversation_has_seen_is_the_latest_of_each_note() {
     assert_eq!(seen.get(&path("a.md")), Some(&hash("new")));
     assert_eq!(seen.get(&path("U\u{308}ber.md")), Some(&hash("B")));
     assert_eq!(seen.len(), 2);
+    let before = story.store.seen_before(&conversation(), &"t2".into()).await.expect("read");
+    assert_eq!(before.get(&path("a.md")), Some(&hash("old")));
+    assert_eq!(before.len(), 2);
+    let own = story.store.seen_in(&"t2".into()).await.expect("read");
+    assert_eq!(own, [(path("a.md"), hash("new"))].into());
 }
 
 #[tokio::test]
