@@ -116,7 +116,7 @@ impl Home {
         command.spawn().expect("the story starts")
     }
 
-    fn furnish(&self, command: &mut Command) {
+    pub(crate) fn furnish(&self, command: &mut Command) {
         for name in
             ["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "VAULTMATE_HUB_URL", "VAULTMATE_LOG"]
         {

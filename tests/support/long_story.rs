@@ -75,7 +75,11 @@ pub fn model(request: &Value) -> Reply {
 
 /// The calls that have a result that is no error: tool and arguments.
 fn done(request: &Value) -> Vec<(String, String)> {
-    let messages = request["messages"].as_array().into_iter().flatten();
+    done_in(request["messages"].as_array().into_iter().flatten())
+}
+
+/// The same in some messages alone.
+pub(crate) fn done_in<'a>(messages: impl Iterator<Item = &'a Value>) -> Vec<(String, String)> {
     let blocks = messages.flat_map(|message| message["content"].as_array().into_iter().flatten());
     let mut called: BTreeMap<&str, (String, String)> = BTreeMap::new();
     let mut done = Vec::new();

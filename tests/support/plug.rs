@@ -2,11 +2,11 @@
 //!
 //! `KILL_AT=n` means the n-th point, `KILL_ON=name` the first of that name; the name goes to
 //! stderr first. `HOLD_AT=n` stops there instead: the name goes to stdout, and the process goes
-//! on when a line comes in.
+//! on when a line comes in. [`shut`] keeps everybody at a point until [`open`].
 
 use std::io::Write as _;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 
 static PASSED: AtomicUsize = AtomicUsize::new(0);
 static WANTED: OnceLock<Wanted> = OnceLock::new();
@@ -27,6 +27,34 @@ pub fn hold() {
         hold_at: number("HOLD_AT"),
     });
     protocol::fault::install(count);
+}
+
+/// The point that nobody passes for now.
+static SHUT: Mutex<Option<&'static str>> = Mutex::new(None);
+static OPENED: Condvar = Condvar::new();
+
+/// Lets nobody past the points of this name until [`open`] is called: what comes there is held before
+/// it acts. For points that stand outside of a commit.
+pub fn shut(name: &'static str) {
+    *SHUT.lock().unwrap_or_else(PoisonError::into_inner) = Some(name);
+}
+
+/// Lets on whoever is held, for good.
+pub fn open() {
+    *SHUT.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    OPENED.notify_all();
+}
+
+fn wait_at(name: &'static str) {
+    let is_shut = |shut: &mut Option<&'static str>| *shut == Some(name);
+    let shut = SHUT.lock().unwrap_or_else(PoisonError::into_inner);
+    if *shut == Some(name) {
+        drop(shut);
+        tokio::task::block_in_place(|| {
+            let shut = SHUT.lock().unwrap_or_else(PoisonError::into_inner);
+            drop(OPENED.wait_while(shut, is_shut));
+        });
+    }
 }
 
 /// How many points were passed.
@@ -50,4 +78,5 @@ fn count(name: &'static str) {
         std::io::stdout().flush().expect("somebody listens");
         std::io::stdin().read_line(&mut String::new()).expect("somebody answers");
     }
+    wait_at(name);
 }

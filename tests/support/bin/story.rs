@@ -6,6 +6,8 @@
 //! vault and waits to be killed. `sum-up` talks until earlier messages can be summed up, and does so. `t1` to `t60` are the long stories, in which everything goes on by
 //! itself; `go-on t1` is the start after a crash of one, and both print what became of it. `forget` forgets the history of what was played before. `naive` is
 //! the control: it edits in place, without a ledger. `panic` gives up, saying what `SAYS` holds.
+//! `question option` and the others of `question_story` are played from wherever they stand, and so is
+//! `titled named`.
 //! `read 5` is five turns that say `play read`, of one conversation.
 #![allow(
     clippy::expect_used,
@@ -25,8 +27,8 @@ use protocol::request::{DecideReview, HunkVerdict, NoteVerdict, SendMessage, Ver
 use protocol::{ConversationId, Mode, QuestionId, Resume, Settings, TurnStatus};
 use serde_json::{Value, json};
 use testkit::long_story::STORIES;
-use testkit::plug;
 use testkit::story::{EDITED, NOTES};
+use testkit::{plug, question_story, titled_story};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -40,7 +42,11 @@ fn main() {
     let (data, vault) = (PathBuf::from(data), Path::new(&vault));
     let (again, story) =
         name.strip_prefix("go-on ").map_or((Start::First, &*name), |story| (Start::Again, story));
-    if STORIES.contains(&story) {
+    if let Some(story) = name.strip_prefix("question ") {
+        println!("{}", runtime.block_on(question_story::play(data, vault, story)));
+    } else if let Some(story) = name.strip_prefix("titled ") {
+        println!("{}", runtime.block_on(titled_story::play(data, vault, story)));
+    } else if STORIES.contains(&story) {
         let said = runtime.block_on(long(data, vault, story, again));
         println!("{said}");
     } else {

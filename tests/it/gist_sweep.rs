@@ -1,0 +1,96 @@
+//! The plug is pulled at every durable step of a turn, its title and its summary: each is there in the
+//! end, no request is repeated more often than the plug was pulled, and a name of the user stays.
+//!
+//! `./dev faults` sweeps every point; with the tests runs a sample (`STORY_STRIDE`).
+
+use serde_json::{Value, json};
+use testkit::titled_story::{NAME, STORIES, SUMMARY, TITLE, tells};
+use testkit::{Reply, ScriptedModel};
+use tokio::task::JoinSet;
+
+use crate::played::{AT_ONCE, Ended, Sweep, stride};
+use crate::stage::Home;
+
+struct Stage {
+    home: Home,
+    model: ScriptedModel,
+}
+
+impl Stage {
+    async fn new() -> Self {
+        let model = ScriptedModel::responder(|_| Reply::text("Noted.")).await;
+        model.tells(tells);
+        Self { home: Home::new(&[]), model }
+    }
+
+    async fn play(&self, story: &str, env: &[(&str, String)]) -> Ended {
+        self.home.play(&format!("titled {story}"), &self.model, env).await
+    }
+
+    /// What is not as it shall be, after the plug was pulled so many times.
+    fn wrong(&self, story: &str, told: &Value, kills: usize) -> Vec<String> {
+        let mut wrong = Vec::new();
+        let title = if story == "named" { NAME } else { TITLE };
+        let said = json!(["buy milk and more of it", "Noted."]);
+        for (what, wanted) in [("title", json!(title)), ("summary", json!(SUMMARY)), ("said", said)]
+        {
+            if told[what] != wanted {
+                wrong.push(format!("{what} is {}", told[what]));
+            }
+        }
+        let (asked, asides) = (self.model.requests().len(), self.model.asides().len());
+        if asked + asides > 3 + kills || asides == 0 {
+            wrong.push(format!("{asked} requests and {asides} for titles, {kills} kills"));
+        }
+        wrong
+    }
+}
+
+async fn killed(story: &'static str, at: usize) -> (usize, Option<String>, Vec<String>) {
+    let stage = Stage::new().await;
+    let (site, told) = match stage.play(story, &[("KILL_AT", at.to_string())]).await {
+        Ended::Killed(site) => (Some(site), stage.play(story, &[]).await.said()),
+        Ended::Said(told) => (None, told),
+    };
+    let wrong = stage.wrong(story, &told, usize::from(site.is_some()));
+    stage.model.finish();
+    (at, site, wrong)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_title_and_a_summary_are_there_in_the_end_wherever_the_plug_is_pulled() {
+    let mut all = Sweep::default();
+    for story in STORIES {
+        let stage = Stage::new().await;
+        let told = stage.play(story, &[]).await.said();
+        assert_eq!(stage.wrong(story, &told, 0), [] as [String; 0], "{story}");
+        stage.model.finish();
+        let points = told["points"].as_u64().and_then(|points| usize::try_from(points).ok());
+        let mut places = (1..=points.expect("a number")).step_by(stride(3));
+        let mut kills = JoinSet::new();
+        loop {
+            while kills.len() < AT_ONCE
+                && let Some(at) = places.next()
+            {
+                kills.spawn(killed(story, at));
+            }
+            let Some(played) = kills.join_next().await else { break };
+            let (at, site, wrong) = played.expect("a kill is played");
+            // Tasks take turns as they like: a story may have a step less than the one before.
+            all.count(story, at, site.unwrap_or_else(|| "at its end".to_owned()), wrong);
+        }
+        println!("{story}: {points:?} points, kills so far={}", all.kills);
+    }
+    all.holds("of titles", 10);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_sweep_finds_a_title_that_stands_in_the_place_of_a_name() {
+    let stage = Stage::new().await;
+    let cut = stage.play("named", &[("KILL_ON", "llm.finish.after".to_owned())]).await;
+    assert!(matches!(cut, Ended::Killed(_)));
+    let told = stage.play("named", &[("CONTROL", "unnamed".to_owned())]).await.said();
+    let wrong = stage.wrong("named", &told, 1);
+    assert!(wrong.iter().any(|what| what.contains(TITLE)), "{wrong:?}");
+    stage.model.finish();
+}
