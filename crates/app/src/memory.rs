@@ -15,3 +15,9 @@ pub fn keep_to_itself() {
         let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     }
 }
+
+/// Keeps what is freed in few places and gives it back after seconds; the system's own keeps a heap for
+/// each thread at the most that ever stood in it. It serves the database's C code as well.
+#[cfg(target_os = "linux")]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;

@@ -3,6 +3,7 @@
 //! Tools read through a screen, so a private note is not there for them. What was read when other
 //! rules held, or by another provider, is filtered out of the history on its way to a model.
 
+mod clean;
 mod history;
 mod needles;
 #[cfg(test)]
@@ -17,6 +18,7 @@ use vault::{Screen, Vault};
 
 use crate::aside::aside;
 use crate::trouble::of_note;
+use clean::Clean;
 use needles::Needles;
 
 /// Keeps the private notes of one vault. The screen shows what the strictest of all running turns
@@ -33,8 +35,7 @@ struct State {
     /// Counts the changes of the rules.
     generation: u64,
     running: HashMap<TurnId, Arc<View>>,
-    /// Turns of this run of the program, by the fingerprint of what was hidden from them.
-    clean: HashMap<TurnId, u64>,
+    clean: Clean,
 }
 
 /// What is hidden from whoever may see at most `most`.
@@ -87,7 +88,7 @@ impl Keeper {
         let view = self.view(most).await?;
         let mut state = self.state();
         if view.generation == state.generation {
-            state.clean.insert(turn.clone(), view.fingerprint);
+            state.clean.insert(turn, view.fingerprint);
         }
         state.running.insert(turn.clone(), view);
         self.show(&state);
@@ -154,7 +155,7 @@ impl Keeper {
         let clean = self.state().clean.clone();
         let view = Arc::clone(view);
         aside(move || {
-            let is_clean = |turn: &TurnId| clean.get(turn) == Some(&view.fingerprint);
+            let is_clean = |turn: &TurnId| clean.has(turn, view.fingerprint);
             history::filtered(rows, &view, is_clean)
         })
         .await
@@ -172,7 +173,7 @@ impl Keeper {
                 let anew = self.view(view.most).await?;
                 let mut state = self.state();
                 // It heard things under the rules before.
-                state.clean.remove(turn);
+                state.clean.forget(turn);
                 state.running.insert(turn.clone(), Arc::clone(&anew));
                 Ok(anew)
             }

@@ -15,6 +15,10 @@ use crate::writer::Writer;
 /// How long a connection waits for a lock that another one holds.
 const BUSY: Duration = Duration::from_secs(5);
 const READERS: u32 = 4;
+/// Of its pages a connection that writes keeps so many KiB, and any other the fewer: the system keeps the
+/// file's pages as well, once for all connections.
+const PAGES_OF_WRITER: &str = "-2048";
+const PAGES: &str = "-512";
 
 /// All migrations; the last one's number is also the file's `user_version`.
 fn migrations() -> Vec<Migration> {
@@ -62,7 +66,7 @@ impl Store {
         let store = Self {
             file: Arc::from(file),
             writer: Arc::new(Writer::new(
-                writing.clone(),
+                writing.clone().pragma("cache_size", PAGES_OF_WRITER),
                 writing.clone().synchronous(SqliteSynchronous::Normal),
                 forgetting(writing),
             )),
@@ -90,6 +94,7 @@ pub(crate) fn base(file: &Path) -> SqliteConnectOptions {
         .create_if_missing(false)
         .foreign_keys(true)
         .busy_timeout(BUSY)
+        .pragma("cache_size", PAGES)
         .disable_statement_logging()
 }
 
