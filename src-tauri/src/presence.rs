@@ -40,10 +40,9 @@ impl Presence {
     /// Takes its place on the desktop, for as long as the application runs. Must be called inside a
     /// tokio runtime.
     pub(crate) fn take<R: Runtime>(host: &AppHandle<R>, app: &App, begin: Begin) -> Self {
-        let words = Words::of_the_user();
         let Onlook { standing, told } = app.onlook();
         let (orders, taken) = mpsc::channel(ORDERS);
-        app.run(tell(told, orders, words.clone()));
+        app.run(tell(app.clone(), told, orders));
         let (front, called) = (host.clone(), app.clone());
         app.run(desktop::carry_out(Bus::session(), taken, move |key| {
             show(&front);
@@ -54,7 +53,7 @@ impl Presence {
         let (there, in_tray) = watch::channel(false);
         let (looks, seen) = watch::channel(None);
         let (choose, chosen) = mpsc::unbounded_channel();
-        app.run(draw(standing, looks, words));
+        app.run(draw(standing, looks));
         app.run(Tray { look: seen, there, chosen: choose }.keep());
         app.run(obey(host.clone(), app.clone(), chosen));
         app.run(never_lost(host.clone(), in_tray.clone(), begin));
@@ -142,10 +141,12 @@ pub(crate) async fn answer_closing<R: Runtime>(
     Ok(())
 }
 
-async fn tell(mut told: mpsc::UnboundedReceiver<Told>, orders: mpsc::Sender<Order>, words: Words) {
+async fn tell(app: App, mut told: mpsc::UnboundedReceiver<Told>, orders: mpsc::Sender<Order>) {
     while let Some(told) = told.recv().await {
         let order = match told {
-            Told::News(notice) => Order::Show(card(&notice, &words)),
+            Told::News(notice) => {
+                Order::Show(card(&notice, Words::chosen(app.settings().language)))
+            }
             Told::Over(conversation) => Order::Withdraw(conversation.to_string()),
         };
         // A service that is slow is not waited for: the window shows the same.
@@ -156,10 +157,9 @@ async fn tell(mut told: mpsc::UnboundedReceiver<Told>, orders: mpsc::Sender<Orde
 async fn draw(
     mut standing: watch::Receiver<app::Standing>,
     looks: watch::Sender<Option<desktop::Look<Chosen>>>,
-    words: Words,
 ) {
     loop {
-        let now = look(&standing.borrow_and_update(), &words);
+        let now = look(&standing.borrow_and_update());
         looks.send_if_modified(|shown| {
             let before = std::mem::replace(shown, now.clone());
             before != now

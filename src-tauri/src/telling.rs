@@ -21,7 +21,7 @@ pub(crate) enum Chosen {
 }
 
 /// The notification for what happened.
-pub(crate) fn card(notice: &Notice, words: &Words) -> Card {
+pub(crate) fn card(notice: &Notice, words: Words) -> Card {
     let summary = match notice.happened {
         Happened::Asked => "desk_asked",
         Happened::ToReview => "desk_to_review",
@@ -42,11 +42,12 @@ pub(crate) fn card(notice: &Notice, words: &Words) -> Card {
     }
 }
 
-/// What the tray shows; nothing while the hub is off.
-pub(crate) fn look(standing: &Standing, words: &Words) -> Option<Look<Chosen>> {
+/// What the tray shows, in the language of the time; nothing while the hub is off.
+pub(crate) fn look(standing: &Standing) -> Option<Look<Chosen>> {
     if !standing.hub_on {
         return None;
     }
+    let words = Words::chosen(standing.language);
     let (mark, mood) = match standing.mood() {
         Mood::Idle => (Mark::None, "tray_idle"),
         Mood::Working => (Mark::Working, "tray_working"),
@@ -76,6 +77,8 @@ pub(crate) fn look(standing: &Standing, words: &Words) -> Option<Look<Chosen>> {
 
 #[cfg(test)]
 mod tests {
+    use protocol::settings::Language;
+
     use super::*;
 
     fn on() -> Standing {
@@ -84,18 +87,28 @@ mod tests {
 
     #[test]
     fn the_tray_says_how_things_stand_and_is_not_there_without_the_hub() {
-        let words = Words::of_the_user();
-        assert_eq!(look(&Standing::default(), &words), None);
-        let busy = look(&Standing { questions: 2, ..on() }, &words).expect("a look");
-        assert_eq!((busy.mark, busy.words), (Mark::Waiting, words.say("tray_waiting")));
+        assert_eq!(look(&Standing::default()), None);
+        let busy = look(&Standing { questions: 2, ..on() }).expect("a look");
+        let words = Words::chosen(Language::System).say("tray_waiting");
+        assert_eq!((busy.mark, busy.words), (Mark::Waiting, words));
         let said =
             |entry: &Entry<Chosen>| matches!(entry, Entry::Words(said) if said.contains('2'));
         assert_eq!(busy.menu.iter().filter(|entry| said(entry)).count(), 1);
     }
 
     #[test]
+    fn the_tray_speaks_the_language_that_was_chosen_last() {
+        let said = |language| look(&Standing { language, ..on() }).map(|look| look.menu);
+        let (english, german) = (said(Language::En), said(Language::De));
+        assert!(english.is_some_and(|menu| menu.contains(&Entry::Do("Quit".into(), Chosen::Quit))));
+        let quit = Words::chosen(Language::De).say("tray_quit");
+        assert_ne!(quit, "Quit");
+        assert!(german.is_some_and(|menu| menu.contains(&Entry::Do(quit, Chosen::Quit))));
+    }
+
+    #[test]
     fn whatever_happens_and_however_it_stands_there_are_words_for_it() {
-        let words = Words::of_the_user();
+        let words = Words::chosen(Language::System);
         let is_said = |text: &str| !text.contains('_') && !text.contains('{');
         for happened in [
             Happened::Asked,
@@ -106,7 +119,7 @@ mod tests {
             Happened::WentWrong,
             Happened::HubRefused,
         ] {
-            let card = card(&Notice { happened, conversation: None, name: None }, &words);
+            let card = card(&Notice { happened, conversation: None, name: None }, words);
             for text in [&card.summary, &card.body, &card.open] {
                 assert!(is_said(text), "{text}");
             }
@@ -119,7 +132,7 @@ mod tests {
             HubState::Waiting,
             HubState::Refused,
         ] {
-            let look = look(&Standing { hub, working: true, ..on() }, &words).expect("a look");
+            let look = look(&Standing { hub, working: true, ..on() }).expect("a look");
             assert!(is_said(&look.words));
             for entry in look.menu {
                 match entry {

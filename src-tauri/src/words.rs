@@ -1,36 +1,48 @@
 //! Words outside the window, from the window's own catalogue, in the user's language.
 
+use std::sync::LazyLock;
+
+use protocol::settings::Language;
 use serde_json::{Map, Value};
 
-const ENGLISH: &str = include_str!("../../ui/messages/en.json");
-const GERMAN: &str = include_str!("../../ui/messages/de.json");
+type Catalogue = LazyLock<Map<String, Value>>;
+
+static ENGLISH: Catalogue = LazyLock::new(|| read(include_str!("../../ui/messages/en.json")));
+static GERMAN: Catalogue = LazyLock::new(|| read(include_str!("../../ui/messages/de.json")));
+
+fn read(catalogue: &str) -> Map<String, Value> {
+    serde_json::from_str(catalogue).unwrap_or_default()
+}
 
 /// The catalogue of one language.
-#[derive(Debug, Clone)]
-pub(crate) struct Words(Map<String, Value>);
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Words(&'static Map<String, Value>);
 
 impl Words {
-    /// In the language that the environment asks for, as gettext reads it; English where it asks for
-    /// none that there is.
-    pub(crate) fn of_the_user() -> Self {
-        Self::asked_for(|name| std::env::var(name).ok())
+    /// In the language that the user chose. The system's is what the environment asks for, as
+    /// gettext reads it; English where it asks for none that there is.
+    pub(crate) fn chosen(language: Language) -> Self {
+        match language {
+            Language::System => Self::asked_for(|name| std::env::var(name).ok()),
+            Language::En => Self(&ENGLISH),
+            Language::De => Self(&GERMAN),
+        }
     }
 
     fn asked_for(variable: impl Fn(&str) -> Option<String>) -> Self {
         let set = |name: &&str| variable(name).filter(|value| !value.is_empty());
         let first = ["LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"].iter().find_map(set);
         let is_german = first.is_some_and(|language| language.starts_with("de"));
-        let catalogue = if is_german { GERMAN } else { ENGLISH };
-        Self(serde_json::from_str(catalogue).unwrap_or_default())
+        Self(if is_german { &GERMAN } else { &ENGLISH })
     }
 
     /// The words under a key; the key itself where there are none.
-    pub(crate) fn say(&self, key: &str) -> String {
+    pub(crate) fn say(self, key: &str) -> String {
         self.0.get(key).and_then(Value::as_str).unwrap_or(key).to_owned()
     }
 
     /// The same with a number in it.
-    pub(crate) fn count(&self, key: &str, count: u32) -> String {
+    pub(crate) fn count(self, key: &str, count: u32) -> String {
         self.say(key).replace("{count}", &count.to_string())
     }
 }
@@ -55,6 +67,12 @@ mod tests {
         ] {
             assert_eq!(of(set).say("desk_open"), open, "{set:?}");
         }
+    }
+
+    #[test]
+    fn a_language_that_was_chosen_holds_whatever_the_system_asks_for() {
+        assert_eq!(Words::chosen(Language::De).say("desk_open"), "Öffnen");
+        assert_eq!(Words::chosen(Language::En).say("desk_open"), "Open");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use protocol::conversation::Item;
+use protocol::settings::Language;
 use protocol::{AppEvent, Conversation, ConversationId, HubState, Settings, TurnStatus};
 
 use crate::masked::masked;
@@ -73,6 +74,8 @@ pub struct Standing {
     pub working: bool,
     /// Whether no model is asked.
     pub paused: bool,
+    /// The language in which all of it is told.
+    pub language: Language,
 }
 
 impl Default for Standing {
@@ -85,6 +88,7 @@ impl Default for Standing {
             reviews: 0,
             working: false,
             paused: false,
+            language: Language::System,
         }
     }
 }
@@ -194,6 +198,7 @@ impl Overview {
         self.names = settings.private.never.is_empty() && settings.private.local.is_empty();
         self.standing.hub_on = settings.hub.enabled;
         self.standing.paused = settings.spending.paused;
+        self.standing.language = settings.language;
     }
 
     /// Takes one event and says what the desktop is told of it.

@@ -85,6 +85,19 @@ pub enum Theme {
     Dark,
 }
 
+/// The language of everything that the program itself says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum Language {
+    /// As the system; English where the system's is none of these.
+    #[default]
+    System,
+    /// English.
+    En,
+    /// German.
+    De,
+}
+
 /// The hub link's settings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase", default)]
@@ -197,6 +210,8 @@ pub struct Settings {
     pub titles: Titles,
     /// The look.
     pub theme: Theme,
+    /// The language of the window, the tray and notifications.
+    pub language: Language,
     /// The hub link.
     pub hub: HubSettings,
     /// The desktop around the window.

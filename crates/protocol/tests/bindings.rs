@@ -23,8 +23,8 @@ use protocol::request::{
 };
 use protocol::review::{DiffLine, Hunk, Sign, Words};
 use protocol::settings::{
-    CompactionSettings, ExtraRoot, HubSettings, KeyPolicy, PrivateSettings, SpendingSettings,
-    Theme, Titles,
+    CompactionSettings, ExtraRoot, HubSettings, KeyPolicy, Language, PrivateSettings,
+    SpendingSettings, Theme, Titles,
 };
 use protocol::shelf::{
     ConversationPage, FoundConversations, FoundSaid, ListConversations, SaidAt, SaidBy, Shelf,
@@ -80,6 +80,7 @@ fn bindings() -> String {
         KeyPolicy,
         Titles,
         Theme,
+        Language,
         HubSettings,
         PrivateSettings,
         ExtraRoot,

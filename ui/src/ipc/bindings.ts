@@ -111,6 +111,11 @@ export type Titles = "model" | "words";
 export type Theme = "system" | "light" | "dark";
 
 /**
+ * The language of everything that the program itself says.
+ */
+export type Language = "system" | "en" | "de";
+
+/**
  * The hub link's settings.
  */
 export type HubSettings = { 
@@ -369,6 +374,10 @@ titles: Titles,
  * The look.
  */
 theme: Theme, 
+/**
+ * The language of the window, the tray and notifications.
+ */
+language: Language, 
 /**
  * The hub link.
  */

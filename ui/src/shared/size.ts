@@ -1,4 +1,5 @@
 /** How much room something takes, as the user's language writes it. */
+import { region } from './language.svelte';
 
 const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;
 
@@ -7,7 +8,7 @@ export function sizeWords(bytes: number): string {
   const steps = bytes < 1 ? 0 : Math.floor(Math.log10(bytes) / 3);
   const step = Math.min(steps, units.length - 1);
   const digits = step === 0 ? 0 : 1;
-  return new Intl.NumberFormat(undefined, {
+  return new Intl.NumberFormat(region(), {
     style: 'unit',
     unit: units[step] ?? 'byte',
     maximumFractionDigits: digits,

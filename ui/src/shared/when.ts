@@ -1,5 +1,6 @@
 /** Days and times as the user's language writes them; moments are milliseconds since 1970. */
 import { m } from '../messages/messages';
+import { region } from './language.svelte';
 
 /** "Today", "Yesterday", or the date. */
 export function dayWords(at: number, now = new Date()): string {
@@ -8,20 +9,25 @@ export function dayWords(at: number, now = new Date()): string {
   const yesterday = new Date(now);
   yesterday.setDate(now.getDate() - 1);
   if (day.toDateString() === yesterday.toDateString()) return m.day_yesterday();
-  return new Intl.DateTimeFormat(undefined, { dateStyle: 'full' }).format(day);
+  return new Intl.DateTimeFormat(region(), { dateStyle: 'full' }).format(day);
 }
 
 /** The date alone. */
 export function dateWords(at: number): string {
-  return new Intl.DateTimeFormat(undefined, { dateStyle: 'long' }).format(at);
+  return new Intl.DateTimeFormat(region(), { dateStyle: 'long' }).format(at);
+}
+
+/** The month: "November 2026". */
+export function monthWords(at: number): string {
+  return new Intl.DateTimeFormat(region(), { month: 'long', year: 'numeric' }).format(at);
 }
 
 /** The day and the time. */
 export function timeWords(at: number): string {
-  return new Intl.DateTimeFormat(undefined, { dateStyle: 'long', timeStyle: 'short' }).format(at);
+  return new Intl.DateTimeFormat(region(), { dateStyle: 'long', timeStyle: 'short' }).format(at);
 }
 
 /** The time alone. */
 export function clockWords(at: number): string {
-  return new Intl.DateTimeFormat(undefined, { timeStyle: 'short' }).format(at);
+  return new Intl.DateTimeFormat(region(), { timeStyle: 'short' }).format(at);
 }

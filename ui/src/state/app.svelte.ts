@@ -281,6 +281,7 @@ const unknownSettings: Settings = {
   compaction: { model: '', prompt: '' },
   titles: 'model',
   theme: 'system',
+  language: 'system',
   hub: { enabled: false, address: '', name: '', description: '', notes: [] },
   private: { never: [], local: [], endpointIsLocal: false },
   followLinks: false,

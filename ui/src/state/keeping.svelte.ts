@@ -7,7 +7,7 @@ import { userError } from './user-error';
 
 /** What was done last, and the way back from it. */
 interface Notice {
-  readonly words: string;
+  readonly words: () => string;
   /** `null` where nothing has to be taken back. */
   readonly undo: (() => Promise<boolean>) | null;
 }
@@ -79,10 +79,10 @@ export class Keeping {
 
   async put({ id, title }: Conversation, shelf: Shelf): Promise<void> {
     const other = shelf === 'open' ? 'archived' : 'open';
-    const words = shelf === 'open' ? m.kept_unarchived({ title }) : m.kept_archived({ title });
+    const say = shelf === 'open' ? m.kept_unarchived : m.kept_archived;
     if (!(await this.#ask(() => this.#host.putConversation(id, shelf)))) return;
     const undo = (): Promise<boolean> => this.#ask(() => this.#host.putConversation(id, other));
-    this.notice = { words, undo };
+    this.notice = { words: () => say({ title }), undo };
   }
 
   async end({ id }: Conversation): Promise<void> {
@@ -92,7 +92,7 @@ export class Keeping {
   async delete({ id, title }: Conversation): Promise<void> {
     if (!(await this.#ask(() => this.#host.deleteConversation(id)))) return;
     const undo = (): Promise<boolean> => this.#ask(() => this.#host.restoreConversation(id));
-    this.notice = { words: m.kept_deleted({ title }), undo };
+    this.notice = { words: () => m.kept_deleted({ title }), undo };
   }
 
   /** Writes one conversation, or all, into a file that the user picks. */
@@ -102,7 +102,7 @@ export class Keeping {
       const exported = await this.#host.exportConversations(row?.id ?? null, format, name);
       if (!exported) return;
       const { conversations: count, file } = exported;
-      this.notice = { words: m.kept_exported({ count, file }), undo: null };
+      this.notice = { words: () => m.kept_exported({ count, file }), undo: null };
     });
   }
 

@@ -16,7 +16,7 @@ import { userError } from './user-error';
 
 /** What came of the last undo, until the user has read it. */
 interface Notice {
-  readonly words: string;
+  readonly words: () => string;
   /** To undo this set is to redo. */
   readonly redo: ChangeSetId | null;
   /** A change that needs the user, if there is one. */
@@ -123,7 +123,7 @@ export class Undoing {
   async undoLast(): Promise<void> {
     const last = await this.#newest();
     if (last) await this.undo({ type: 'change_set', changeSet: last.id });
-    else this.notice = { words: m.notice_nothing(), redo: null, conflict: null };
+    else this.notice = { words: m.notice_nothing, redo: null, conflict: null };
   }
 
   /** The newest set that still stands, as far back as it takes. */
@@ -162,19 +162,21 @@ export class Undoing {
     let undone: Undone | null = null;
     await this.#ask(async () => {
       undone = await request();
-      this.#say(undone, words(undone.changed.length));
+      this.#say(undone, words);
     });
     this.#busy = false;
     return undone;
   }
 
-  #say({ changeSet, changed, conflicts }: Undone, words: string): void {
+  #say({ changeSet, changed, conflicts }: Undone, words: (count: number) => string): void {
     for (const conflict of conflicts) this.#app.changes.conflicts.set(conflict.effect, conflict);
     const count = conflicts.length;
-    const stopped = count > 0 ? m.notice_conflicts({ count }) : '';
-    const done = changed.length > 0 || count === 0 ? words : '';
     this.notice = {
-      words: [done, stopped].filter((part) => part !== '').join('. '),
+      words: () => {
+        const stopped = count > 0 ? m.notice_conflicts({ count }) : '';
+        const done = changed.length > 0 || count === 0 ? words(changed.length) : '';
+        return [done, stopped].filter((part) => part !== '').join('. ');
+      },
       redo: changeSet,
       conflict: conflicts[0]?.effect ?? null,
     };

@@ -147,7 +147,7 @@ describe('undoing', () => {
     await session.undoing.undoLast();
     expect(host.asked('undo')).toEqual([{ type: 'change_set', changeSet: 's9' }]);
     expect(standing('s9')).toEqual(['undone']);
-    expect(session.undoing.notice?.words).toBe('Undone in 1 note');
+    expect(session.undoing.notice?.words()).toBe('Undone in 1 note');
     await session.undoing.undoLast();
     expect(host.asked('undo').at(-1)).toEqual({ type: 'change_set', changeSet: 's7' });
   });
@@ -157,12 +157,12 @@ describe('undoing', () => {
     await session.undoing.redoLast();
     expect(host.asked('undo').at(-1)).toEqual({ type: 'change_set', changeSet: 'undo-1' });
     expect(standing('s9')).toEqual(['stands']);
-    expect(session.undoing.notice?.words).toBe('Redone in 1 note');
+    expect(session.undoing.notice?.words()).toBe('Redone in 1 note');
   });
 
   it('keeps a conflict until it is decided, and says where it stopped', async () => {
     await session.undoing.undo({ type: 'change_set', changeSet: 's7' });
-    expect(session.undoing.notice?.words).toBe(
+    expect(session.undoing.notice?.words()).toBe(
       'Undone in 1 note. Stopped at 1 change that needs you',
     );
     const [conflict] = session.app.changes.conflicts.values();
@@ -205,7 +205,7 @@ describe('undoing', () => {
     );
     await bare.start();
     await bare.undoing.undoLast();
-    expect(bare.undoing.notice?.words).toBe('There was nothing to undo');
+    expect(bare.undoing.notice?.words()).toBe('There was nothing to undo');
   });
 
   it('forgets everything with the vault', async () => {

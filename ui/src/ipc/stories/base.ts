@@ -85,6 +85,7 @@ export function healthy(first: readonly Conversation[]): Snapshot {
       compaction: { model: '', prompt: '' },
       titles: 'model',
       theme: 'system',
+      language: 'system',
       hub: {
         enabled: false,
         address: 'ws://127.0.0.1:9473',

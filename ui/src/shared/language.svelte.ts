@@ -1,0 +1,21 @@
+/** The language that the window speaks. Every text that is shown follows it at once. */
+import { getLocale, type Locale, overwriteGetLocale } from '../messages/runtime';
+
+/** Resolved before it is overwritten: what the system asks for. */
+const system: Locale = getLocale();
+let spoken = $state<Locale>(system);
+
+// Messages ask at each call, so whatever shows one is drawn anew when the answer changes.
+overwriteGetLocale(() => spoken);
+
+/** Speaks the language from now on; `system` is the one that the system asks for. */
+export function speak(language: Locale | 'system'): void {
+  spoken = language === 'system' ? system : language;
+  document.documentElement.lang = spoken;
+}
+
+/** How dates and numbers are written: as the system's region does where it speaks the language. */
+export function region(): string {
+  const wanted = getLocale();
+  return navigator.languages.find((tag) => tag.split('-')[0] === wanted) ?? wanted;
+}
