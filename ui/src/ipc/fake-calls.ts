@@ -23,7 +23,7 @@ type Call = readonly [name: keyof Host, argument?: unknown];
 export class FakeCalls {
   readonly calls: Call[] = [];
   /** What the next call of this name is refused with. */
-  readonly refusals = new Map<keyof Host, unknown>();
+  readonly refusals = new Map<string, unknown>();
   protected readonly looking: FakeLooking;
   /** How the desktop around the window stands. */
   desktop: DesktopState = { inTray: true, atLogin: 'stays_off' };

@@ -37,6 +37,7 @@ import type {
   UndoConflict,
   UndoScope,
   Undone,
+  UserError,
 } from './bindings';
 import { type AppliedStory, FakeChanges, nothingApplied } from './fake-changes';
 import { FakeLooking, type LookingStory, nothingKnown } from './fake-looking';
@@ -55,6 +56,12 @@ export interface Story {
   readonly looking?: LookingStory;
   /** What the last answer did to notes. */
   readonly old?: { readonly changed: number; readonly waiting: number };
+  /** What it is told once it is open. */
+  readonly then?: readonly AppEvent[];
+  /** What calls are refused with, each once. */
+  readonly refusals?: Partial<Record<keyof Host, UserError>>;
+  /** A note that goes as soon as it is shown. */
+  readonly removedOnceShown?: NotePath;
   readonly spent?: { readonly turns: readonly TurnSpent[]; readonly months: readonly MonthSpent[] };
 }
 
@@ -73,6 +80,9 @@ export class FakeHost extends FakeCalls implements Host {
     super(new FakeLooking(story.notes, story.looking ?? nothingKnown));
     this.#shelf = new FakeShelf(story.snapshot.conversations);
     this.#story = story;
+    for (const [name, refusal] of Object.entries(story.refusals ?? {})) {
+      this.refusals.set(name, refusal);
+    }
     this.#seq = story.snapshot.seq;
     this.#views = new Map(story.views.map((view) => [view.conversation.id, view]));
     this.#changes = new FakeChanges(story.applied ?? nothingApplied, (set) =>
@@ -93,6 +103,8 @@ export class FakeHost extends FakeCalls implements Host {
   async subscribe(onEvents: (events: Numbered[]) => void): Promise<Snapshot> {
     await this.called('subscribe');
     this.#onEvents = onEvents;
+    const { then } = this.#story;
+    if (then) queueMicrotask(() => this.tell(...then));
     return { ...this.#story.snapshot, seq: this.#seq };
   }
 
@@ -331,6 +343,9 @@ export class FakeHost extends FakeCalls implements Host {
 
   async showNote(path: NotePath): Promise<NoteText> {
     await this.called('showNote', path);
+    if (path === this.#story.removedOnceShown) {
+      setTimeout(() => this.tell({ type: 'note_changed', path, text: null }));
+    }
     return this.#note(path);
   }
 

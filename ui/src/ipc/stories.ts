@@ -1,5 +1,15 @@
 /** The stories that the fake application can play, by name. */
 import { anew, offered, queue } from './stories/again';
+import {
+  closing,
+  noStart,
+  paused,
+  refused,
+  removed,
+  shelf,
+  summed,
+  vaultTrouble,
+} from './stories/around';
 import { changes } from './stories/changes';
 import { chat, longChat } from './stories/chat';
 import { commands } from './stories/commands';
@@ -17,6 +27,7 @@ export const stories: Readonly<Record<string, () => Story>> = {
   anew,
   changes,
   chat,
+  closing,
   commands,
   'empty-vault': emptyVault,
   failed,
@@ -28,12 +39,19 @@ export const stories: Readonly<Record<string, () => Story>> = {
   'long-chat': longChat,
   'lost-vault': lostVault,
   moves,
+  'no-start': noStart,
   offered,
+  paused,
   question,
   queue,
+  refused,
+  removed,
   retired,
   review,
   search,
+  shelf,
   sixty,
+  summed,
   trouble,
+  'vault-trouble': vaultTrouble,
 };

@@ -10,8 +10,10 @@ overwriteGetLocale(() => spoken);
 
 /** Speaks the language from now on; `system` is the one that the system asks for. */
 export function speak(language: Locale | 'system'): void {
-  spoken = language === 'system' ? system : language;
-  document.documentElement.lang = spoken;
+  const wanted = language === 'system' ? system : language;
+  spoken = wanted;
+  // Not read from what is drawn by: whoever speaks does not follow it.
+  document.documentElement.lang = wanted;
 }
 
 /** How dates and numbers are written: as the system's region does where it speaks the language. */

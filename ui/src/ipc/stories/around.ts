@@ -1,0 +1,74 @@
+/** Moments that come while the window is open: a question of its own, a refusal, a loss. */
+import type { Story } from '../fake';
+import { answered, healthy, row, said, view } from './base';
+import { chat } from './chat';
+import { emptyVault } from './first-run';
+
+/** The window was closed while the hub is on. */
+export function closing(): Story {
+  return { ...chat(), then: [{ type: 'close_asked' }] };
+}
+
+/** The next message cannot be taken. */
+export function refused(): Story {
+  const message =
+    'The message cannot be kept: no space is left on the disk. Make room, then send it again.';
+  return { ...emptyVault(), refusals: { sendMessage: { code: 'write', message } } };
+}
+
+/** The window comes up and the application does not answer as it should. */
+export function noStart(): Story {
+  const message =
+    'The conversations cannot be read: the database is damaged. Put back a copy of it, or move it away to begin anew.';
+  return { ...emptyVault(), refusals: { subscribe: { code: 'other', message } } };
+}
+
+/** The folder is gone while it is open. */
+export function vaultTrouble(): Story {
+  const story = chat();
+  const { vault } = story.snapshot;
+  const trouble =
+    'The folder /home/anna/Documents/Notebook is not there any more. Connect the disk it lies on; nothing is changed until then.';
+  return { ...story, snapshot: { ...story.snapshot, vault: vault && { ...vault, trouble } } };
+}
+
+/** No model is asked. */
+export function paused(): Story {
+  const story = chat();
+  const { settings } = story.snapshot;
+  const spending = { ...settings.spending, paused: true };
+  return { ...story, snapshot: { ...story.snapshot, settings: { ...settings, spending } } };
+}
+
+/** A note is removed while it is shown. */
+export function removed(): Story {
+  return { ...chat(), removedOnceShown: 'Pantry.md' };
+}
+
+/** Conversations that were put away. */
+export function shelf(): Story {
+  const story = chat();
+  const archived = [
+    row('loft', 'Insulating the loft: three offers compared', { archived: true }),
+    row('allotment', 'The allotment’s new rules', { archived: true, fromHub: true }),
+  ];
+  const conversations = [...story.snapshot.conversations, ...archived];
+  return { ...story, snapshot: { ...story.snapshot, conversations } };
+}
+
+/** A long conversation whose beginning was summed up for the model. */
+export function summed(): Story {
+  const conversation = row('roof', 'The roof of the shed');
+  const items = [
+    said('u1', 'What did the roofer say about the felt?'),
+    answered('a1', 'Two layers, the upper one with sand. He wants the gutter moved first.'),
+    {
+      type: 'summed_up',
+      id: 's1',
+      text: 'The user plans a new roof for the shed. The roofer wants two layers of felt and the gutter moved first; the offer is 1,140 euros, valid until the end of the month. Open: who moves the gutter.',
+    } as const,
+    said('u2', 'Then write the offer into the note of the shed.'),
+    answered('a2', 'Done: it stands under [[House/Shed#Offers]].'),
+  ];
+  return { snapshot: healthy([conversation]), views: [view(conversation, items)], notes: {} };
+}

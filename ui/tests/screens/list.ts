@@ -1,0 +1,260 @@
+/** Every screen and state of the window: the story it is in, what is done there, how wide it is seen. */
+import {
+  click,
+  clickAt,
+  clickOn,
+  drawer,
+  menuAt,
+  press,
+  see,
+  seeAt,
+  show,
+  type Step,
+  write,
+} from './steps';
+
+/** Beside the wide one and the one at 200 %, which every screen is seen in. */
+type Size = 'narrow' | 'small';
+
+interface Screen {
+  readonly name: string;
+  readonly story: string;
+  readonly steps: readonly Step[];
+  readonly sizes: readonly Size[];
+}
+
+function screen(
+  name: string,
+  story: string,
+  steps: readonly Step[] = [],
+  ...sizes: readonly Size[]
+): Screen {
+  return { name, story, steps, sizes };
+}
+
+const review = [clickOn('review-open'), see('review-apply')];
+const settings = [...press('Control+,'), see('settings')];
+const part = (name: string): Step[] => [...settings, show(`#settings-${name}`)];
+const changes = [drawer, clickOn('open-changes'), see('changes')];
+const search = [...press('Control+Shift+f'), see('search-field')];
+const said = [drawer, clickOn('said-field')];
+const book = '[data-row=books]';
+const bookMenu = [drawer, menuAt(book)];
+
+const chat: readonly Screen[] = [
+  screen('chat', 'chat', [], 'narrow', 'small'),
+  screen('chat-open', 'chat', [click('^Read 4 notes')]),
+  screen('chat-note', 'chat', [click('^Pantry'), see('note-pane')], 'narrow'),
+  screen('chat-note-gone', 'chat', [click('^Luca Ferri'), see('note-pane')]),
+  screen('chat-menu', 'chat', [clickAt('.pick')], 'small'),
+  screen('chat-drawer', 'question', [drawer], 'narrow', 'small'),
+  screen('long', 'long-chat', [click('^Could not change'), show('.me')], 'small'),
+  screen('link', 'long-chat', [click('example.org')], 'small'),
+  screen('summed', 'summed', [clickAt('summary')], 'small'),
+  screen('question', 'question', [], 'small'),
+  screen('held', 'held', [], 'small'),
+  screen('anew', 'anew', [click('^Cost', -1)], 'small'),
+  screen('anew-editing', 'anew', [click('^Edit$', -1)], 'small'),
+  screen('queue', 'queue', [], 'small'),
+  screen('queue-editing', 'queue', [click('^Edit$', -1)], 'small'),
+  screen('commands', 'commands', [], 'small'),
+  screen('offered', 'offered', [], 'small'),
+  screen('paused', 'paused', [], 'small'),
+  screen('failed', 'failed'),
+  screen('retired', 'retired'),
+  screen('interrupted', 'interrupted', [], 'small'),
+  screen('limited', 'limited'),
+  screen('key-warning', 'chat', [
+    clickOn('composer'),
+    write('My key is sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789'),
+  ]),
+  screen('refused', 'refused', [
+    clickOn('composer'),
+    write('What is in the pantry?'),
+    ...press('Enter'),
+    see('problem'),
+  ]),
+  screen('empty', 'empty-vault', [], 'small'),
+  screen('closing', 'closing', [seeAt('dialog')], 'small'),
+];
+
+const list: readonly Screen[] = [
+  screen('list-menu', 'chat', bookMenu, 'small'),
+  screen('list-archive-empty', 'chat', [drawer, clickOn('open-archive'), see('archive-empty')]),
+  screen('list-archive', 'shelf', [drawer, clickOn('open-archive'), see('leave-archive')]),
+  screen('list-archived', 'chat', [...bookMenu, click('^Archive'), see('kept-notice')], 'small'),
+  screen('list-deleted', 'chat', [...bookMenu, click('^Delete'), see('kept-notice')]),
+  screen(
+    'list-exported',
+    'chat',
+    [...bookMenu, click('^Export as M'), see('kept-notice')],
+    'small',
+  ),
+  screen('list-rename', 'chat', [...bookMenu, click('^Rename'), see('conversation-name')]),
+  screen('said', 'search', [...said, write('boiler'), see('said-found', '\\S')], 'small'),
+  screen('said-none', 'search', [...said, write('xyz'), seeAt('.none[role=status]', '\\w')]),
+];
+
+const reviews: readonly Screen[] = [
+  screen('review-card', 'review'),
+  screen('review', 'review', review, 'narrow', 'small'),
+  screen('review-decided', 'review', [...review, ...press('a', 'j', 'r')]),
+  screen(
+    'review-editing',
+    'review',
+    [...review, ...press('j', 'e'), seeAt('textarea[aria-label="The new lines"]')],
+    'small',
+  ),
+  screen('sixty', 'sixty', review, 'narrow', 'small'),
+  screen('sixty-decided', 'sixty', [
+    ...review,
+    ...press('a'),
+    click('^Leave out Diary/2026-01-02'),
+    ...press('j', 'a', 'j', 'r'),
+  ]),
+  screen('moves-card', 'moves', [], 'small'),
+  screen('moves', 'moves', review, 'narrow', 'small'),
+  screen(
+    'moves-decided',
+    'moves',
+    [...review, click('^Accept all but removals'), ...press('j', 'r', 'j', 'j', 'j')],
+    'small',
+  ),
+];
+
+const past: readonly Screen[] = [
+  screen(
+    'chat-undo',
+    'changes',
+    [see('turn-undo'), ...press('Shift+Tab', 'Control+z'), see('undo-notice')],
+    'small',
+  ),
+  screen('changes', 'changes', changes, 'narrow', 'small'),
+  screen(
+    'changes-open',
+    'changes',
+    [...changes, click('^(Made 4 changes|Changed 4 notes)'), click('^Moved Minutes')],
+    'small',
+  ),
+  screen(
+    'changes-conflict',
+    'changes',
+    [...changes, clickOn('change-undo', 2), see('conflict')],
+    'small',
+  ),
+  screen('changes-chat', 'changes', [
+    click('^See the changes'),
+    seeAt('[data-testid=changes] *', 'mushrooms$'),
+  ]),
+  screen('changes-empty', 'empty-vault', changes),
+];
+
+const looking: readonly Screen[] = [
+  screen(
+    'switcher',
+    'search',
+    [...press('Control+p'), see('switcher-field'), write('boi'), seeAt('[role=option]')],
+    'small',
+  ),
+  screen('switcher-none', 'search', [
+    ...press('Control+p'),
+    see('switcher-field'),
+    write('xyz'),
+    see('switcher-none'),
+  ]),
+  screen(
+    'search',
+    'search',
+    [
+      ...search,
+      write('expansion vessel'),
+      seeAt('[role=option]'),
+      ...press('ArrowDown', 'ArrowDown', 'ArrowDown'),
+      see('search-preview'),
+    ],
+    'narrow',
+    'small',
+  ),
+  screen('search-idle', 'search', search),
+  screen('search-none', 'search', [...search, write('xyz'), see('search-summary', '\\S')]),
+  screen('search-bad', 'search', [
+    ...search,
+    click('Regular expression'),
+    clickOn('search-field'),
+    write('(vessel'),
+    see('search-problem'),
+  ]),
+  screen(
+    'search-tags',
+    'search',
+    [...search, clickOn('search-tags'), see('search-summary', '\\w')],
+    'small',
+  ),
+  screen('search-properties', 'search', [
+    ...search,
+    clickOn('search-properties'),
+    seeAt('[role=option]'),
+    ...press('Enter'),
+    see('search-into'),
+  ]),
+  screen('search-dead', 'search', [...search, clickOn('search-dead'), seeAt('[role=option]')]),
+  screen('search-tasks', 'search', [...search, clickOn('search-tasks'), seeAt('[role=option]')]),
+  screen(
+    'note-links',
+    'search',
+    [
+      ...search,
+      write('yearly'),
+      seeAt('[role=option]'),
+      ...press('Enter'),
+      see('note-links'),
+      show('[data-testid=note-links]'),
+    ],
+    'narrow',
+  ),
+  screen('note-removed', 'removed', [click('^Pantry'), see('note-removed')]),
+  screen('indexing', 'indexing', [...search, clickOn('search-tags'), see('search-summary', '\\w')]),
+];
+
+const around: readonly Screen[] = [
+  screen('trouble', 'trouble', [], 'narrow', 'small'),
+  screen('vault-trouble', 'vault-trouble', [see('vault-trouble')], 'small'),
+  screen('settings', 'trouble', settings, 'small'),
+  screen('settings-history', 'changes', part('history'), 'small'),
+  screen('settings-forget', 'changes', [
+    ...part('history'),
+    click('^Forget history'),
+    seeAt('dialog'),
+  ]),
+  screen('settings-private', 'anew', part('private')),
+  screen('settings-answering', 'anew', part('answering'), 'small'),
+  screen('settings-key', 'anew', [...part('answering'), click('^Replace')], 'small'),
+  screen('settings-tested', 'anew', [
+    ...part('answering'),
+    click('^Test$'),
+    seeAt('.outcome .row'),
+  ]),
+  screen(
+    'settings-parameters',
+    'anew',
+    [...settings, click('^Parameters of'), show('[id$=extra]')],
+    'small',
+  ),
+  screen('settings-spending', 'anew', part('spending'), 'small'),
+  screen('settings-hub', 'trouble', part('hub'), 'small'),
+  screen('settings-desktop', 'trouble', part('desktop'), 'small'),
+  screen('settings-appearance', 'trouble', part('appearance'), 'small'),
+  screen('first-run', 'first-run', [], 'small'),
+  screen('first-run-2', 'first-run', [click('sample'), see('firstrun', 'Try it')], 'small'),
+  screen('lost-vault', 'lost-vault', [], 'small'),
+  screen('no-start', 'no-start', [], 'small'),
+];
+
+export const screens: readonly Screen[] = [
+  ...chat,
+  ...list,
+  ...reviews,
+  ...past,
+  ...looking,
+  ...around,
+];

@@ -1,0 +1,89 @@
+/**
+ * A language that nobody speaks: every letter of the catalogue carries an accent, each message stands in
+ * marks and is longer. What has no accent then is data, or was never in the catalogue.
+ */
+import { type Locale, overwriteGetLocale } from '../../src/messages/runtime';
+// It answers for the locale as well, and first.
+import '../../src/shared/language.svelte';
+
+type Say = (inputs?: Record<string, unknown>, options?: object) => string;
+
+/** Around what comes from outside the catalogue. */
+const [from, to] = ['\u0001', '\u0002'];
+/** The place at which `around` splits a message. */
+const split = '\u0000';
+/** Dates and numbers in it are Russian: their letters are no Latin ones either. */
+const written: Locale = JSON.parse('"ru"');
+
+let spoken = $state(false);
+
+/** From now on, or no longer. */
+export function speakPseudo(on: boolean): void {
+  spoken = on;
+}
+
+/** The catalogue with each message in the language while it is spoken. */
+export function pseudo(catalogue: Readonly<Record<string, Say>>): Record<string, Say> {
+  overwriteGetLocale(() => (spoken ? written : 'en'));
+  const messages = Object.entries(catalogue).map(([key, say]): [string, Say] => [
+    key,
+    (inputs = {}, options) =>
+      spoken ? accented(say(marked(inputs), options)) : say(inputs, options),
+  ]);
+  return Object.fromEntries(messages);
+}
+
+function marked(inputs: Record<string, unknown>): Record<string, unknown> {
+  const entries = Object.entries(inputs).map(([key, value]) => [
+    key,
+    typeof value === 'string' && value !== split ? `${from}${value}${to}` : value,
+  ]);
+  return Object.fromEntries(entries);
+}
+
+function accented(message: string): string {
+  let depth = 0;
+  const letters = [...message].flatMap((letter) => {
+    if (letter === from) depth += 1;
+    if (letter === to) depth -= 1;
+    if (letter === from || letter === to) return [];
+    return depth === 0 && /[a-z]/i.test(letter) ? [`${letter}\u0302`] : [letter];
+  });
+  return `⟦${letters.join('')} ~~~⟧`;
+}
+
+/** The words under `root` that are neither in the language nor among `data`. */
+export function outsideTheCatalogue(root: Element, data: readonly string[]): string[] {
+  const known = data.map(even).join('\n');
+  return texts(root)
+    .flatMap((text) => text.split(/(?:[a-z]\u0302)+|[⟦⟧()]| [–·/] |, /i))
+    .map((piece) => even(piece).replaceAll(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, ''))
+    .filter((piece) => /[a-z]{2}/i.test(piece) && !known.includes(piece));
+}
+
+const read = ['aria-label', 'aria-description', 'aria-valuetext', 'title', 'placeholder', 'alt'];
+
+/** All that is read on a screen or aloud. */
+function texts(root: Element): string[] {
+  const found: string[] = [];
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const inside = walker.currentNode.parentElement?.closest('style, script, [aria-live]');
+    if (!inside) found.push(walker.currentNode.textContent ?? '');
+  }
+  for (const element of root.querySelectorAll('*')) {
+    found.push(...read.flatMap((name) => element.getAttribute(name) ?? []));
+  }
+  return found;
+}
+
+/** Every string in a value. */
+export function strings(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => [key, ...strings(inner)]);
+}
+
+function even(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim();
+}
