@@ -3,14 +3,17 @@
 
 mod bus;
 mod login;
+mod network;
 mod notifications;
 mod portal;
+mod signals;
 mod sleep;
 mod tray;
 mod words;
 
 pub use bus::Bus;
 pub use login::Login;
+pub use network::Arrivals;
 pub use notifications::{Card, Order, carry_out};
 pub use portal::Portal;
 pub use sleep::Wakings;
