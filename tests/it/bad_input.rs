@@ -5,8 +5,12 @@ mod database;
 mod disk;
 mod remote;
 
+use std::process::Stdio;
+
 use app::Fallback;
 use protocol::{ErrorCode, Mode, Settings, UserError};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::Command;
 
 use crate::stage::{Home, without_model};
 
@@ -146,4 +150,34 @@ async fn a_setting_of_a_wrong_kind_is_told_and_kept_when_settings_are_saved_anew
     assert_eq!((snapshot.settings, snapshot.problems), (settings, Vec::new()));
     assert_eq!(home.data.read("config.toml.broken"), "# mine\nmode = \"yolo\"\n");
     running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_window_on_a_vault_that_is_served_says_how_to_end_that_and_opens_it_then() {
+    let home = Home::new(&NOTES);
+    let vault = home.notes.root().to_str().expect("a path in UTF-8");
+    let mut served =
+        home.cli(&["serve", "--vault", vault]).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut lines = BufReader::new(served.stderr.take().expect("its words")).lines();
+    while let Some(line) = lines.next_line().await.expect("it talks") {
+        if line.starts_with("Serving ") {
+            break;
+        }
+    }
+    let process = served.id().expect("it runs");
+    let second = home.start(without_model()).await;
+    second.app.open_first(Some(home.notes.root().to_owned()), Fallback::FirstRun);
+    let snapshot = second.app.subscribe(Box::new(|_| true)).await.expect("a snapshot");
+    let [problem] = snapshot.problems.as_slice() else { panic!("{:?}", snapshot.problems) };
+    let sentence = format!(
+        "`vaultmate-cli serve` (process {process}) has {vault} open without a window: stop it with \
+         Ctrl+C where it runs, or with `kill {process}`, then open the folder again."
+    );
+    assert_told(problem, ErrorCode::Busy, &sentence);
+    // As it says.
+    let killed = Command::new("kill").arg(process.to_string()).status().await.expect("a program");
+    assert!(killed.success());
+    served.wait().await.expect("it ends");
+    second.app.open_vault(home.notes.root()).await.expect("it is free");
+    second.quit().await;
 }

@@ -77,7 +77,14 @@ impl App {
         Self::with(data, Purpose::Stay, Pace::REAL)
     }
 
-    /// The same with the clocks of models and of the hub at another pace: deadlines, waits before a
+    /// The same for a program that works without a window: who finds the vault held is told how to end
+    /// it.
+    #[must_use]
+    pub fn serve(data: DataDir) -> Self {
+        Self::with(data, Purpose::Serve, Pace::REAL)
+    }
+
+    /// As [`App::start`] with the clocks of models and of the hub at another pace: deadlines, waits before a
     /// retry, the link's times, and the distance between notifications.
     #[must_use]
     pub fn start_at(data: DataDir, pace: Pace) -> Self {
@@ -109,7 +116,7 @@ impl App {
             let _saving = choosing.inner.saving.lock().await;
             choosing.choose_again().await;
         });
-        if purpose == Purpose::Stay {
+        if purpose.stays() {
             app.run(app.clone().tend_waking());
         }
         app
@@ -426,7 +433,7 @@ impl App {
         let (settings, data, desk) = (config.get(), data.clone(), desk.clone());
         let choice = Choice { settings: settings.clone(), data, desk, pace: *pace };
         let provider = answering.choose(choice).await;
-        let may_offer = *purpose == Purpose::Stay
+        let may_offer = purpose.stays()
             && !provider.has_model
             && settings.provider == ProviderKind::Automatic
             && !settings.local_offer_answered

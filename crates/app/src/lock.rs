@@ -12,12 +12,16 @@ use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 
 use crate::data_dir::trouble;
+use crate::purpose::Purpose;
 
 /// Held for as long as the value lives; the kernel lets go when the process ends, however it ends.
 #[derive(Debug)]
 pub(crate) struct VaultLock {
     _file: OwnedFd,
 }
+
+/// What stands behind the process in the lock of one that has no window.
+const SERVES: &str = "serve";
 
 /// Above the descriptors that the program has otherwise. Linux closes those of a killed process
 /// from the highest down, and some wait for the disk (a watch, a deleted file that was written
@@ -35,7 +39,7 @@ pub(crate) enum NotTaken {
 
 impl VaultLock {
     /// Takes the lock, or says in one sentence who is in the way.
-    pub(crate) fn take(dir: &Path, folder: &Path) -> Result<Self, NotTaken> {
+    pub(crate) fn take(dir: &Path, folder: &Path, purpose: Purpose) -> Result<Self, NotTaken> {
         let path = dir.join("lock");
         let refused = |verb| {
             let path = path.clone();
@@ -50,7 +54,9 @@ impl VaultLock {
             .map_err(refused("open"))?;
         match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {
-                let named = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
+                let serves = if purpose == Purpose::Serve { SERVES } else { "" };
+                let name = format!("{} {serves}", std::process::id());
+                let named = file.set_len(0).and_then(|()| write!(file, "{}", name.trim_end()));
                 named.map_err(refused("write"))?;
                 let high = rustix::io::fcntl_dupfd_cloexec(&file, HIGH);
                 Ok(Self { _file: high.unwrap_or_else(|_| file.into()) })
@@ -62,11 +68,18 @@ impl VaultLock {
 }
 
 fn held(path: &Path, folder: &Path) -> NotTaken {
-    let error = UserError::new(
-        ErrorCode::Busy,
-        format!("Another Vaultmate has {} open: go on there, or close it first.", folder.display()),
-    );
-    let holder = std::fs::read_to_string(path).ok().and_then(|text| text.trim().parse().ok());
+    let name = std::fs::read_to_string(path).unwrap_or_default();
+    let mut name = name.split_whitespace();
+    let holder = name.next().and_then(|process| process.parse().ok());
+    let folder = folder.display();
+    let words = match (holder, name.next()) {
+        (Some(process), Some(SERVES)) => format!(
+            "`vaultmate-cli serve` (process {process}) has {folder} open without a window: stop it \
+             with Ctrl+C where it runs, or with `kill {process}`, then open the folder again."
+        ),
+        _ => format!("Another Vaultmate has {folder} open: go on there, or close it first."),
+    };
+    let error = UserError::new(ErrorCode::Busy, words);
     if holder.is_some_and(has_ended) { NotTaken::Ending(error) } else { NotTaken::Refused(error) }
 }
 
@@ -84,17 +97,34 @@ fn has_ended(holder: u32) -> bool {
 mod tests {
     use super::*;
 
+    fn refused(dir: &Path) -> String {
+        match VaultLock::take(dir, Path::new("/notes"), Purpose::Stay) {
+            Err(NotTaken::Refused(error)) if error.code == ErrorCode::Busy => error.message,
+            other => panic!("it is not held: {other:?}"),
+        }
+    }
+
     #[test]
     fn a_second_holder_is_refused_until_the_first_lets_go() {
         let dir = tempfile::tempdir().expect("a folder");
-        let first = VaultLock::take(dir.path(), Path::new("/notes")).expect("free");
-        let refused = VaultLock::take(dir.path(), Path::new("/notes")).expect_err("held");
-        assert!(
-            matches!(&refused, NotTaken::Refused(error) if error.code == ErrorCode::Busy),
-            "{refused:?}"
+        let take = |purpose| VaultLock::take(dir.path(), Path::new("/notes"), purpose);
+        let first = take(Purpose::Serve).expect("free");
+        let process = std::process::id();
+        assert_eq!(
+            refused(dir.path()),
+            format!(
+                "`vaultmate-cli serve` (process {process}) has /notes open without a window: stop \
+                 it with Ctrl+C where it runs, or with `kill {process}`, then open the folder again."
+            )
         );
         drop(first);
-        VaultLock::take(dir.path(), Path::new("/notes")).expect("free again");
+        let second = take(Purpose::Stay).expect("free again");
+        assert_eq!(
+            refused(dir.path()),
+            "Another Vaultmate has /notes open: go on there, or close it first."
+        );
+        drop(second);
+        take(Purpose::Ask).expect("free again");
     }
 
     #[test]

@@ -124,7 +124,7 @@ impl OpenVault {
         folder: &Path,
         around: &Surroundings,
     ) -> Result<(Arc<Self>, Vec<UserError>), UserError> {
-        let (vault, dir, lock) = entered(folder, &around.data).await?;
+        let (vault, dir, lock) = entered(folder, &around.data, around.purpose).await?;
         config::let_read(&vault, &around.config.get());
         let indexing =
             Indexing::new(&vault, around.config.private_rules(), &around.data.index_of(&dir));
@@ -132,7 +132,7 @@ impl OpenVault {
         let store = Store::open(&dir.join("vaultmate.db")).await.map_err(user_error)?;
         let mut problems = recover::recover(&vault, &store, around.config.get().resume).await?;
         let link = match around.purpose {
-            Purpose::Stay => link_of(&vault, &dir, around).await,
+            Purpose::Stay | Purpose::Serve => link_of(&vault, &dir, around).await,
             Purpose::Ask | Purpose::AskAndWrite => Ok(None),
         };
         let link = link.unwrap_or_else(|problem| {
@@ -142,7 +142,7 @@ impl OpenVault {
         around.desk.clear();
         let home = (dir.clone(), lock);
         let (open, ears) = Self::assemble(vault, indexing, recent, store, home, link, around)?;
-        if around.purpose == Purpose::Stay {
+        if around.purpose.stays() {
             // Before anybody listens to the hub: what comes in now must not be begun twice.
             problems.extend(open.go_on().await.err());
             open.spawn(Arc::clone(&open).watch());
@@ -364,11 +364,12 @@ const LOOK_AGAIN: Duration = Duration::from_millis(25);
 async fn entered(
     folder: &Path,
     data: &DataDir,
+    purpose: Purpose,
 ) -> Result<(Vault, PathBuf, Arc<VaultLock>), UserError> {
     let asked = Instant::now();
     loop {
         let (named, data) = (folder.to_owned(), data.clone());
-        match aside(move || enter(&named, &data)).await? {
+        match aside(move || enter(&named, &data, purpose)).await? {
             Err(NotTaken::Ending(_)) if asked.elapsed() < LETTING_GO => {
                 tokio::time::sleep(LOOK_AGAIN).await;
             }
@@ -410,11 +411,15 @@ async fn link_of(
 }
 
 /// Opens the folder and takes its lock; the path is that of its data.
-fn enter(folder: &Path, data: &DataDir) -> Result<(Vault, PathBuf, Arc<VaultLock>), NotTaken> {
+fn enter(
+    folder: &Path,
+    data: &DataDir,
+    purpose: Purpose,
+) -> Result<(Vault, PathBuf, Arc<VaultLock>), NotTaken> {
     let vault = Vault::open(folder).map_err(|error| NotTaken::Refused(not_opened(&error)))?;
     let Home { dir, id } = Home::of(&vault, data).map_err(NotTaken::Refused)?;
     vault.will_be(id);
-    let lock = VaultLock::take(&dir, folder)?;
+    let lock = VaultLock::take(&dir, folder, purpose)?;
     Ok((vault, dir, Arc::new(lock)))
 }
 

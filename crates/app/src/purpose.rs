@@ -5,6 +5,8 @@
 pub(crate) enum Purpose {
     /// To stay: it listens to the hub, and what was queued goes on.
     Stay,
+    /// The same without a window (`serve`).
+    Serve,
     /// To answer one question from the command line and go. Nothing else is begun, because it
     /// would be cut in the middle.
     Ask,
@@ -13,6 +15,11 @@ pub(crate) enum Purpose {
 }
 
 impl Purpose {
+    /// Whether it listens to the hub, and goes on with what was queued.
+    pub(crate) const fn stays(self) -> bool {
+        matches!(self, Self::Stay | Self::Serve)
+    }
+
     /// Whether turns of the command line may change notes.
     pub(crate) const fn may_write(self) -> bool {
         matches!(self, Self::AskAndWrite)

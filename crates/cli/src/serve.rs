@@ -25,7 +25,7 @@ pub(crate) async fn run(data: DataDir, arguments: Arguments) -> Result<ExitCode,
     })?;
     let mut terminate = signal(SignalKind::terminate())
         .map_err(|error| UserError::other(format!("Cannot listen for signals: {error}.")))?;
-    let app = App::start(data);
+    let app = App::serve(data);
     let snapshot = app
         .subscribe(Box::new(|batch| {
             batch.into_iter().for_each(report);
