@@ -61,6 +61,11 @@ export class OpenConversation {
     this.renew(view);
   }
 
+  /** What the user said last, if anything. */
+  get lastWords(): Extract<Item, { type: 'user' }> | null {
+    return this.items.findLast((item) => item.type === 'user') ?? null;
+  }
+
   /** Shows another state of the same conversation; what the user began to decide stays. */
   renew(view: ConversationView): void {
     this.#seq = view.seq;

@@ -9,6 +9,7 @@ import type {
   HeldVerdict,
   KeyPlace,
   LocalServer,
+  NotePath,
   Numbered,
   ProviderKind,
   ProviderTest,
@@ -26,6 +27,7 @@ import { Keeping } from './keeping.svelte';
 import { ShownLinks } from './note-links.svelte';
 import { linkedNote } from './note-path';
 import { Pace } from './pace';
+import { Palette } from './palette.svelte';
 import { Said } from './said.svelte';
 import { type Row, Search, type SearchKind } from './search.svelte';
 import { Spending } from './spending.svelte';
@@ -36,7 +38,7 @@ import type { SettingsPlace, SettingsSection } from './settings-place';
 import { userError } from './user-error';
 
 /** What fills the main column. */
-export type Place =
+type Place =
   | { readonly name: 'chat' }
   | { readonly name: 'review' }
   | { readonly name: 'search' }
@@ -70,6 +72,7 @@ export class Session {
   readonly desktop: Desktop;
   readonly spending: Spending;
   readonly switcher: Switcher;
+  readonly palette: Palette;
   readonly search: Search;
   readonly keeping: Keeping;
   readonly said: Said;
@@ -92,6 +95,7 @@ export class Session {
     this.desktop = new Desktop(host, this.app);
     this.spending = new Spending(host, this.app);
     this.switcher = new Switcher(host, this.app);
+    this.palette = new Palette(host, this.app);
     this.search = new Search(host, this.app);
     this.keeping = new Keeping(host, this.app);
     this.said = new Said(host, this.app);
@@ -186,9 +190,14 @@ export class Session {
     const { chosen } = this.switcher;
     if (!chosen) return;
     this.switcher.close();
+    await this.openNote(chosen.path);
+  }
+
+  /** Shows a note from anywhere. */
+  async openNote(path: NotePath): Promise<void> {
     // Where the note has no place beside it, the chat comes back.
     if (this.place.name !== 'changes') this.backToChat();
-    await this.showNote(chosen.path);
+    await this.showNote(path);
   }
 
   openReview(): void {
@@ -412,6 +421,7 @@ export class Session {
     this.said.clear();
     this.keeping.clear();
     this.switcher.close();
+    this.palette.close();
     void this.start();
   }
 

@@ -156,6 +156,14 @@ const looking: readonly Screen[] = [
     [...press('Control+p'), see('switcher-field'), write('boi'), seeAt('[role=option]')],
     'small',
   ),
+  screen('palette', 'search', [...press('Control+k'), seeAt('[role=option]')], 'small'),
+  screen(
+    'palette-typed',
+    'search',
+    [...press('Control+k'), write('he'), seeAt('[role=option]')],
+    'small',
+  ),
+  screen('shortcuts', 'search', [...press('Shift+Tab', '?'), see('shortcuts')], 'small'),
   screen('switcher-none', 'search', [
     ...press('Control+p'),
     see('switcher-field'),

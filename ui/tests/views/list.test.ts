@@ -186,7 +186,7 @@ describe('export', () => {
 describe('looking for what was said', () => {
   it('finds words from anywhere, marks them, and opens the place', async () => {
     const { host, session, keys } = await open();
-    await keys.keyboard('{Control>}k{/Control}');
+    await keys.keyboard('{Control>}{Shift>}k{/Shift}{/Control}');
     const field = screen.getByTestId('said-field');
     await waitFor(() => expect(field).toHaveFocus());
     await keys.keyboard('red');

@@ -1,0 +1,8 @@
+/** What keys do where a message is written. */
+import { m } from '../../messages/messages';
+import type { PlaceKey } from '../../shared/shortcut';
+
+export const composerKeys = [
+  { id: 'send', keys: 'Enter', name: () => m.send() },
+  { id: 'line', keys: 'Shift+Enter', name: () => m.key_new_line() },
+] as const satisfies readonly PlaceKey[];

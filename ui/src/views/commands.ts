@@ -1,0 +1,250 @@
+/** Everything the user can have done, in one table: the palette, the list of shortcuts and the keys of
+ * the window all read it. Of two with the same keys the first that applies is meant. */
+import type { Mode, Theme } from '../ipc/bindings';
+import { m } from '../messages/messages';
+import type { Command } from '../shared/command';
+import type { IconName } from '../shared/icons';
+import type { Keys } from '../shared/shortcut';
+import type { Session } from '../state/session.svelte';
+import { settingsSections } from '../state/settings-place';
+import { sectionWords } from './settings-words';
+
+/** What only the window around the session can do. */
+interface Around {
+  readonly palette: () => void;
+  readonly shortcuts: () => void;
+  /** Shows the list of conversations, and begins to look for what was said. */
+  readonly lookFor: () => void;
+  /** Shows the list with the open conversation in it. */
+  readonly list: () => Promise<void>;
+  readonly search: () => void;
+  readonly closeNote: () => void;
+  /** Gives the keyboard back to where one goes on. */
+  readonly focus: () => void;
+}
+
+export function commandsOf(session: Session, around: Around): readonly Command[] {
+  return [
+    ...going(session, around),
+    ...talking(session, around),
+    ...keeping(session, around),
+    ...changing(session),
+    ...setting(session),
+  ];
+}
+
+/** Where the window leads. */
+function going(session: Session, around: Around): Command[] {
+  const { place } = session;
+  return [
+    one('palette', () => m.palette(), 'keyboard', around.palette, 'Mod+K'),
+    one(
+      'new',
+      () => m.new_conversation(),
+      'write',
+      () => session.openNew(),
+      'Mod+N',
+    ),
+    one(
+      'note',
+      () => m.switcher(),
+      'note',
+      () => session.switcher.show(),
+      'Mod+P',
+    ),
+    one('search', () => m.command_search(), 'search', around.search, 'Mod+Shift+F'),
+    one('said', () => m.said_search(), 'chat', around.lookFor, 'Mod+Shift+K'),
+    {
+      ...one(
+        'review',
+        () => m.command_review(),
+        'review',
+        () => session.openReview(),
+        'Mod+R',
+      ),
+      applies: () => session.place.name !== 'review' && Boolean(session.app.chat?.review),
+    },
+    one(
+      'changes',
+      () => m.changes(),
+      'clock',
+      () => session.openChanges(),
+      'Mod+Shift+H',
+    ),
+    one(
+      'settings',
+      () => m.settings(),
+      'gear',
+      () => session.openSettings(),
+      'Mod+,',
+    ),
+    {
+      ...one('shortcuts', () => m.shortcuts(), 'keyboard', around.shortcuts, '?'),
+      typing: 'is_text',
+    },
+    {
+      ...one(
+        'chat',
+        () => m.back_to_chat(),
+        'back',
+        () => session.backToChat(),
+      ),
+      applies: () => place.name !== 'chat',
+    },
+  ];
+}
+
+/** What is done with the answer and the note in front of the user. */
+function talking(session: Session, around: Around): Command[] {
+  const { app } = session;
+  const inChat = (): boolean => session.place.name === 'chat';
+  const stop = (): void => {
+    void session.stop();
+    around.focus();
+  };
+  const retry = (): void => {
+    const last = app.chat?.lastWords;
+    if (last) void session.turns.askAnew(last.id, null);
+  };
+  return [
+    {
+      ...one('stop', () => m.command_stop(), 'stop', stop, 'Escape'),
+      applies: () => inChat() && Boolean(app.current?.working),
+    },
+    {
+      ...one('close_note', () => m.note_close(), 'cross', around.closeNote, 'Escape'),
+      applies: () => inChat() && app.note !== null,
+    },
+    {
+      ...one('retry', () => m.command_retry(), 'retry', retry, 'Mod+Shift+R'),
+      applies: () => inChat() && Boolean(app.chat?.lastWords) && !app.current?.working,
+    },
+  ];
+}
+
+/** What is done with the conversation in front of the user. */
+function keeping(session: Session, around: Around): Command[] {
+  const row = session.app.current;
+  const { keeping: keep } = session;
+  const of = (id: string, name: () => string, icon: IconName, run: () => void): Command => ({
+    ...one(id, name, icon, run),
+    applies: () => row !== null && session.place.name !== 'settings',
+  });
+  const shelf = row?.archived ? 'archived' : 'open';
+  const rename = async (): Promise<void> => {
+    void keep.show(shelf);
+    await around.list();
+    if (row) keep.rename(row.id);
+  };
+  const other = shelf === 'open' ? 'archived' : 'open';
+  return [
+    {
+      ...of(
+        'rename',
+        () => m.command_rename(),
+        'pen',
+        () => void rename(),
+      ),
+      keys: 'F2',
+    },
+    {
+      ...of(
+        'end',
+        () => m.command_end(),
+        'check',
+        () => row && void keep.end(row),
+      ),
+      applies: () => row?.state === 'active' && !row.working,
+    },
+    of(
+      'put',
+      () => (shelf === 'open' ? m.command_archive() : m.command_unarchive()),
+      'box',
+      () => row && void keep.put(row, other),
+    ),
+    of(
+      'export',
+      () => m.export_markdown(),
+      'disk',
+      () => row && void keep.export(row, 'markdown'),
+    ),
+    of(
+      'delete',
+      () => m.command_delete(),
+      'trash',
+      () => row && void keep.delete(row),
+    ),
+  ];
+}
+
+/** Taking back and putting back. In a text field these keys belong to what is typed. */
+function changing(session: Session): Command[] {
+  const { undoing, keeping: keep } = session;
+  const undo = (): void => {
+    if (keep.notice?.undo) void keep.undoLast();
+    else void undoing.undoLast();
+  };
+  const redo = (): void => void undoing.redoLast();
+  return [
+    { ...one('undo', () => m.command_undo(), 'undo', undo, 'Mod+Z'), typing: 'is_text' },
+    {
+      ...one('redo', () => m.command_redo(), 'redo', redo, 'Mod+Shift+Z'),
+      typing: 'is_text',
+      applies: () => Boolean(undoing.notice?.redo),
+    },
+  ];
+}
+
+/** What is set without a look at the settings, and their parts. */
+function setting(session: Session): Command[] {
+  const { settings } = session.app;
+  const modes: Readonly<Record<Mode, () => string>> = {
+    review: () => m.mode_review(),
+    auto: () => m.mode_auto(),
+    read_only: () => m.mode_read_only(),
+  };
+  const themes: Readonly<Record<Theme, () => string>> = {
+    system: () => m.theme_system(),
+    light: () => m.theme_light(),
+    dark: () => m.theme_dark(),
+  };
+  return [
+    ...(['review', 'auto', 'read_only'] as const).map((mode) => ({
+      ...one(
+        `mode_${mode}`,
+        () => m.command_mode({ mode: modes[mode]() }),
+        mode === 'read_only' ? 'lock' : 'review',
+        () => void session.save({ mode }),
+      ),
+      applies: () => settings.mode !== mode,
+    })),
+    ...(['system', 'light', 'dark'] as const).map((theme) => ({
+      ...one(
+        `theme_${theme}`,
+        () => m.command_theme({ theme: themes[theme]() }),
+        'gear',
+        () => void session.save({ theme }),
+      ),
+      applies: () => settings.theme !== theme,
+    })),
+    ...settingsSections.map((section) =>
+      one(
+        `settings_${section}`,
+        () => m.command_settings({ section: sectionWords(section) }),
+        'gear',
+        () => session.openSettings(section),
+      ),
+    ),
+  ];
+}
+
+/** A command that can be done at any time, also while something is being typed. */
+function one(
+  id: string,
+  name: () => string,
+  icon: IconName,
+  run: () => void,
+  keys?: Keys,
+): Command {
+  return { id, name, icon, run, applies: () => true, typing: 'counts', ...(keys && { keys }) };
+}

@@ -1,0 +1,145 @@
+import { cleanup, fireEvent, render, screen, waitFor, within } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { beforeEach, describe, expect, it } from 'vitest';
+
+import { FakeHost } from '../../src/ipc/fake';
+import { search } from '../../src/ipc/stories/search';
+import { Session } from '../../src/state/session.svelte';
+import App from '../../src/views/App.svelte';
+
+async function open() {
+  const host = new FakeHost(search());
+  const session = new Session(host);
+  render(App, { session });
+  await session.start();
+  await waitFor(() => expect(screen.getByTestId('composer')).toHaveFocus());
+  return { host, session, keys: userEvent.setup() };
+}
+
+const palette = '{Control>}k{/Control}';
+
+function offered(): string[] {
+  return screen.getAllByRole('option').map((option) => option.textContent.trim());
+}
+
+beforeEach(() => localStorage.clear());
+
+describe('the palette', () => {
+  it('offers what can be done now, with its keys, and does it', async () => {
+    const { session, keys } = await open();
+    await keys.keyboard(palette);
+    expect(screen.getByTestId('palette-field')).toHaveFocus();
+    expect(offered().some((one) => /^New conversation\s+Ctrl\+N$/.test(one))).toBe(true);
+    expect(
+      offered().some((one) => one.startsWith('Review waiting')),
+      'nothing waits',
+    ).toBe(false);
+    expect(
+      offered().some((one) => one.startsWith('Stop')),
+      'nothing runs',
+    ).toBe(false);
+    await keys.keyboard('sett');
+    await keys.keyboard('{Enter}');
+    await waitFor(() => expect(session.place.name).toBe('settings'));
+    expect(screen.queryByTestId('palette')).toBeNull();
+  });
+
+  it('has what was done last on top, also in the next window', async () => {
+    const { keys } = await open();
+    await keys.keyboard(`${palette}theme dark{Enter}`);
+    await keys.keyboard(palette);
+    await keys.keyboard('theme light{Enter}');
+    cleanup();
+    const again = await open();
+    await again.keys.keyboard(palette);
+    // The theme of this window is neither of them: both are there.
+    expect(offered().slice(0, 2)).toEqual(['Theme: Light', 'Theme: Dark']);
+  });
+
+  it('finds notes and conversations too, and opens them', async () => {
+    const { host, session, keys } = await open();
+    await keys.keyboard(palette);
+    await keys.keyboard('heating');
+    const notes = await screen.findByRole('group', { name: 'Notes' });
+    const talks = screen.getByRole('group', { name: 'Conversations' });
+    expect(within(talks).getByRole('option')).toHaveTextContent('What the heating needs');
+    await keys.click(within(notes).getByRole('option', { name: /^Heating/ }));
+    expect(await screen.findByTestId('note-pane')).toHaveTextContent('Heating');
+    expect(host.asked('showNote')).toEqual(['House/Heating.md']);
+    await keys.keyboard(`${palette}passport`);
+    await screen.findByRole('group', { name: 'Conversations' });
+    await keys.keyboard('{Enter}');
+    expect(host.asked('openConversation').at(-1)).toBe('passport');
+    expect(session.palette.open).toBe(false);
+  });
+
+  it('says that nothing is called so, and Esc gives the keyboard back', async () => {
+    const { session, keys } = await open();
+    await keys.keyboard(palette);
+    await keys.keyboard('qqq');
+    expect(await screen.findByTestId('palette-none')).toHaveTextContent('Nothing is called that.');
+    await keys.keyboard('{Enter}');
+    expect(session.palette.open, 'there is nothing to do').toBe(true);
+    await keys.keyboard('{Escape}');
+    await waitFor(() => expect(screen.queryByTestId('palette')).toBeNull());
+  });
+
+  it('does nothing while an input method composes', async () => {
+    const { session, keys } = await open();
+    await keys.keyboard(palette);
+    const field = screen.getByTestId('palette-field');
+    await fireEvent.keyDown(field, { key: 'Enter', isComposing: true });
+    await fireEvent.keyDown(field, { key: 'Enter', keyCode: 229 });
+    await fireEvent.keyDown(field, { key: 'Escape', isComposing: true });
+    expect(session.palette.open).toBe(true);
+    expect(session.place.name).toBe('chat');
+  });
+});
+
+describe('the list of shortcuts', () => {
+  it('opens with ?, unless it is being typed', async () => {
+    const { session, keys } = await open();
+    await keys.keyboard('why?');
+    expect(screen.queryByTestId('shortcuts')).toBeNull();
+    expect(session.draft).toBe('why?');
+    screen.getByTestId('new-conversation').focus();
+    await keys.keyboard('?');
+    const list = await screen.findByTestId('shortcuts');
+    for (const words of ['Go to a note', 'Accept the whole note', 'New line', 'Rename']) {
+      expect(list).toHaveTextContent(words);
+    }
+    await keys.keyboard('{Control>}n{/Control}');
+    expect(screen.getByTestId('shortcuts'), 'keys mean nothing behind it').toBeVisible();
+  });
+
+  it('names each key of the window once', async () => {
+    const { keys } = await open();
+    screen.getByTestId('new-conversation').focus();
+    await keys.keyboard('?');
+    const groups = within(await screen.findByTestId('shortcuts')).getAllByRole('heading');
+    const anywhere = groups[0]?.parentElement;
+    const caps = [...(anywhere?.querySelectorAll('dd') ?? [])].map((one) => one.textContent);
+    // Esc stops, and closes the note: what stands first and applies is meant.
+    const twice = caps.filter((one, at) => caps.indexOf(one) !== at);
+    expect(twice).toEqual(['Esc']);
+  });
+});
+
+describe('keys', () => {
+  it('lead from one finder to another', async () => {
+    const { session, keys } = await open();
+    await keys.keyboard('{Control>}p{/Control}');
+    expect(session.switcher.open).toBe(true);
+    await keys.keyboard(palette);
+    expect([session.switcher.open, session.palette.open]).toEqual([false, true]);
+  });
+
+  it('F2 names the open conversation anew from anywhere', async () => {
+    const { host, keys } = await open();
+    await keys.keyboard('{F2}');
+    const field = await screen.findByTestId('conversation-name');
+    await waitFor(() => expect(field).toHaveFocus());
+    await keys.keyboard('Warm{Enter}');
+    expect(host.asked('renameConversation')).toEqual([{ conversation: 'heating', name: 'Warm' }]);
+  });
+});
