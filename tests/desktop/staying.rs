@@ -4,6 +4,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use testkit::desktop_app::Seen;
 use testkit::{
     DesktopApp, DesktopHome, Gate, Key, NoticeBoard, PrivateBus, Reply, ScriptedModel, TempVault,
     TestHub, TrayHost,
@@ -91,6 +92,78 @@ async fn with_the_hub_on_the_program_stands_in_the_tray_and_never_hides_where_th
     // Everything comes home and the hub is left; a driven page may keep the process a while longer.
     hub.left().await;
     app.kill_dash_9().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_close_button_asks_once_hides_into_the_tray_then_and_ends_the_program_without_one() {
+    let _turn = one_at_a_time().await;
+    let (bus, hub) = (PrivateBus::start(), TestHub::start().await);
+    let tray = TrayHost::on(bus.address()).await;
+    let vault = TempVault::from_fixture("sample");
+    let home = DesktopHome::fresh().with_vault(&vault).with_hub(&hub.url()).with_bus(&bus);
+    let app = home.start().await;
+    app.opened().await;
+    hub.registered().await;
+    let in_tray = "return window.__TAURI_INTERNALS__.invoke('desktop_state').then(s => s.inTray)";
+    app.window.wait_until("the program to stand in the tray", in_tray).await;
+    home.sees_the_window(Seen::Shown).await;
+
+    home.press_close();
+    app.window.find_text("dialog", "Stay for the hub?").await;
+    home.sees_the_window(Seen::Shown).await;
+    app.window.click("dialog .btn.primary").await;
+    home.sees_the_window(Seen::Gone).await;
+    tray.choose("Show").await;
+    home.sees_the_window(Seen::Shown).await;
+    app.window.wait_until_gone("dialog").await;
+
+    // Once is enough.
+    home.press_close();
+    home.sees_the_window(Seen::Gone).await;
+    // The tray goes: the window comes back, and closing it is the end.
+    drop(tray);
+    home.sees_the_window(Seen::Shown).await;
+    home.press_close();
+    hub.left().await;
+    app.kill_dash_9().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn started_hidden_at_login_it_has_no_window_until_it_is_called_and_quit_ends_the_process() {
+    let _turn = one_at_a_time().await;
+    let (bus, hub) = (PrivateBus::start(), TestHub::start().await);
+    let tray = TrayHost::on(bus.address()).await;
+    let vault = TempVault::from_fixture("sample");
+    let home = DesktopHome::fresh().with_vault(&vault).with_hub(&hub.url()).with_bus(&bus);
+    let app = home.start_undriven(&["--hidden"]);
+    hub.registered().await;
+    tray.takes_an_item().await;
+    tray.menu_with("Connected").await;
+    home.sees_the_window(Seen::Gone).await;
+    // Somebody starts it once more, without the word.
+    assert!(home.start_again().await.success());
+    home.sees_the_window(Seen::Shown).await;
+
+    tray.choose("Quit").await;
+    hub.left().await;
+    let ended = app.ended().await;
+    assert!(ended.success(), "{ended:?}");
+    home.sees_the_window(Seen::Gone).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn where_nobody_shows_a_tray_the_close_button_ends_the_process_and_leaves_the_hub() {
+    let _turn = one_at_a_time().await;
+    let hub = TestHub::start().await;
+    let vault = TempVault::from_fixture("sample");
+    let home = DesktopHome::fresh().with_vault(&vault).with_hub(&hub.url());
+    let app = home.start_undriven(&[]);
+    hub.registered().await;
+    home.sees_the_window(Seen::Shown).await;
+    home.press_close();
+    hub.left().await;
+    let ended = app.ended().await;
+    assert!(ended.success(), "{ended:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

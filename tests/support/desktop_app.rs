@@ -5,11 +5,25 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use tempfile::TempDir;
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 
 use crate::scripted_model::{KEY, ScriptedModel};
+use crate::wait::until;
 use crate::web_driver::{Launch, WebDriver};
+use crate::windows::Windows;
 use crate::{Display, PrivateBus, TempVault};
+
+/// What stands in the window's frame.
+const TITLE: &str = "Vaultmate";
+
+/// Whether the window stands on the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Seen {
+    /// It does.
+    Shown,
+    /// It does not.
+    Gone,
+}
 
 /// What stays when the application ends: its data folder, the settings, the screen. Starting again
 /// on the same home is what a user does after a crash.
@@ -75,14 +89,38 @@ impl DesktopHome {
 
     /// Starts the application once more beside the one that runs; resolves when it has ended.
     pub async fn start_again(&self) -> ExitStatus {
+        self.start_undriven(&[]).ended().await
+    }
+
+    /// Starts the application as a desktop does, with these arguments besides; nobody drives its page.
+    #[must_use]
+    pub fn start_undriven(&self, arguments: &[&str]) -> Undriven {
         let mut command = Command::new(application());
-        command.args(&self.args).env("DISPLAY", self.display.name()).env_remove("WAYLAND_DISPLAY");
+        command.args(&self.args).args(arguments);
+        command.env("DISPLAY", self.display.name()).env_remove("WAYLAND_DISPLAY");
+        // Only the bus that a test gave it.
+        command.env_remove("DBUS_SESSION_BUS_ADDRESS");
         for (name, value) in &self.env {
             command.env(name, value);
         }
-        let ended = command.kill_on_drop(true).status();
-        let ended = tokio::time::timeout(Duration::from_secs(60), ended).await;
-        ended.expect("it ends").expect("it starts")
+        Undriven(command.kill_on_drop(true).spawn().expect("it starts"))
+    }
+
+    /// Resolves when the window stands on the screen, or does not.
+    pub async fn sees_the_window(&self, seen: Seen) {
+        let mut windows = Windows::on(self.display.name());
+        until(&format!("the window to be {seen:?}"), async || {
+            let is = if windows.shown(TITLE).is_some() { Seen::Shown } else { Seen::Gone };
+            if is == seen { Ok(()) } else { Err(format!("it is {is:?}")) }
+        })
+        .await;
+    }
+
+    /// Presses the close button of the window, which must be there.
+    pub fn press_close(&self) {
+        let mut windows = Windows::on(self.display.name());
+        let window = windows.shown(TITLE).expect("the window is shown");
+        windows.press_close(window);
     }
 
     /// The folder in `VAULTMATE_DATA_DIR`.
@@ -139,6 +177,18 @@ impl DesktopApp {
     /// Closes the window; resolves when the program is gone.
     pub async fn quit(self) {
         self.window.quit().await;
+    }
+}
+
+/// The application as a desktop starts it. Dropping it ends it.
+#[derive(Debug)]
+pub struct Undriven(Child);
+
+impl Undriven {
+    /// Resolves when it has ended by itself.
+    pub async fn ended(mut self) -> ExitStatus {
+        let ended = tokio::time::timeout(Duration::from_secs(60), self.0.wait()).await;
+        ended.expect("it ends").expect("its status")
     }
 }
 

@@ -37,8 +37,9 @@ pub mod titled_story;
 pub mod tray_host;
 mod wait;
 pub mod web_driver;
+pub mod windows;
 
-pub use desktop_app::{DesktopApp, DesktopHome};
+pub use desktop_app::{DesktopApp, DesktopHome, Undriven};
 pub use display::Display;
 pub use notice_board::NoticeBoard;
 pub use private_bus::PrivateBus;
@@ -49,3 +50,4 @@ pub use temp_vault::TempVault;
 pub use test_hub::TestHub;
 pub use tray_host::TrayHost;
 pub use web_driver::{Key, WebDriver};
+pub use windows::Windows;
