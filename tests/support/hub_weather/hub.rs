@@ -29,6 +29,8 @@ pub struct Book {
     pub rejected: BTreeMap<String, String>,
     /// What was to be shown for each, as often as it came.
     pub notified: BTreeMap<String, Vec<String>>,
+    /// The ids of the messages for which something was shown, each once, in that order.
+    pub shown: Vec<String>,
     /// How often a client has registered.
     pub registered: usize,
     /// Frames that no client of the protocol sends.
@@ -78,6 +80,9 @@ impl Book {
             }
             (Some("response"), Some("notification")) => {
                 let shown = payload["payload"].to_string();
+                if !self.notified.contains_key(&id) {
+                    self.shown.push(id.clone());
+                }
                 self.notified.entry(id).or_default().push(shown);
             }
             _ => self.strange += 1,

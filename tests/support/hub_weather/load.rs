@@ -21,6 +21,9 @@ const TIMES: u32 = 1_000;
 /// All are stored and acknowledged in so long.
 const STORED: Duration = Duration::from_secs(30);
 
+/// A message is worked on to its result in so long, one after the other.
+const WORKED: Duration = Duration::from_secs(1);
+
 /// Whatever a window asks for is there in so long.
 const RESPONSIVE: Duration = Duration::from_millis(500);
 
@@ -36,16 +39,20 @@ pub struct Load {
     pub stored: Duration,
     /// What the hub was told about the one too many.
     pub refusal: String,
-    /// Whether they were worked on in the order in which they came.
+    /// Whether they were worked on in the order in which they came, and their results shown in it.
     pub in_order: bool,
+    /// How many of their results were shown.
+    pub shown: usize,
     /// The longest that a window waited, while they were stored and worked on.
     pub slowest: Duration,
     /// How often a window asked.
     pub asked: usize,
     /// Memory at its most, beside before, in KiB.
     pub grown: u64,
-    /// From the first to the last that was worked on.
+    /// From the start to the result of the last that was to be worked on.
     pub worked: Duration,
+    /// Which was to take no longer than this.
+    pub bound: Duration,
     /// What became of them.
     pub tally: Tally,
 }
@@ -59,6 +66,7 @@ impl Load {
             && self.stored < STORED
             && self.refusal.contains("Busy")
             && self.in_order
+            && self.worked < self.bound
             && self.slowest < RESPONSIVE
             && self.grown < ROOM
     }
@@ -68,12 +76,14 @@ impl fmt::Display for Load {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             to,
-            "acked={} {} stored_s={:.2} worked_s={:.1} in_order={} slowest_ms={} of={} grown_mb={:.1} \
+            "acked={} {} stored_s={:.2} shown={} worked_s={:.1} of={:.0} in_order={} slowest_ms={} of={} grown_mb={:.1} \
              refused={:?}",
             self.acked,
             self.tally,
             self.stored.as_secs_f64(),
+            self.shown,
             self.worked.as_secs_f64(),
+            self.bound.as_secs_f64(),
             self.in_order,
             self.slowest.as_millis(),
             self.asked,
@@ -85,7 +95,7 @@ impl fmt::Display for Load {
 
 /// Lets a hub say a thousand things at once to the application, whose model does not answer, and one
 /// more; then it is started again without a model, and the words are kept as they are, until so many
-/// have been.
+/// have been and their results were shown.
 pub async fn load(program: &Path, until: usize) -> Load {
     let model = ScriptedModel::start(vec![Reply::hang()]).await;
     let (hub, home) = (Remembering::start().await, Home::new(program).with_key(KEY));
@@ -108,8 +118,8 @@ pub async fn load(program: &Path, until: usize) -> Load {
     watch.app.close();
     let orders = Orders { times: TIMES, model: None, ..orders };
     let mut watch = Watch { app: home.start(&orders), ..watch };
-    let began = Instant::now();
-    while home.lines().len() < until {
+    let (began, bound) = (Instant::now(), WORKED * u32::try_from(until).expect("a small number"));
+    while hub.read(|book| book.shown.len()) < until && began.elapsed() < bound {
         watch.ask().await;
     }
     let worked = began.elapsed();
@@ -122,9 +132,12 @@ pub async fn load(program: &Path, until: usize) -> Load {
     } else {
         home.judged(&hub, app).await
     };
-    let in_order = home.lines().iter().enumerate().all(|(place, text)| *text == line(place));
-    let acked = hub.read(|book| book.acked.len());
-    Load { acked, stored, refusal, in_order, slowest, asked, grown, worked, tally }
+    let worked_on = home.lines();
+    let (acked, shown) = hub.read(|book| (book.acked.len(), book.shown.clone()));
+    let in_order = worked_on.iter().enumerate().all(|(place, text)| *text == line(place))
+        && shown.iter().enumerate().all(|(place, id)| *id == format!("m-{place}"));
+    let shown = shown.len();
+    Load { acked, stored, refusal, in_order, shown, slowest, asked, grown, worked, bound, tally }
 }
 
 fn line(number: usize) -> String {

@@ -75,6 +75,7 @@ pub async fn minutes(program: &Path, minutes: f64, seed: u64) -> Watched {
     }
     hub.until("an answer to each", Book::is_answered).await;
     app.ask("idle", "");
+    app.ask("crowd", "");
     let (began, whole) = (Instant::now(), Duration::from_secs_f64(minutes * 60.0));
     let (mut early, mut looks) = (None, Vec::new());
     while began.elapsed() < whole {

@@ -5,11 +5,15 @@ use std::io::Write as _;
 use std::path::Path;
 
 use app::{App, DataDir, Pace};
+use futures_util::future::join_all;
 use protocol::conversation::Item;
 use protocol::settings::HubSettings;
 use protocol::shelf::{ListConversations, Shelf};
 use protocol::{AppEvent, ConversationId, HubState, ProviderKind, Settings};
 use tokio::runtime::Runtime;
+
+/// More questions at once than there are connections.
+const CROWD: usize = 16;
 
 /// What the application is to do, as one argument.
 #[derive(Debug, Clone)]
@@ -106,14 +110,12 @@ pub(super) async fn opened(orders: &Orders, data: &Path, notes: &Path) -> App {
 
 async fn told(app: &App, question: &str) -> Vec<String> {
     match question {
-        // What a window asks for that shows the conversation of the day.
-        "list" => {
-            let page = ListConversations { shelf: Shelf::Open, before: None };
-            let listed = app.list_conversations(&page).await.expect("a list").conversations;
-            if let Some(first) = listed.first() {
-                app.conversation(&first.id).await.expect("a view");
-            }
-            listed.into_iter().map(|row| row.title).collect()
+        "list" => listed(app).await,
+        // As many at once as any window ever has under way: every connection to the database is open
+        // after that, and no later question opens one.
+        "crowd" => {
+            join_all((0..CROWD).map(|_| listed(app))).await;
+            Vec::new()
         }
         // What the user has said, in all conversations.
         "said" => {
@@ -135,6 +137,16 @@ async fn told(app: &App, question: &str) -> Vec<String> {
         }
         other => panic!("`{other}` is no question"),
     }
+}
+
+/// What a window asks for that shows the conversation of the day.
+async fn listed(app: &App) -> Vec<String> {
+    let page = ListConversations { shelf: Shelf::Open, before: None };
+    let listed = app.list_conversations(&page).await.expect("a list").conversations;
+    if let Some(first) = listed.first() {
+        app.conversation(&first.id).await.expect("a view");
+    }
+    listed.into_iter().map(|row| row.title).collect()
 }
 
 async fn conversations(app: &App) -> Vec<ConversationId> {
