@@ -1,6 +1,6 @@
 /// Every command that the window may call. The build makes a permission of each; the capability
 /// file grants them to the window `main`; a test compares this list with the handler and the UI.
-pub(crate) const COMMANDS: [&str; 56] = [
+pub(crate) const COMMANDS: [&str; 58] = [
     "subscribe",
     "open_conversation",
     "open_conversation_at",
@@ -49,6 +49,8 @@ pub(crate) const COMMANDS: [&str; 56] = [
     "set_key",
     "test_provider",
     "retry_hub",
+    "hub_token_source",
+    "set_hub_token",
     "decide_held",
     "pick_folder",
     "open_vault",

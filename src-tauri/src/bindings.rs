@@ -56,6 +56,8 @@ pub(crate) fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync 
         settings::set_key,
         settings::test_provider,
         hub::retry_hub,
+        hub::hub_token_source,
+        hub::set_hub_token,
         hub::decide_held,
         vault::pick_folder,
         vault::open_vault,

@@ -28,6 +28,7 @@ mod hub_frames;
 mod hub_name;
 mod hub_profile;
 mod hub_question;
+mod hub_tls;
 mod hunks;
 mod imperfect;
 mod inbox;

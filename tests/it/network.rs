@@ -1,7 +1,7 @@
 //! The network at its worst, over real sockets and real TLS: what the user is told, what is tried
 //! again, and that nothing is done by halves. `N-network-…` are the scenarios by their ids.
 
-mod door;
+pub(crate) mod door;
 
 use std::net::TcpListener;
 use std::time::{Duration, Instant};

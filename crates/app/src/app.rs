@@ -29,6 +29,7 @@ use crate::open_vault::{InUse, OpenVault, Surroundings};
 use crate::ports::desk::OpenNote;
 use crate::provider::{Answering, Choice, find_local, usual_local};
 use crate::purpose::Purpose;
+use crate::secrets::Secret;
 use crate::trouble::{not_opened, sentence, user_error};
 use crate::{config, link, no_tools, review, sample, secrets, spending, verdict};
 
@@ -339,7 +340,7 @@ impl App {
         if before.hub != settings.hub
             && let Some(open) = self.inner.open.read().await.as_ref()
         {
-            open.hub.configure(link);
+            open.link_to(link, &around.data);
         }
         around.feed.tell(AppEvent::SettingsChanged { settings });
         self.choose_again().await;
@@ -366,7 +367,7 @@ impl App {
         let _saving = self.inner.saving.lock().await;
         let Surroundings { data, answering, .. } = &self.inner.around;
         let (data, vendor) = (data.clone(), answering.get().await.vendor);
-        aside(move || secrets::keep(&data, vendor, &key, place)).await??;
+        aside(move || secrets::keep(&data, Secret::Keys(vendor), &key, place)).await??;
         self.choose_again().await;
         Ok(())
     }

@@ -101,6 +101,8 @@ pub(crate) struct OpenVault {
     tasks: TaskTracker,
     cancel: CancellationToken,
     _lock: Arc<VaultLock>,
+    /// Ends what looks for a token, once that is for another link.
+    pub(crate) linking: Mutex<CancellationToken>,
 }
 
 /// An open vault in use by a request: closing it waits for that.
@@ -141,7 +143,7 @@ impl OpenVault {
         });
         around.desk.clear();
         let home = (dir.clone(), lock);
-        let (open, ears) = Self::assemble(vault, indexing, recent, store, home, link, around)?;
+        let (open, ears) = Self::assemble(vault, indexing, recent, store, home, around)?;
         if around.purpose.stays() {
             // Before anybody listens to the hub: what comes in now must not be begun twice.
             problems.extend(open.go_on().await.err());
@@ -155,6 +157,7 @@ impl OpenVault {
         }
         open.spawn(Arc::clone(&open).keep_index());
         open.listen(ears);
+        open.link_to(link, &around.data);
         Ok((open, problems))
     }
 
@@ -164,7 +167,6 @@ impl OpenVault {
         recent: Recent,
         store: Store,
         (home, lock): (PathBuf, Arc<VaultLock>),
-        link: Option<LinkConfig>,
         around: &Surroundings,
     ) -> Result<(Arc<Self>, Ears), UserError> {
         let (tasks, cancel) = (TaskTracker::new(), CancellationToken::new());
@@ -194,7 +196,7 @@ impl OpenVault {
             cancel: cancel.clone(),
             pace: around.pace,
         });
-        let (hub, hub_events) = linked(&tasks, &cancel, link, around.pace);
+        let (hub, hub_events) = linked(&tasks, &cancel, around.pace);
         let open = Self {
             sample: vault.folder() == around.data.sample(),
             vault,
@@ -221,6 +223,7 @@ impl OpenVault {
             tasks,
             cancel,
             _lock: lock,
+            linking: Mutex::default(),
         };
         Ok((Arc::new(open), Ears { news: heard, hub_events, pace: around.pace }))
     }
@@ -342,14 +345,13 @@ impl OpenVault {
     }
 }
 
-/// The link, with its clocks at this pace.
+/// The link to no hub yet, with its clocks at this pace.
 fn linked(
     tasks: &TaskTracker,
     cancel: &CancellationToken,
-    to: Option<LinkConfig>,
     pace: Pace,
 ) -> (HubHandle, mpsc::Receiver<HubEvent>) {
-    hub::start_timed(tasks, cancel.clone(), to, Timing::default().faster(pace.times()))
+    hub::start_timed(tasks, cancel.clone(), None, Timing::default().faster(pace.times()))
 }
 
 /// A program that was killed lets go of its lock only when the last of its threads has ended and

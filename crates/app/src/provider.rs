@@ -15,7 +15,7 @@ use tools::commands::Commands;
 use crate::aside::aside;
 use crate::data_dir::DataDir;
 use crate::ports::desk::OpenNote;
-use crate::secrets::{self, FoundKeys};
+use crate::secrets::{self, FoundKeys, Secret};
 
 mod local;
 mod vendor;
@@ -139,7 +139,7 @@ pub(crate) struct Chosen {
 /// The user's setting, else a key that is at hand, else Commands. Never Commands in place of a
 /// provider that was chosen and fails: that is an error which says so.
 fn choose(choice: &Choice, no_tools: NoTools) -> Chosen {
-    let find = |vendor| secrets::find(&choice.data, vendor);
+    let find = |vendor| secrets::find(&choice.data, Secret::Keys(vendor));
     match (choice.settings.provider, Vendor::chosen(choice.settings.provider)) {
         (_, Some(vendor)) => ask(choice, vendor, find(vendor), no_tools),
         (ProviderKind::Commands, None) => commands(&choice.desk),

@@ -1,19 +1,17 @@
 //! What the link needs to dial, checked before it dials.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-
-use http::{HeaderValue, Uri};
+use http::HeaderValue;
 use thiserror::Error;
 
-/// The port a hub listens on unless its address says another.
-const DEFAULT_PORT: u16 = 9473;
+use crate::way::Way;
+
 const NAME_MAX: usize = 64;
 const DESCRIPTION_MAX: usize = 1024;
 
 /// Where the hub is and who we are to it. Holding one proves that all of it is sound.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkConfig {
-    pub(crate) address: SocketAddr,
+    pub(crate) way: Way,
     pub(crate) path: String,
     pub(crate) name: String,
     pub(crate) description: String,
@@ -21,14 +19,15 @@ pub struct LinkConfig {
 }
 
 impl LinkConfig {
-    /// Checks an address such as `ws://127.0.0.1:9473`, the name to register and the description
-    /// that the hub's router reads. Only loopback addresses pass; `localhost` is dialled as
-    /// 127.0.0.1, and a missing port means 9473.
+    /// Checks an address such as `ws://127.0.0.1:9473` or `wss://hub.example`, the name to register
+    /// and the description that the hub's router reads. `ws://` passes for loopback addresses only:
+    /// `localhost` is dialled as 127.0.0.1, and a missing port means 9473. Over `wss://` a missing
+    /// port means 443, and nothing is said to a hub whose certificate this computer does not trust.
     pub fn new(address: &str, name: &str, description: &str) -> Result<Self, ConfigProblem> {
-        let (address, path) = loopback(address.trim())?;
+        let (way, path) = Way::read(address.trim())?;
         check_name(name)?;
         check_description(description)?;
-        Ok(Self { address, path, name: name.into(), description: description.into(), token: None })
+        Ok(Self { way, path, name: name.into(), description: description.into(), token: None })
     }
 
     /// Presents `token` to the hub when connecting.
@@ -38,10 +37,10 @@ impl LinkConfig {
         self
     }
 
-    /// The address that is dialled.
+    /// Whether nothing leaves this computer on the way there.
     #[must_use]
-    pub const fn address(&self) -> SocketAddr {
-        self.address
+    pub const fn is_on_this_computer(&self) -> bool {
+        matches!(self.way, Way::Plain(_))
     }
 
     /// The name that is registered.
@@ -85,12 +84,14 @@ impl Token {
 #[non_exhaustive]
 pub enum ConfigProblem {
     /// The address cannot be read.
-    #[error("“{0}” is not a hub's address: write it like ws://127.0.0.1:9473")]
-    Address(String),
-    /// The address leads off this computer, or asks for TLS, which only that would need.
     #[error(
-        "“{0}” is refused: only a hub on this computer for now, at an address like \
-         ws://127.0.0.1:9473"
+        "“{0}” is not a hub's address: write it like ws://127.0.0.1:9473, or wss://hub.example"
+    )]
+    Address(String),
+    /// The address leads off this computer without TLS.
+    #[error(
+        "“{0}” is refused: ws:// is only for a hub on this computer, as everybody on the way could \
+         read along; write wss:// for one elsewhere"
     )]
     NotThisComputer(String),
     /// The name does not fit the hub's rule.
@@ -129,95 +130,9 @@ pub(crate) fn check_description(description: &str) -> Result<(), ConfigProblem> 
     }
 }
 
-fn loopback(address: &str) -> Result<(SocketAddr, String), ConfigProblem> {
-    let unreadable = || ConfigProblem::Address(address.into());
-    let uri: Uri = address.parse().map_err(|_| unreadable())?;
-    match uri.scheme_str() {
-        Some("ws") => {}
-        Some("wss") => return Err(ConfigProblem::NotThisComputer(address.into())),
-        _ => return Err(unreadable()),
-    }
-    let authority = uri.authority().ok_or_else(unreadable)?;
-    if authority.as_str().contains('@') || uri.query().is_some() {
-        return Err(unreadable());
-    }
-    let ip = loopback_ip(authority.host())
-        .ok_or_else(|| ConfigProblem::NotThisComputer(address.into()))?;
-    let port = match authority.as_str().strip_prefix(authority.host()) {
-        Some("") => DEFAULT_PORT,
-        _ => authority.port_u16().filter(|port| *port != 0).ok_or_else(unreadable)?,
-    };
-    Ok((SocketAddr::new(ip, port), uri.path().to_owned()))
-}
-
-/// The address `host` means, if that is surely on this computer. No name is ever resolved:
-/// a resolver can be told to lie.
-pub(crate) fn loopback_ip(host: &str) -> Option<IpAddr> {
-    if host.eq_ignore_ascii_case("localhost") {
-        return Some(Ipv4Addr::LOCALHOST.into());
-    }
-    let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
-    bare.parse::<IpAddr>().ok().filter(IpAddr::is_loopback)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn dialled(address: &str) -> Result<String, ConfigProblem> {
-        LinkConfig::new(address, "Notes", "Keeps notes.").map(|config| config.address.to_string())
-    }
-
-    #[test]
-    fn loopback_addresses_are_dialled_by_number() {
-        for (address, expected) in [
-            ("ws://127.0.0.1:9473", "127.0.0.1:9473"),
-            ("ws://localhost:9000", "127.0.0.1:9000"),
-            ("ws://LOCALHOST", "127.0.0.1:9473"),
-            ("ws://127.8.7.6:1/", "127.8.7.6:1"),
-            ("ws://[::1]:9473", "[::1]:9473"),
-            ("  ws://127.0.0.1/hub ", "127.0.0.1:9473"),
-        ] {
-            assert_eq!(dialled(address).as_deref(), Ok(expected), "{address}");
-        }
-    }
-
-    #[test]
-    fn every_other_computer_and_every_disguise_is_refused() {
-        for address in [
-            "ws://192.168.1.5:9473",
-            "ws://example.org",
-            "ws://127.0.0.1.evil.example:9473",
-            "ws://localhost.evil.example",
-            "ws://0.0.0.0:9473",
-            "ws://127.1:9473",
-            "ws://2130706433",
-            "ws://[::ffff:127.0.0.1]:9473",
-            "ws://[::]:9473",
-            "wss://127.0.0.1:9473",
-            "wss://hub.example",
-        ] {
-            assert_eq!(dialled(address), Err(ConfigProblem::NotThisComputer(address.into())));
-        }
-    }
-
-    #[test]
-    fn an_address_that_is_none_is_refused() {
-        for address in [
-            "",
-            "hub",
-            "127.0.0.1:9473",
-            "http://127.0.0.1:9473",
-            "ws://",
-            "ws://127.0.0.1:0",
-            "ws://127.0.0.1:99999",
-            "ws://127.0.0.1:",
-            "ws://user:secret@127.0.0.1:9473",
-            "ws://127.0.0.1:9473/?token=secret",
-        ] {
-            assert_eq!(dialled(address), Err(ConfigProblem::Address(address.into())), "{address}");
-        }
-    }
 
     #[test]
     fn names_follow_the_hubs_rule() {

@@ -11,8 +11,10 @@ pub mod local;
 mod response;
 mod socket;
 mod task;
+mod tls;
 mod trouble;
 mod wake;
+mod way;
 mod wire;
 
 pub use config::{ConfigProblem, LinkConfig, Token};

@@ -8,6 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::{FutureExt, SinkExt, StreamExt};
 use http::header;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
@@ -16,13 +17,14 @@ use tokio_tungstenite::tungstenite::handshake::client::{Request, Response};
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
-use tokio_tungstenite::{WebSocketStream, client_async_with_config};
+use tokio_tungstenite::{Connector, MaybeTlsStream, WebSocketStream, client_async_tls_with_config};
 
 use crate::trouble::Trouble;
+use crate::way::Way;
 use crate::wire::FRAME_MAX;
-use crate::{LinkConfig, Token};
+use crate::{LinkConfig, Token, tls};
 
-pub(crate) type WebSocket = WebSocketStream<TcpStream>;
+pub(crate) type WebSocket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 type Dial = Pin<Box<dyn Future<Output = Result<WebSocket, Trouble>> + Send>>;
 
 /// Leaving politely must not keep anyone waiting.
@@ -175,7 +177,10 @@ const fn is_reset(problem: &tokio_tungstenite::tungstenite::error::ProtocolError
 }
 
 /// Sends a close frame and reads on until the other side has closed too.
-pub(crate) async fn farewell(socket: &mut WebSocket, code: CloseCode) {
+pub(crate) async fn farewell<S>(socket: &mut WebSocketStream<S>, code: CloseCode)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
     if socket.send(close_frame(code)).await.is_ok() {
         while let Some(Ok(_)) = socket.next().await {}
     }
@@ -197,10 +202,19 @@ pub(crate) fn limits() -> WebSocketConfig {
 
 /// Opens a socket without deadline: the machine has one. No redirect is followed.
 async fn open(config: LinkConfig) -> Result<WebSocket, Trouble> {
-    let url = format!("ws://{}{}", config.address, config.path);
+    let url = config.way.url(&config.path);
     let request = request(&url, config.token.as_ref()).map_err(|_| Trouble::NotAHub)?;
-    let stream = TcpStream::connect(config.address).await.map_err(|_| Trouble::NoAnswer)?;
-    let (socket, response) = handshake(request, stream).await.map_err(|error| refusal(&error))?;
+    let (connected, over) = match &config.way {
+        Way::Plain(address) => (TcpStream::connect(address).await, Connector::Plain),
+        Way::Tls { host, port } => {
+            let trusting = tls::trusting().map_err(|why| Trouble::Untrusted { why })?;
+            let bare = host.trim_start_matches('[').trim_end_matches(']');
+            (TcpStream::connect((bare, *port)).await, Connector::Rustls(trusting))
+        }
+    };
+    let stream = connected.map_err(|_| Trouble::NoAnswer)?;
+    let shaken = handshake(request, stream, over).await;
+    let (socket, response) = shaken.map_err(|error| refusal(&error))?;
     // We offer no extension, so a server that has chosen one will send what we cannot read.
     if response.headers().contains_key(header::SEC_WEBSOCKET_EXTENSIONS) {
         return Err(Trouble::NotAHub);
@@ -220,10 +234,11 @@ pub(crate) fn request(url: &str, token: Option<&Token>) -> Result<Request, Box<E
 pub(crate) async fn handshake(
     request: Request,
     stream: TcpStream,
+    over: Connector,
 ) -> Result<(WebSocket, Response), Box<Error>> {
     // Frames are small and answered: waiting to fill a packet would only delay them.
     stream.set_nodelay(true).map_err(Error::from)?;
-    Ok(client_async_with_config(request, stream, Some(limits())).await?)
+    Ok(client_async_tls_with_config(request, stream, Some(limits()), Some(over)).await?)
 }
 
 fn refusal(error: &Error) -> Trouble {
@@ -233,7 +248,11 @@ fn refusal(error: &Error) -> Trouble {
             429 | 503 => Trouble::Busy { retry_after: retry_after(response.headers()) },
             _ => Trouble::NotAHub,
         },
-        Error::Io(_) => Trouble::Lost,
+        Error::Io(error) => match tls::distrust(error) {
+            Some(why) => Trouble::Untrusted { why },
+            None if tls::is_none(error) => Trouble::NotAHub,
+            None => Trouble::Lost,
+        },
         _ => Trouble::NotAHub,
     }
 }

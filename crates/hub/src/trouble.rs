@@ -19,6 +19,8 @@ pub(crate) enum Trouble {
     Silent,
     /// What answers does not speak WebSocket as it should.
     NotAHub,
+    /// Its certificate does not prove who it is; why, in a few words.
+    Untrusted { why: String },
     /// 401 or 403.
     Forbidden { status: u16 },
     /// 429 or 503.
@@ -63,6 +65,7 @@ impl Trouble {
         matches!(
             self,
             Self::Forbidden { .. }
+                | Self::Untrusted { .. }
                 | Self::NameRefused
                 | Self::DescriptionRefused
                 | Self::RegistrationRefused { .. }
@@ -84,7 +87,7 @@ impl Trouble {
 
     /// One sentence: what failed on what, and what to do.
     pub(crate) fn sentence(&self, config: &LinkConfig) -> String {
-        let at = config.address;
+        let at = &config.way;
         let said = match self {
             Self::NoAnswer => format!("The hub at {at} does not answer: is it running?"),
             Self::Silent => {
@@ -93,6 +96,10 @@ impl Trouble {
             Self::NotAHub => {
                 format!("What answers at {at} is not a hub: check the address in the settings.")
             }
+            Self::Untrusted { why } => format!(
+                "The hub at {at} shows a certificate that this computer does not trust ({why}): \
+                 check the address, or have the certificate trusted here, then connect again."
+            ),
             Self::Forbidden { status } => format!(
                 "The hub at {at} refuses the connection ({status}): check its token and settings, \
                  then connect again."

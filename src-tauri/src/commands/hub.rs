@@ -3,11 +3,29 @@
 use app::App;
 use protocol::UserError;
 use protocol::held::HeldVerdict;
+use protocol::request::KeyPlace;
+use secrecy::SecretString;
 use tauri::State;
 
 #[tauri::command]
 pub(crate) async fn retry_hub(app: State<'_, App>) -> Result<(), UserError> {
     app.retry_hub().await
+}
+
+#[tauri::command]
+pub(crate) async fn hub_token_source(
+    app: State<'_, App>,
+) -> Result<Option<&'static str>, UserError> {
+    app.hub_token_source().await
+}
+
+#[tauri::command]
+pub(crate) async fn set_hub_token(
+    app: State<'_, App>,
+    token: String,
+    place: KeyPlace,
+) -> Result<(), UserError> {
+    app.set_hub_token(SecretString::from(token), place).await
 }
 
 #[tauri::command]

@@ -34,9 +34,9 @@ pub(super) struct Seen {
 }
 
 /// A certificate for this computer, and the authority that stands for it.
-pub(super) struct Certificate {
-    pub(super) authority: String,
-    server: ServerConfig,
+pub(crate) struct Certificate {
+    pub(crate) authority: String,
+    pub(crate) server: ServerConfig,
 }
 
 pub(super) struct Door {
@@ -140,7 +140,7 @@ async fn read(stream: &mut (impl AsyncRead + Unpin)) -> Option<String> {
 
 /// For `localhost` and this computer's address; nobody trusts its authority unless told to. The
 /// server would speak HTTP/2.
-pub(super) fn certificate() -> Certificate {
+pub(crate) fn certificate() -> Certificate {
     let mut authority = CertificateParams::new(Vec::new()).expect("parameters");
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let key = KeyPair::generate().expect("a key");

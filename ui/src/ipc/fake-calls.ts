@@ -8,6 +8,7 @@ import type {
   FoundLines,
   FoundNames,
   Having,
+  KeyPlace,
   NoteLinks,
   NoteList,
   NotePath,
@@ -25,6 +26,8 @@ export class FakeCalls {
   /** What the next call of this name is refused with. */
   readonly refusals = new Map<string, unknown>();
   protected readonly looking: FakeLooking;
+  /** Where the token for the hub comes from. */
+  #hubToken: string | null = null;
   /** How the desktop around the window stands. */
   desktop: DesktopState = { inTray: true, atLogin: 'stays_off' };
 
@@ -84,6 +87,16 @@ export class FakeCalls {
 
   async lookAt(conversation: ConversationId | null): Promise<void> {
     await this.called('lookAt', conversation);
+  }
+
+  async hubTokenSource(): Promise<string | null> {
+    await this.called('hubTokenSource');
+    return this.#hubToken;
+  }
+
+  async setHubToken(token: string, place: KeyPlace): Promise<void> {
+    await this.called('setHubToken', { token, place });
+    this.#hubToken = token ? place : null;
   }
 
   async desktopState(): Promise<DesktopState> {

@@ -107,6 +107,10 @@ export interface Host {
   testProvider(): Promise<ProviderTest>;
   /** Tries the hub again after a refusal. */
   retryHub(): Promise<void>;
+  /** Where the token comes from that the hub is shown; `null` without one. */
+  hubTokenSource(): Promise<string | null>;
+  /** Keeps that token and links anew; an empty one removes it. Refused as `setKey`. */
+  setHubToken(token: string, place: KeyPlace): Promise<void>;
   /** Sends an answer that waits to the hub, or discards it. */
   decideHeld(number: number, verdict: HeldVerdict): Promise<void>;
   /** Lets the user pick a folder; `null` when they changed their mind. */

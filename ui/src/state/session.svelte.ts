@@ -21,6 +21,7 @@ import type {
 import type { Host } from '../ipc/host';
 import { AppState } from './app.svelte';
 import { Desktop } from './desktop.svelte';
+import { HubToken } from './hub-token.svelte';
 import { hasForgotten, isAnother, knowsMore, sameVault } from './heard';
 import { History } from './history.svelte';
 import { Keeping } from './keeping.svelte';
@@ -70,6 +71,7 @@ export class Session {
   readonly turns: Turns;
   readonly history: History;
   readonly desktop: Desktop;
+  readonly hubToken: HubToken;
   readonly spending: Spending;
   readonly switcher: Switcher;
   readonly palette: Palette;
@@ -93,6 +95,7 @@ export class Session {
     this.turns = new Turns(host, this.app, this.undoing);
     this.history = new History(host, this.app);
     this.desktop = new Desktop(host, this.app);
+    this.hubToken = new HubToken(host, this.app);
     this.spending = new Spending(host, this.app);
     this.switcher = new Switcher(host, this.app);
     this.palette = new Palette(host, this.app);
@@ -429,6 +432,7 @@ export class Session {
     void this.history.look();
     void this.spending.look();
     void this.desktop.look();
+    void this.hubToken.look();
   }
 
   /** Changes stand differently now: those in front of the user are fetched again. */

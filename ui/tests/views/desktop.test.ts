@@ -83,3 +83,34 @@ describe('the desktop', () => {
     );
   });
 });
+
+describe('the token for the hub', () => {
+  it('is set, kept in a file where there is no keyring, and removed; it is never shown', async () => {
+    const { host, session, keys } = await open();
+    session.openSettings('hub');
+    const section = await screen.findByRole('region', { name: 'Hub' });
+    host.refusals.set('setHubToken', { code: 'key', message: 'There is no keyring.' });
+    await keys.type(await within(section).findByLabelText('Token'), 's3cret{Enter}');
+    await keys.click(await within(section).findByRole('button', { name: 'Keep it in the file' }));
+    await within(section).findByText('From a file that only you can read');
+    expect(host.asked('setHubToken')).toEqual([
+      { token: 's3cret', place: 'keyring' },
+      { token: 's3cret', place: 'file' },
+    ]);
+    expect(section.innerHTML).not.toContain('s3cret');
+    await keys.click(within(section).getByRole('button', { name: 'Remove' }));
+    await within(section).findByLabelText('Token');
+    expect(host.asked('setHubToken').at(-1)).toEqual({ token: '', place: 'file' });
+  });
+
+  it('that is none is told as a problem', async () => {
+    const { host, session, keys } = await open();
+    session.openSettings('hub');
+    const section = await screen.findByRole('region', { name: 'Hub' });
+    const message = 'The token holds a blank or a special character.';
+    host.refusals.set('setHubToken', { code: 'other', message });
+    await keys.type(await within(section).findByLabelText('Token'), 'two words{Enter}');
+    await waitFor(() => expect(session.app.problems[0]?.error.message).toBe(message));
+    expect(session.hubToken.source).toBeNull();
+  });
+});

@@ -28,9 +28,6 @@ pub(super) struct Asking {
 }
 
 impl Vendor {
-    /// Every one.
-    pub(crate) const ALL: [Self; 3] = [Self::Anthropic, Self::OpenAi, Self::Ollama];
-
     /// Whose settings these are; `None` leaves the choice to the keys at hand, or names nobody.
     pub(super) fn chosen(kind: ProviderKind) -> Option<Self> {
         match kind {

@@ -6,7 +6,7 @@ use tokio_tungstenite::tungstenite::handshake::server::{
 };
 
 use crate::Token;
-use crate::config::loopback_ip;
+use crate::way::loopback_ip;
 
 /// The path of those who send a text to the clients, as the hub's voice would.
 pub(super) const SEND_PATH: &str = "/send";

@@ -7,13 +7,15 @@ use futures_util::{SinkExt, StreamExt};
 use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::time::{Instant, Interval, interval_at, timeout};
-use tokio_tungstenite::accept_hdr_async_with_config;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::{Error, Message};
+use tokio_tungstenite::{WebSocketStream, accept_hdr_async_with_config};
 
 use super::door::{Door, Purpose, Room};
 use crate::Token;
-use crate::socket::{WebSocket, farewell, limits};
+use crate::socket::{farewell, limits};
+
+type Peer = WebSocketStream<TcpStream>;
 
 const OUTGOING: usize = 128;
 /// A peer that reads nothing for so long is cut.
@@ -85,7 +87,7 @@ impl Line {
         self.tell(News::Ended { code }).await;
     }
 
-    async fn upgrade(&self, stream: TcpStream, purpose: &mut Purpose) -> Option<WebSocket> {
+    async fn upgrade(&self, stream: TcpStream, purpose: &mut Purpose) -> Option<Peer> {
         stream.set_nodelay(true).ok()?;
         let door = Door {
             peer: self.peer.ip(),
@@ -98,7 +100,7 @@ impl Line {
 
     async fn serve(
         &self,
-        socket: &mut WebSocket,
+        socket: &mut Peer,
         purpose: Purpose,
         orders: &mut mpsc::Receiver<ToLine>,
     ) -> End {
@@ -153,6 +155,6 @@ impl Line {
     }
 }
 
-async fn write(socket: &mut WebSocket, message: Message) -> bool {
+async fn write(socket: &mut Peer, message: Message) -> bool {
     matches!(timeout(WRITE, socket.send(message)).await, Ok(Ok(())))
 }

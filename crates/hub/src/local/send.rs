@@ -6,6 +6,7 @@ use futures_util::{SinkExt, StreamExt};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tokio::net::TcpStream;
+use tokio_tungstenite::Connector;
 use tokio_tungstenite::tungstenite::{Error as SocketError, Message};
 
 use super::Report;
@@ -67,12 +68,13 @@ pub async fn send(
     let lost = || SendProblem::Lost(address);
     let request = request(&format!("ws://{address}{SEND_PATH}"), token).map_err(|_| lost())?;
     let stream = TcpStream::connect(address).await.map_err(|_| SendProblem::NoHub(address))?;
-    let (mut socket, _) = handshake(request, stream).await.map_err(|error| match *error {
-        SocketError::Http(response) if matches!(response.status().as_u16(), 401 | 403) => {
-            SendProblem::Refused(address)
-        }
-        _ => lost(),
-    })?;
+    let (mut socket, _) =
+        handshake(request, stream, Connector::Plain).await.map_err(|error| match *error {
+            SocketError::Http(response) if matches!(response.status().as_u16(), 401 | 403) => {
+                SendProblem::Refused(address)
+            }
+            _ => lost(),
+        })?;
     let outgoing = Outgoing { text: text.into(), input_method: how };
     let frame = serde_json::to_string(&outgoing).map_err(|_| lost())?;
     socket.send(Message::text(frame)).await.map_err(|_| lost())?;

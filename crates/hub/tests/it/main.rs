@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod local_hub;
 #[cfg(test)]
+mod over_tls;
+#[cfg(test)]
 mod rude_handshake;
 #[cfg(test)]
 mod rude_hub;

@@ -1,0 +1,46 @@
+//! Whom the link trusts when it is not on this computer: whom the computer trusts, and nobody else.
+
+use std::io;
+use std::sync::{Arc, LazyLock};
+
+use rustls::{CertificateError, ClientConfig, Error};
+use rustls_platform_verifier::BuilderVerifierExt as _;
+
+/// The computer is asked once whom it trusts: reading its certificates takes a while.
+static TRUSTING: LazyLock<Result<Arc<ClientConfig>, Error>> = LazyLock::new(|| {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()?
+        .with_platform_verifier()?
+        .with_no_client_auth();
+    Ok(Arc::new(config))
+});
+
+/// What decides about a hub's certificate; else why there is nothing to decide by.
+pub(crate) fn trusting() -> Result<Arc<ClientConfig>, String> {
+    TRUSTING.as_ref().map(Arc::clone).map_err(ToString::to_string)
+}
+
+/// Why a certificate is not trusted, in a few words, if that is what went wrong.
+pub(crate) fn distrust(error: &io::Error) -> Option<String> {
+    let Error::InvalidCertificate(why) = of_tls(error)? else { return None };
+    Some(match why {
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+            "it has expired".to_owned()
+        }
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            "it is for another address".to_owned()
+        }
+        CertificateError::UnknownIssuer => "nobody known here vouches for it".to_owned(),
+        other => other.to_string(),
+    })
+}
+
+/// Whether what answered does not speak TLS.
+pub(crate) fn is_none(error: &io::Error) -> bool {
+    of_tls(error).is_some()
+}
+
+fn of_tls(error: &io::Error) -> Option<&Error> {
+    error.get_ref()?.downcast_ref()
+}

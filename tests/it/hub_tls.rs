@@ -1,0 +1,184 @@
+//! A hub that is not on this computer: over TLS, to one that proves who it is, with a token that
+//! stands in one header and nowhere else.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Stdio;
+use std::sync::Arc;
+
+use futures_util::{SinkExt as _, StreamExt as _};
+use hub::Token;
+use hub::local::LocalHub;
+use protocol::request::KeyPlace;
+use protocol::{AppEvent, ErrorCode, HubState};
+use secrecy::SecretString;
+use serde_json::{Value, json};
+use tokio::io::AsyncReadExt as _;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::handshake::server::{ErrorResponse, Request, Response};
+use tokio_tungstenite::{WebSocketStream, accept_hdr_async};
+use tokio_util::sync::CancellationToken;
+
+use crate::network::door::{Certificate, certificate};
+use crate::stage::{Home, PATIENCE, Running, linked, without_model};
+
+const CANARY: &str = "hub-CANARY-7f3a9c";
+
+/// A hub behind TLS.
+struct Elsewhere {
+    listener: TcpListener,
+    acceptor: TlsAcceptor,
+}
+
+impl Elsewhere {
+    async fn with(certificate: &Certificate) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a free port");
+        // A WebSocket is spoken over HTTP/1.1.
+        let mut server = certificate.server.clone();
+        server.alpn_protocols.clear();
+        Self { listener, acceptor: TlsAcceptor::from(Arc::new(server)) }
+    }
+
+    fn url(&self) -> String {
+        let port = self.listener.local_addr().expect("an address").port();
+        format!("wss://localhost:{port}")
+    }
+
+    /// The next client and what it presented, or nothing if it left before it said a word.
+    async fn client(&self) -> Option<(WebSocketStream<TlsStream<TcpStream>>, String)> {
+        let (stream, _) = self.listener.accept().await.expect("a connection");
+        let stream = self.acceptor.accept(stream).await.ok()?;
+        let mut presented = String::new();
+        #[expect(clippy::result_large_err, reason = "the library's own type")]
+        let look = |request: &Request, response: Response| {
+            let header = request.headers().get("authorization");
+            presented = header.and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
+            Ok::<_, ErrorResponse>(response)
+        };
+        let socket = accept_hdr_async(stream, look).await.expect("a handshake");
+        Some((socket, presented))
+    }
+}
+
+async fn frame(socket: &mut WebSocketStream<TlsStream<TcpStream>>) -> Value {
+    loop {
+        if let Message::Text(text) = socket.next().await.expect("it stays").expect("a frame") {
+            return serde_json::from_str(&text).expect("JSON");
+        }
+    }
+}
+
+async fn tell(socket: &mut WebSocketStream<TlsStream<TcpStream>>, kind: &str, payload: Value) {
+    let frame = json!({ "type": kind, "payload": payload }).to_string();
+    socket.send(Message::text(frame)).await.expect("it listens");
+}
+
+/// Files in which the token stands.
+fn holding(home: &Home) -> Vec<String> {
+    let holds = |bytes: &[u8]| bytes.windows(CANARY.len()).any(|part| part == CANARY.as_bytes());
+    let files = home.data.snapshot().into_iter().chain(home.notes.snapshot());
+    files.filter(|(_, bytes)| holds(bytes)).map(|(name, _)| name).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hub_elsewhere_that_proves_who_it_is_hears_the_token_and_nobody_else_does() {
+    let certificate = certificate();
+    let (home, hub) = (Home::new(&[]), Elsewhere::with(&certificate).await);
+    home.data.write("authority.pem", &certificate.authority);
+    let vault = home.notes.root().to_str().expect("a path in UTF-8");
+    let mut served = home
+        .cli(&["serve", "--vault", vault])
+        .env("SSL_CERT_FILE", home.data.root().join("authority.pem"))
+        .env("VAULTMATE_HUB_URL", hub.url())
+        .env("VAULTMATE_HUB_TOKEN", CANARY)
+        .env("VAULTMATE_LOG", "trace")
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it serves");
+    let client = tokio::time::timeout(PATIENCE, hub.client()).await.expect("a client comes");
+    let (mut socket, presented) = client.expect("it trusts the certificate");
+    assert_eq!(presented, format!("Bearer {CANARY}"));
+    assert_eq!(frame(&mut socket).await["type"], "registration");
+    tell(&mut socket, "registration_response", json!({ "success": true })).await;
+    let message = json!({ "id": "m-1", "text": "remember milk", "timestamp": "2026-01-01" });
+    tell(&mut socket, "message", message).await;
+    assert_eq!(frame(&mut socket).await["payload"]["type"], "ack");
+    served.kill().await.expect("it ends");
+    let mut said = String::new();
+    let mut errors = served.stderr.take().expect("its words");
+    errors.read_to_string(&mut said).await.expect("text");
+    assert!(said.contains("Online"), "{said}");
+    assert!(!said.contains(CANARY), "{said}");
+    assert_eq!(holding(&home), [] as [String; 0]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hub_elsewhere_that_nobody_vouches_for_is_told_nothing_and_the_user_why() {
+    let (home, hub) = (Home::new(&[]), Elsewhere::with(&certificate()).await);
+    let running = home.open(linked(without_model(), &hub.url())).await;
+    assert!(hub.client().await.is_none(), "it left before it said a word");
+    let trouble = state(&running, HubState::Refused).await;
+    let address = hub.url().replace("wss://", "");
+    assert_eq!(
+        trouble.as_deref(),
+        Some(&*format!(
+            "The hub at {address} shows a certificate that this computer does not trust (nobody \
+             known here vouches for it): check the address, or have the certificate trusted here, \
+             then connect again."
+        ))
+    );
+    running.quit().await;
+}
+
+/// The trouble with which the link reaches a state.
+async fn state(running: &Running, wanted: HubState) -> Option<String> {
+    let reached = |event: &AppEvent| match event {
+        AppEvent::HubChanged { hub } if hub.state == wanted => Some(hub.trouble.clone()),
+        _ => None,
+    };
+    running.hears("the state", reached).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_is_kept_like_a_key_shown_at_once_and_over_a_restart_and_removed() {
+    let token = Token::new(CANARY).expect("a token");
+    let anywhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let hub = LocalHub::bind(anywhere, Some(token)).await.expect("a hub");
+    let (url, cancel) = (format!("ws://{}", hub.address()), CancellationToken::new());
+    let mut hubs = JoinSet::new();
+    hubs.spawn(hub.run(cancel.clone()));
+
+    let home = Home::new(&[]);
+    let settings = linked(without_model(), &url);
+    let running = home.open(settings.clone()).await;
+    let trouble = state(&running, HubState::Refused).await.expect("some words");
+    assert!(trouble.contains("check its token"), "{trouble}");
+    let set = async |running: &Running, token: &str, place| {
+        running.app.set_hub_token(SecretString::from(token), place).await
+    };
+    let refused = set(&running, "two words", KeyPlace::File).await.expect_err("no token");
+    assert!(!refused.message.contains("two words"), "{refused}");
+    let refused = set(&running, CANARY, KeyPlace::Keyring).await.expect_err("no keyring here");
+    assert_eq!(refused.code, ErrorCode::Key);
+    assert!(!refused.message.contains(CANARY), "{refused}");
+    set(&running, CANARY, KeyPlace::File).await.expect("kept");
+    state(&running, HubState::Online).await;
+    assert_eq!(running.app.hub_token_source().await, Ok(Some("file")));
+    running.quit().await;
+    assert_eq!(holding(&home), ["key.hub"]);
+    let file = std::fs::metadata(home.data.root().join("key.hub")).expect("its file");
+    assert_eq!(file.permissions().mode() & 0o777, 0o600);
+
+    let running = home.open(settings).await;
+    state(&running, HubState::Online).await;
+    set(&running, "", KeyPlace::File).await.expect("removed");
+    state(&running, HubState::Refused).await;
+    assert_eq!(running.app.hub_token_source().await, Ok(None));
+    running.quit().await;
+    assert_eq!(holding(&home), [] as [String; 0]);
+    cancel.cancel();
+}
