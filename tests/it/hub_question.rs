@@ -1,4 +1,6 @@
 //! Questions through the hub: the next words may be the answer, and the model says whether they are.
+//! `Q-sequence-…` are the scenarios by their ids; kills between asking and answering are in
+//! `question_sweep`.
 
 use protocol::conversation::Item;
 use protocol::settings::SpendingSettings;
@@ -62,6 +64,7 @@ async fn asked(running: &Running) -> (Option<String>, bool) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_next_words_answer_the_question_when_the_model_says_so() {
+    // Q-sequence-19
     let model =
         ScriptedModel::start(vec![asks(), settles(true), Reply::text("Painted blue.")]).await;
     let (home, hub) = (keyed(&[]), BareHub::bind().await);
@@ -87,6 +90,7 @@ async fn the_next_words_answer_the_question_when_the_model_says_so() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_no_answer_is_a_request_of_its_own_and_the_question_waits_for_the_next_words() {
+    // Q-sequence-19 and -20
     let model = ScriptedModel::start(vec![
         asks(),
         settles(false),

@@ -15,6 +15,7 @@ fn program() -> &'static Path {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn cuts_at_any_byte_lose_nothing_that_was_taken_and_double_nothing() {
+    // Q-sequence-14, whose thousand cuts `./dev soak` makes.
     let tally = cuts(program(), 60, 7).await;
     assert!(tally.holds(), "{tally}");
 }
