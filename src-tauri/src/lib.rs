@@ -4,6 +4,8 @@ mod arguments;
 mod bindings;
 mod closing;
 mod commands;
+#[cfg(test)]
+mod guard;
 mod portal;
 mod presence;
 mod telling;
@@ -48,7 +50,7 @@ fn start() -> Result<(), String> {
     portal::never_wait_for_it()?;
     let mut log = Some(app::start_log(&data));
     let built = builder(tauri::Builder::default(), data, arguments)
-        .build(tauri::generate_context!())
+        .build(context())
         .map_err(|error| format!("The window cannot be opened: {error}."))?;
     built.run(move |handle, event| {
         if let RunEvent::Exit = event {
@@ -58,6 +60,11 @@ fn start() -> Result<(), String> {
         }
     });
     Ok(())
+}
+
+/// What is built in: the page, who may call what, what may be loaded.
+fn context<R: Runtime>() -> tauri::Context<R> {
+    tauri::generate_context!()
 }
 
 /// The host on any runtime: the window's own, or the tests' mock.
