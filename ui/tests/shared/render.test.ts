@@ -96,6 +96,16 @@ describe('what is written', () => {
   });
 });
 
+it('shows what is nested beyond any sense as it is written, and a line of dashes as a line', () => {
+  expect(renderClosed('> '.repeat(60))).toContain('&gt; &gt;');
+  expect(renderClosed('- '.repeat(59) + 'x')).toContain('<li>');
+  expect(renderClosed('-'.repeat(200)).trim()).toBe('<hr>');
+});
+
+it('shows a footnote with its words', () => {
+  expect(renderClosed('[^1]: text').trim()).toBe('<p>[^1]: text</p>');
+});
+
 describe('links', () => {
   function link(markdown: string): HTMLElement | null {
     return dom(renderClosed(markdown)).querySelector('a');

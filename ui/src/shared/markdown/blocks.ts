@@ -1,6 +1,8 @@
 /** Cuts growing Markdown into blocks, so that only the last one is ever parsed again. */
 import { Lexer } from 'marked';
 
+import { isTooDeep } from './depth';
+
 export class Blocks {
   #text = '';
   #closed: string[] = [];
@@ -45,6 +47,7 @@ function lex(text: string): string[] {
 
 /** The outermost tokens only: words are looked at when a block is drawn. */
 function tokens(text: string): { type: string; length: number }[] {
+  if (isTooDeep(text)) return [];
   try {
     return new Lexer({ gfm: true })
       .blockTokens(text)

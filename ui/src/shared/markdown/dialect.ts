@@ -30,6 +30,10 @@ marked.use({
       },
     },
   ],
+  tokenizer: {
+    // A footnote is words: taken for the address of a link it would not be shown.
+    def: (source) => (/^ {0,3}\[\^/.test(source) ? undefined : false),
+  },
   renderer: {
     link({ href, tokens }) {
       const words = this.parser.parseInline(tokens);

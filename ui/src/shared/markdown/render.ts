@@ -3,6 +3,7 @@ import DOMPurify from 'dompurify';
 import remend from 'remend';
 
 import { strays } from '../invisible';
+import { isTooDeep } from './depth';
 import { marked } from './dialect';
 import { escapeHtml } from './escape';
 import { markUnseen } from './unseen';
@@ -21,7 +22,7 @@ const longestOpen = 4_000;
 
 /** A block that is complete. */
 export function renderClosed(markdown: string): string {
-  if (markdown.length > longest) return plain(markdown);
+  if (markdown.length > longest || isTooDeep(markdown)) return plain(markdown);
   try {
     return safe(marked.parse(markdown, { async: false }));
   } catch {

@@ -1,0 +1,154 @@
+/** Hostile Markdown in a page, this one: shown, pressed, looked at. Runs in jsdom and in real browsers. */
+import { flushSync, mount, unmount } from 'svelte';
+
+import Markdown from '../../src/shared/markdown/Markdown.svelte';
+import { webHost } from '../../src/shared/markdown/link';
+
+export interface Case {
+  readonly id: string;
+  readonly class: string;
+  readonly markdown: string | null;
+  readonly generate?: {
+    readonly repeat?: string;
+    readonly n: number;
+    readonly rows?: number;
+    readonly text?: string;
+  };
+}
+
+interface Outcome {
+  readonly id: string;
+  /** What does not hold, in words. */
+  readonly wrong: readonly string[];
+}
+
+/** Puts text into the element; answers how to take it out again. */
+type Show = (target: Element, text: string, streaming: boolean) => () => void;
+
+const tags = new Set(
+  'div p br hr h1 h2 h3 h4 h5 h6 blockquote pre code ul ol li table thead tbody tr th td a em strong del kbd sub sup mark span'.split(
+    ' ',
+  ),
+);
+const attributes = new Set(
+  'class dir role tabindex data-note data-web data-task data-here start align aria-hidden title'.split(
+    ' ',
+  ),
+);
+const outside = ['http:', 'https:', 'mailto:'];
+/** In milliseconds: no case may take longer to be drawn by an engine that people use. */
+const slow = navigator.userAgent.includes('jsdom') ? Infinity : 2_000;
+/** A text that is no longer is also shown letter by letter, as it would come. */
+const streamed = 60;
+
+/** What the page did that it must not do. */
+const done: string[] = [];
+
+/** As the window shows it. */
+export const ours: Show = (target, text, streaming) => {
+  const followed = (address: string): void => {
+    const host = webHost(address);
+    const plain = /^[\x20-\x7e]*$/.test(host) && outside.includes(new URL(address).protocol);
+    if (!plain) done.push(`leads to ${address}, called ${host}`);
+  };
+  const props = { text, streaming, onnote: () => undefined, onweb: followed };
+  const shown = mount(Markdown, { target, props });
+  flushSync();
+  return () => void unmount(shown);
+};
+
+/** Tries every case. */
+export async function trial(cases: readonly Case[], show: Show): Promise<Outcome[]> {
+  Object.assign(window, {
+    __TAURI_INTERNALS__: { invoke: (command: string) => void done.push(`calls ${command}`) },
+  });
+  const outcomes: Outcome[] = [];
+  for (const one of cases) outcomes.push({ id: one.id, wrong: await wrongIn(one, show) });
+  return outcomes;
+}
+
+async function wrongIn(one: Case, show: Show): Promise<string[]> {
+  const text = written(one);
+  const target = document.body.appendChild(document.createElement('main'));
+  const before = requests().length;
+  done.length = 0;
+  const began = performance.now();
+  const remove = show(target, text, false);
+  const took = performance.now() - began;
+  if (took > slow) done.push(`takes ${Math.round(took)} ms`);
+  done.push(...strangers(target), ...lost(one, target));
+  await press(target);
+  remove();
+  for (let end = 1; end < text.length && text.length <= streamed; end += 1) {
+    const removeOpen = show(target, text.slice(0, end), true);
+    done.push(...strangers(target));
+    removeOpen();
+  }
+  await moment();
+  if ('__pwned' in window) done.push('runs what was written');
+  Reflect.deleteProperty(window, '__pwned');
+  done.push(
+    ...requests()
+      .slice(before)
+      .map((address) => `asks for ${address}`),
+  );
+  target.remove();
+  return [...new Set(done)];
+}
+
+function written({ markdown, generate }: Case): string {
+  if (markdown !== null || !generate) return markdown ?? '';
+  if (generate.text !== undefined) return generate.text;
+  const line = (generate.repeat ?? '').repeat(generate.n);
+  return generate.rows ? `${line}\n`.repeat(2) + '|a\n'.repeat(generate.rows) : line;
+}
+
+/** What is not on the list of what may be shown, and what another reading would make of it. */
+function strangers(root: Element): string[] {
+  const found: string[] = [];
+  for (const element of root.querySelectorAll('*')) {
+    if (!tags.has(element.localName)) found.push(`shows <${element.localName}>`);
+    for (const { name } of element.attributes) {
+      if (!attributes.has(name)) found.push(`shows ${element.localName}[${name}]`);
+    }
+  }
+  if (root.innerHTML.length < 200_000) {
+    const again = document.createElement('template');
+    again.innerHTML = root.innerHTML;
+    if (again.innerHTML !== root.innerHTML) found.push('is read in another way the second time');
+  }
+  return found;
+}
+
+/** The words of what is harmless stay. */
+function lost({ class: kind, markdown }: Case, root: Element): string[] {
+  if (kind !== 'P-positive' || markdown === null) return [];
+  const words = markdown.replaceAll(/\]\([^)]*\)|\[\[[^\]|]*\||```\w+/g, ' ').match(/\p{L}{2,}/gu);
+  return (words ?? [])
+    .filter((word) => !root.textContent.includes(word))
+    .map((word) => `loses “${word}”`);
+}
+
+/** Everything is clicked, pointed at and given the focus; of very much, what comes first. */
+async function press(root: Element): Promise<void> {
+  for (const element of [...root.querySelectorAll<HTMLElement>('*')].slice(0, 200)) {
+    element.focus?.();
+    for (const type of ['pointerover', 'mouseover', 'mousedown', 'mouseup', 'click']) {
+      element.dispatchEvent(new MouseEvent(type, { bubbles: true, cancelable: true }));
+    }
+  }
+  await moment();
+}
+
+/** Long enough for what was started to begin. */
+async function moment(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+function requests(): string[] {
+  const known = /\/(src|node_modules|tests|@\w+)\//;
+  return performance
+    .getEntriesByType('resource')
+    .map(({ name }) => name)
+    .filter((name) => !known.test(name));
+}
