@@ -96,6 +96,8 @@ async function picture({ browser, base, directory, begun, find }, screen) {
   for (const size of ['wide', ...screen.sizes, 'zoomed']) {
     const name = `${screen.name}-${size}`;
     const page = await browser.newPage({ viewport: viewports[size], locale: 'en-GB' });
+    // A busy machine is slow, not wrong.
+    page.setDefaultTimeout(120_000);
     page.on('pageerror', (error) => failures.push(`${name}: ${error.message}`));
     try {
       await page.goto(`${base}?fake=${screen.story}`);

@@ -1,0 +1,146 @@
+/**
+ * Hostile Markdown (tests/markdown/trial.ts) in jsdom, Chromium and WebKit: `npm run markdown -- FILE [ID]`.
+ * The last line is the sum. `CHROMIUM` and `MINIBROWSER` name browsers that are not where Debian puts them.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer as createSocket } from 'node:net';
+
+import { chromium } from 'playwright-core';
+import { createServer } from 'vite';
+
+const miniBrowser =
+  process.env.MINIBROWSER ??
+  `/usr/lib/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu/webkit2gtk-4.1/MiniBrowser`;
+
+/** Runs in a page: the trial, and with a renderer that cleans nothing, which must be caught. */
+const script = `async ({ trial, careless, cases }) => {
+  const { ours, trial: run } = await import(trial);
+  const outcomes = await run(cases, ours);
+  const { careless: show } = await import(careless);
+  const hostile = { id: 'control', class: 'control', markdown: '<img src=x onerror="window.__pwned=1">' };
+  const [{ wrong }] = await run([hostile], show);
+  return { outcomes, caught: wrong.includes('runs what was written') };
+}`;
+
+async function inChromium(address, argument) {
+  const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+  const browser = await chromium.launch({
+    executablePath,
+    args: ['--no-sandbox', '--disable-gpu'],
+  });
+  const page = await browser.newPage();
+  // A busy machine is slow, not wrong.
+  page.setDefaultTimeout(0);
+  await page.goto(address);
+  const told = await page.evaluate(`(${script})(${JSON.stringify(argument)})`);
+  await browser.close();
+  return told;
+}
+
+/** On a display of its own, through the driver that comes with the engine. */
+async function inWebKit(address, argument) {
+  const display = spawn('Xvfb', ['-displayfd', '3', '-screen', '0', '1180x760x24'], {
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+  });
+  const number = await new Promise((resolve) => display.stdio[3].once('data', resolve));
+  const port = await freePort();
+  const env = { ...process.env, DISPLAY: `:${String(number).trim()}` };
+  const driver = spawn('WebKitWebDriver', [`--port=${port}`], { env, stdio: 'ignore' });
+  try {
+    return await through(`http://127.0.0.1:${port}`, address, argument);
+  } finally {
+    driver.kill();
+    display.kill();
+  }
+}
+
+async function through(driver, address, argument) {
+  const options = { binary: miniBrowser, args: ['--automation'] };
+  const wanted = { alwaysMatch: { 'webkitgtk:browserOptions': options } };
+  await answering(`${driver}/status`);
+  const { sessionId } = await ask(`${driver}/session`, { capabilities: wanted });
+  const session = `${driver}/session/${sessionId}`;
+  await ask(`${session}/timeouts`, { script: 600_000 });
+  await ask(`${session}/url`, { url: address });
+  const body = `const done = arguments[1];
+    (${script})(arguments[0]).then(done, (error) => done({ error: String(error) }));`;
+  const told = await ask(`${session}/execute/async`, { script: body, args: [argument] });
+  await fetch(session, { method: 'DELETE' });
+  if (told.error) throw new Error(told.error);
+  return told;
+}
+
+async function answering(address) {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const there = await fetch(address).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (there) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error('WebKitWebDriver does not answer: install webkit2gtk-driver and xvfb.');
+}
+
+async function ask(address, body) {
+  const answer = await fetch(address, { method: 'POST', body: JSON.stringify(body) });
+  const { value } = await answer.json();
+  if (!answer.ok) throw new Error(`WebKitWebDriver: ${value.message}`);
+  return value;
+}
+
+async function freePort() {
+  const socket = createSocket().listen(0, '127.0.0.1');
+  await new Promise((resolve) => socket.once('listening', resolve));
+  const { port } = socket.address();
+  await new Promise((resolve) => socket.close(resolve));
+  return port;
+}
+
+function inJsdom(file, only) {
+  const env = { ...process.env, NO_COLOR: '1', MARKDOWN_CORPUS: file, MARKDOWN_CASE: only ?? '' };
+  const vitest = ['vitest', 'run', 'tests/markdown', '--reporter=dot', '--silent=false'];
+  const { stdout, status } = spawnSync('npx', vitest, { env, encoding: 'utf8' });
+  const lines = stdout.split('\n').filter((line) => /^(FAIL )?jsdom /.test(line));
+  const [, run = 0, wrong = 0] = /run=(\d+) wrong=(\d+)/.exec(lines.at(-1) ?? '') ?? [];
+  for (const line of lines) console.log(line);
+  return { run: Number(run), wrong: Number(wrong), holds: status === 0 };
+}
+
+function summed(engine, { outcomes, caught }) {
+  const failed = outcomes.filter(({ wrong }) => wrong.length > 0);
+  for (const { id, wrong } of failed) console.log(`FAIL ${engine} ${id}: ${wrong.join('; ')}`);
+  const control = caught ? 'caught' : 'missed';
+  console.log(`${engine} run=${outcomes.length} wrong=${failed.length} control=${control}`);
+  return { run: outcomes.length, wrong: failed.length, holds: failed.length === 0 && caught };
+}
+
+const [file, only] = process.argv.slice(2);
+const { cases: all } = JSON.parse(readFileSync(file, 'utf8'));
+const cases = all.filter(({ id }) => !only || id === only);
+if (cases.length === 0) {
+  console.error(`${file} has no case${only ? ` \`${only}\`` : ''}. Name one of its ids.`);
+  process.exit(2);
+}
+const server = await createServer({
+  logLevel: 'error',
+  server: { watch: null, hmr: false, port: 0, strictPort: false },
+});
+await server.listen();
+const address = `${server.resolvedUrls.local[0]}?fake=empty-vault`;
+const argument = {
+  trial: '/tests/markdown/trial.ts',
+  careless: '/tests/markdown/careless.ts',
+  cases,
+};
+const sums = [inJsdom(file, only), summed('chromium', await inChromium(address, argument))];
+if (existsSync(miniBrowser)) sums.push(summed('webkit', await inWebKit(address, argument)));
+else
+  console.log(
+    'SKIP webkit: there is no MiniBrowser here. Install libwebkit2gtk-4.1-0, or name one.',
+  );
+await server.close();
+const total = (name) => sums.reduce((sum, one) => sum + one[name], 0);
+console.log(`run=${total('run')} wrong=${total('wrong')}`);
+process.exitCode = sums.every(({ holds }) => holds) ? 0 : 1;
