@@ -15,6 +15,8 @@ interface Old {
 
 export class Turns {
   old = $state.raw<Old | null>(null);
+  /** The message whose words are being changed. */
+  editing = $state<MessageId | null>(null);
 
   readonly #host: Host;
   readonly #app: AppState;
@@ -24,6 +26,17 @@ export class Turns {
     this.#host = host;
     this.#app = app;
     this.#undoing = undoing;
+  }
+
+  /** Whether the last message can be put in other words now: it waits, or it was answered. */
+  get canEditLast(): boolean {
+    const last = this.#app.chat?.lastWords;
+    return Boolean(last && (last.queued || !this.#app.current?.working));
+  }
+
+  /** Begins to put the last message in other words. */
+  editLast(): void {
+    if (this.canEditLast) this.editing = this.#app.chat?.lastWords?.id ?? null;
   }
 
   /** Gives a message that waits for its turn other words. */

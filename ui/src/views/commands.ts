@@ -108,6 +108,15 @@ function talking(session: Session, around: Around): Command[] {
   };
   return [
     {
+      ...one(
+        'edit',
+        () => m.command_edit(),
+        'pen',
+        () => session.turns.editLast(),
+      ),
+      applies: () => inChat() && session.turns.canEditLast,
+    },
+    {
       ...one('stop', () => m.command_stop(), 'stop', stop, 'Escape'),
       applies: () => inChat() && Boolean(app.current?.working),
     },

@@ -15,6 +15,7 @@ function show(change: Record<string, unknown> = {}) {
     ondraft: vi.fn(),
     onsend: vi.fn(),
     onstop: vi.fn(),
+    oneditlast: vi.fn(),
     onnotananswer: vi.fn(),
     onmode: vi.fn(),
     onconnect: vi.fn(),
@@ -49,6 +50,22 @@ describe('Enter', () => {
     await fireEvent.keyDown(box, { key: 'Enter' });
     expect(onsend).not.toHaveBeenCalled();
     expect(screen.getByTestId('send')).toBeDisabled();
+  });
+});
+
+describe('the up arrow', () => {
+  it('takes the last message up again where nothing is written', async () => {
+    const { box, oneditlast } = show({ draft: '' });
+    await fireEvent.keyDown(box, { key: 'ArrowUp' });
+    expect(oneditlast).toHaveBeenCalledOnce();
+  });
+
+  it('moves in what is written, and belongs to an input method', async () => {
+    const { box, oneditlast } = show({ draft: ' ' });
+    expect(await fireEvent.keyDown(box, { key: 'ArrowUp' })).toBe(true);
+    await fireEvent.keyDown(box, { key: 'ArrowUp', isComposing: true });
+    await fireEvent.keyDown(box, { key: 'ArrowUp', shiftKey: true });
+    expect(oneditlast).not.toHaveBeenCalled();
   });
 });
 

@@ -125,6 +125,45 @@ describe('the list of shortcuts', () => {
   });
 });
 
+describe('the last message', () => {
+  it('is edited with ↑ in an empty composer; its first words stay as a variant', async () => {
+    const { host, keys } = await open();
+    await keys.keyboard('{ArrowUp}');
+    const words = await screen.findByRole('textbox', { name: 'Your message' });
+    expect(words).toHaveFocus();
+    expect(words).toHaveValue('What do I know about the boiler?');
+    await keys.keyboard(' Briefly.{Enter}');
+    expect(host.asked('askAnew')).toEqual([
+      { message: 's1', text: 'What do I know about the boiler? Briefly.', old: null },
+    ]);
+    expect(await screen.findByRole('group', { name: 'Variants of this message' })).toBeVisible();
+    await waitFor(() => expect(screen.getByTestId('composer')).toHaveFocus());
+  });
+
+  it('is left as it is by Esc, which gives the keyboard back and closes nothing else', async () => {
+    const { host, session, keys } = await open();
+    await session.showNote('House/Heating');
+    await keys.keyboard('{ArrowUp}Other{Escape}');
+    expect(screen.queryByRole('textbox', { name: 'Your message' })).toBeNull();
+    expect(screen.getByTestId('composer')).toHaveFocus();
+    expect(screen.getByTestId('note-pane')).toBeVisible();
+    expect(host.asked('askAnew')).toEqual([]);
+    await keys.keyboard('{Escape}');
+    await waitFor(() => expect(screen.queryByTestId('note-pane')).toBeNull());
+  });
+
+  it('stays as it is while it is being answered', async () => {
+    const { host, session, keys } = await open();
+    const row = session.app.current;
+    if (!row) throw new Error('nothing is open');
+    host.tell({ type: 'conversation_changed', conversation: { ...row, working: true } });
+    await keys.keyboard('{ArrowUp}');
+    expect(screen.queryByRole('textbox', { name: 'Your message' })).toBeNull();
+    await keys.keyboard('{Escape}');
+    expect(host.asked('stop')).toEqual(['heating']);
+  });
+});
+
 describe('keys', () => {
   it('lead from one finder to another', async () => {
     const { session, keys } = await open();

@@ -5,4 +5,5 @@ import type { PlaceKey } from '../../shared/shortcut';
 export const composerKeys = [
   { id: 'send', keys: 'Enter', name: () => m.send() },
   { id: 'line', keys: 'Shift+Enter', name: () => m.key_new_line() },
+  { id: 'edit', keys: 'ArrowUp', name: () => m.key_edit_last() },
 ] as const satisfies readonly PlaceKey[];
