@@ -53,6 +53,12 @@ export class FakeLooking {
     );
     const all = query ? [...own, ...others] : own;
     const names = all.flatMap(([name, path, alias]) => {
+      // With a `/` folders count too.
+      if (query.includes('/')) {
+        const letters = [...query.trim()].map((letter) => letter.replace(/\W/, '\\$&'));
+        const fits = new RegExp(letters.join('.*'), 'i').test(path);
+        return fits ? [{ path, name, alias, marks: [] }] : [];
+      }
       const at = name.toLowerCase().indexOf(query.trim().toLowerCase());
       if (at < 0) return [];
       const marks: [number, number][] = query.trim() ? [[at, at + query.trim().length]] : [];

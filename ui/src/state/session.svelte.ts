@@ -1,6 +1,4 @@
 /** What the user does with the window: asks the host, shows what comes back, says what failed. */
-import { SvelteMap } from 'svelte/reactivity';
-
 import type {
   ChangeSetId,
   ConversationId,
@@ -13,7 +11,6 @@ import type {
   Numbered,
   ProviderKind,
   ProviderTest,
-  Question,
   SendMessage,
   Settings,
   TurnId,
@@ -21,10 +18,13 @@ import type {
 import type { Host } from '../ipc/host';
 import { AppState } from './app.svelte';
 import { Desktop } from './desktop.svelte';
+import { Drafts, type Sending } from './drafts.svelte';
 import { HubToken } from './hub-token.svelte';
 import { hasForgotten, isAnother, knowsMore, sameVault } from './heard';
 import { History } from './history.svelte';
 import { Keeping } from './keeping.svelte';
+import { Mentioning } from './mentioning.svelte';
+import { linkedConversation } from './mentions';
 import { ShownLinks } from './note-links.svelte';
 import { linkedNote } from './note-path';
 import { Pace } from './pace';
@@ -75,6 +75,8 @@ export class Session {
   readonly spending: Spending;
   readonly switcher: Switcher;
   readonly palette: Palette;
+  readonly mentioning: Mentioning;
+  readonly drafts: Drafts;
   readonly search: Search;
   readonly keeping: Keeping;
   readonly said: Said;
@@ -86,7 +88,6 @@ export class Session {
   /** Notes changed: what is looked up is asked anew. */
   readonly #lookups = new Pace(() => this.#lookAgain());
   readonly #host: Host;
-  readonly #drafts = new SvelteMap<ConversationId | null, string>();
   #feed = 0;
 
   constructor(host: Host) {
@@ -99,6 +100,8 @@ export class Session {
     this.spending = new Spending(host, this.app);
     this.switcher = new Switcher(host, this.app);
     this.palette = new Palette(host, this.app);
+    this.mentioning = new Mentioning(host, this.app);
+    this.drafts = new Drafts(host, this.app);
     this.search = new Search(host, this.app);
     this.keeping = new Keeping(host, this.app);
     this.said = new Said(host, this.app);
@@ -133,11 +136,11 @@ export class Session {
 
   /** What is in the composer, kept for each conversation. */
   get draft(): string {
-    return this.#drafts.get(this.app.chat?.id ?? null) ?? '';
+    return this.drafts.text;
   }
 
   set draft(text: string) {
-    this.#drafts.set(this.app.chat?.id ?? null, text);
+    this.drafts.text = text;
   }
 
   /** Puts a conversation in front of the user; the old one stays until the new one is here. */
@@ -226,24 +229,18 @@ export class Session {
     this.place = { name: 'chat' };
   }
 
-  /** Sends what is in the composer. The words leave it once they are stored. */
+  /** Sends what is in the composer. It leaves it once it is stored. */
   async send(): Promise<void> {
-    const text = this.draft;
-    if (!text.trim() || this.sending) return;
     const question = this.notAnAnswer ? null : (this.app.chat?.question ?? null);
-    const request = {
-      conversation: this.app.chat?.id ?? null,
-      text: question ? answerIn(question, text.trim()) : text.trim(),
-      answers: question?.id ?? null,
-    };
-    await this.#send(request, text);
+    const sending = this.drafts.ready(question);
+    if (sending && !this.sending) await this.#send(sending);
   }
 
   /** Answers the open question with one of its options. */
   async choose(option: string): Promise<void> {
     const question = this.app.chat?.question;
     if (!question || this.sending) return;
-    await this.#send({ conversation: question.conversation, text: option, answers: question.id });
+    await this.#say({ conversation: question.conversation, text: option, answers: question.id });
   }
 
   async stop(): Promise<void> {
@@ -265,6 +262,12 @@ export class Session {
       await this.#host.decideReview({ review: review.id, notes: verdicts.told() });
       if (this.place.name === 'review') this.backToChat();
     });
+  }
+
+  /** Shows what a link in the chat names: a conversation, or a note. */
+  async follow(target: string): Promise<void> {
+    const conversation = linkedConversation(target);
+    await (conversation === null ? this.showNote(target) : this.open(conversation));
   }
 
   /** Shows the note that a link or a line names, at a line of it. */
@@ -374,19 +377,18 @@ export class Session {
   async begin(example: string | null): Promise<void> {
     this.firstRun = false;
     this.openNew();
-    if (example !== null) await this.#send({ conversation: null, text: example, answers: null });
+    if (example !== null) await this.#say({ conversation: null, text: example, answers: null });
   }
 
-  /** `written` is what stood in the composer for it. */
-  async #send(request: SendMessage, written = request.text): Promise<void> {
+  async #send(sending: Sending): Promise<void> {
     this.sending = true;
     this.found = null;
     this.undoing.dismiss();
     this.keeping.dismiss();
     const from = this.app.chat?.id ?? null;
     await this.#ask(async () => {
-      const conversation = await this.#host.sendMessage(request);
-      this.#forgetSent(from, written);
+      const conversation = await this.#host.sendMessage(sending.request);
+      this.drafts.sent(sending);
       this.notAnAnswer = false;
       const still = (this.app.chat?.id ?? null) === from;
       if (still && conversation !== from) await this.#fetch(conversation);
@@ -394,13 +396,9 @@ export class Session {
     this.sending = false;
   }
 
-  /** The user may have typed on while the words were being stored: only what was sent goes. */
-  #forgetSent(conversation: ConversationId | null, written: string): void {
-    const draft = this.#drafts.get(conversation) ?? '';
-    if (draft.trim() === written.trim()) this.#drafts.delete(conversation);
-    else if (draft.startsWith(written)) {
-      this.#drafts.set(conversation, draft.slice(written.length).trimStart());
-    }
+  /** Sends words that did not stand in the composer. */
+  async #say(request: SendMessage): Promise<void> {
+    await this.#send({ request, written: request.text, mentions: [] });
   }
 
   #receive(events: readonly Numbered[]): void {
@@ -425,6 +423,7 @@ export class Session {
     this.keeping.clear();
     this.switcher.close();
     this.palette.close();
+    this.drafts.forgetMentions();
     void this.start();
   }
 
@@ -494,9 +493,4 @@ function hasChanged({ items }: ConversationView): boolean {
     if (item.type === 'ended') return (item.offer?.changed ?? 0) > 0;
     return item.type === 'tool' && item.reactions.some((one) => 'waiting' in one && !one.waiting);
   });
-}
-
-/** The number of an option, alone, is that option. */
-function answerIn({ options }: Question, text: string): string {
-  return /^[1-9]$/.test(text) ? (options[Number(text) - 1] ?? text) : text;
 }

@@ -1,11 +1,22 @@
 import { fireEvent, render, screen } from '@testing-library/svelte';
 import { describe, expect, it, vi } from 'vitest';
 
+import { FakeHost } from '../../src/ipc/fake';
+import { search } from '../../src/ipc/stories/search';
+import { AppState } from '../../src/state/app.svelte';
+import { Mentioning } from '../../src/state/mentioning.svelte';
 import Composer from '../../src/features/composer/Composer.svelte';
+
+const host = new FakeHost(search());
 
 function show(change: Record<string, unknown> = {}) {
   const props = {
     draft: 'Hello',
+    mentions: [],
+    mentioning: new Mentioning(host, new AppState()),
+    onmention: vi.fn(),
+    ondropmention: vi.fn(),
+    onattach: vi.fn(),
     working: false,
     asked: false,
     notAnAnswer: false,
