@@ -35,6 +35,8 @@ pub(crate) const COMMANDS: [&str; 58] = [
     "show_note",
     "close_note",
     "select_in_note",
+    "open_in_editor",
+    "open_in_obsidian",
     "find_names",
     "search_text",
     "note_links",

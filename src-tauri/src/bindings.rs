@@ -42,6 +42,8 @@ pub(crate) fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync 
         notes::show_note,
         notes::close_note,
         notes::select_in_note,
+        notes::open_in_editor,
+        notes::open_in_obsidian,
         looking::find_names,
         looking::search_text,
         looking::note_links,

@@ -109,6 +109,8 @@ fn open_window<R: Runtime>(host: &tauri::App<R>, shown: bool) -> tauri::Result<(
         .visible(shown)
         .inner_size(1180.0, 760.0)
         .min_inner_size(420.0, 420.0)
+        // What is dropped is the page's: the composer takes it along, all else is left alone.
+        .disable_drag_drop_handler()
         .build()
         .map(drop)
 }

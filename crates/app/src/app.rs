@@ -288,6 +288,12 @@ impl App {
         self.open().await?.read_note(path).await
     }
 
+    /// Where a note lies on the disk, for programs that the user opens it with. Only of a note that is
+    /// there, and in the vault itself.
+    pub async fn file_of(&self, path: NotePath) -> Result<PathBuf, UserError> {
+        self.open().await?.file_of(path).await
+    }
+
     /// No note is shown any more.
     pub async fn close_note(&self) -> Result<(), UserError> {
         self.open().await?.close_note().await;

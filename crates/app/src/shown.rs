@@ -1,5 +1,6 @@
 //! The note that is shown beside the chat: the window always has its newest text.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use protocol::request::NoteText;
@@ -44,6 +45,18 @@ impl OpenVault {
         let (seq, vault) = (self.feed.number(), self.vault.clone());
         let note = aside(move || vault.read(&path)).await?.map_err(|error| of_note(&error))?;
         Ok(NoteText { seq, text: text(&note), path: note.path })
+    }
+
+    /// Where a note lies on the disk. Refused for what is no note, is not there, or lies in a folder
+    /// beside the vault.
+    pub(crate) async fn file_of(&self, path: NotePath) -> Result<PathBuf, UserError> {
+        if !path.is_markdown() {
+            return Err(UserError::other(format!("`{path}` is no note: only notes are opened.")));
+        }
+        let vault = self.vault.clone();
+        let read = aside(move || vault.takes_changes(&path).and_then(|()| vault.read(&path)));
+        let note = read.await?.map_err(|error| of_note(&error))?;
+        Ok(self.vault.folder().join(note.path.as_str()))
     }
 
     /// No note is shown any more.

@@ -1,8 +1,9 @@
 //! The note beside the chat.
 
 use app::App;
-use protocol::UserError;
+use desktop::Outside;
 use protocol::request::NoteText;
+use protocol::{NotePath, UserError};
 use tauri::State;
 
 #[tauri::command]
@@ -22,4 +23,28 @@ pub(crate) async fn select_in_note(
     heading: Option<String>,
 ) -> Result<(), UserError> {
     app.select_in_note(&selected, heading).await
+}
+
+/// With the program that the user has for such files.
+#[tauri::command]
+pub(crate) async fn open_in_editor(app: State<'_, App>, path: NotePath) -> Result<(), UserError> {
+    let file = app.file_of(path).await?;
+    Outside::here().open_file(&file).await.map_err(|error| {
+        UserError::other(format!(
+            "{} could not be opened in another program: {error}. Choose a program for Markdown files \
+             in the settings of your desktop.",
+            file.display()
+        ))
+    })
+}
+
+#[tauri::command]
+pub(crate) async fn open_in_obsidian(app: State<'_, App>, path: NotePath) -> Result<(), UserError> {
+    let file = app.file_of(path).await?;
+    Outside::here().open_in_obsidian(&file).await.map_err(|error| {
+        UserError::other(format!(
+            "Obsidian did not open {}: {error}. Install Obsidian, or start it once, and try again.",
+            file.display()
+        ))
+    })
 }

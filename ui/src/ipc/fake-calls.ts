@@ -40,6 +40,14 @@ export class FakeCalls {
     return this.calls.filter(([called]) => called === name).map(([, argument]) => argument);
   }
 
+  async openInEditor(path: NotePath): Promise<void> {
+    await this.called('openInEditor', path);
+  }
+
+  async openInObsidian(path: NotePath): Promise<void> {
+    await this.called('openInObsidian', path);
+  }
+
   async findNames(query: string): Promise<FoundNames> {
     await this.called('findNames', query);
     return this.looking.names(query);

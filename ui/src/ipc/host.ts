@@ -81,6 +81,9 @@ export interface Host {
   closeNote(): Promise<void>;
   /** Tells which words are selected in the shown note, and the heading above them. */
   selectInNote(selected: string, heading: string | null): Promise<void>;
+  /** Opens a note of the vault with the program that the user has for such files. */
+  openInEditor(path: NotePath): Promise<void>;
+  openInObsidian(path: NotePath): Promise<void>;
   /** Notes by some letters of their names; without any, those shown lately first. */
   findNames(query: string): Promise<FoundNames>;
   /** Lines that match. Refused with code `pattern` when it is no regular expression. */

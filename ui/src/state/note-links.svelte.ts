@@ -18,6 +18,18 @@ export class ShownLinks {
     this.#app = app;
   }
 
+  /** Opens the shown note in another program. */
+  async openIn(program: 'obsidian' | 'editor'): Promise<void> {
+    const path = this.#app.note?.path;
+    if (path === undefined) return;
+    try {
+      if (program === 'obsidian') await this.#host.openInObsidian(path);
+      else await this.#host.openInEditor(path);
+    } catch (thrown) {
+      this.#app.report(userError(thrown));
+    }
+  }
+
   /** Another note is shown, or notes changed: asks anew. */
   async look(): Promise<void> {
     const path = this.#app.note?.path ?? null;

@@ -27,6 +27,7 @@ import { Mentioning } from './mentioning.svelte';
 import { linkedConversation } from './mentions';
 import { ShownLinks } from './note-links.svelte';
 import { linkedNote } from './note-path';
+import { placeOf } from './note-place';
 import { Pace } from './pace';
 import { Palette } from './palette.svelte';
 import { Said } from './said.svelte';
@@ -273,8 +274,13 @@ export class Session {
   /** Shows the note that a link or a line names, at a line of it. */
   async showNote(target: string, line: number | null = null): Promise<void> {
     await this.#ask(async () => {
-      this.app.showNote(await this.#host.showNote(linkedNote(target)));
-      this.noteAt = line === null ? null : { line };
+      // A link may lead to another place of the same note.
+      const path = target.startsWith('#') ? this.app.note?.path : linkedNote(target);
+      if (path === undefined) return;
+      const note = await this.#host.showNote(path);
+      this.app.showNote(note);
+      const at = line ?? placeOf(note.text, target);
+      this.noteAt = at === null ? null : { line: at };
       void this.links.look();
     });
   }

@@ -102,6 +102,7 @@ function talking(session: Session, around: Around): Command[] {
     void session.stop();
     around.focus();
   };
+  const openIn = (program: 'obsidian' | 'editor') => (): void => void session.links.openIn(program);
   const retry = (): void => {
     const last = app.chat?.lastWords;
     if (last) void session.turns.askAnew(last.id, null);
@@ -123,6 +124,14 @@ function talking(session: Session, around: Around): Command[] {
     {
       ...one('close_note', () => m.note_close(), 'cross', around.closeNote, 'Escape'),
       applies: () => inChat() && app.note !== null,
+    },
+    {
+      ...one('obsidian', () => m.note_obsidian(), 'forward', openIn('obsidian')),
+      applies: () => app.note?.removed === false,
+    },
+    {
+      ...one('editor', () => m.note_editor(), 'forward', openIn('editor')),
+      applies: () => app.note?.removed === false,
     },
     {
       ...one('retry', () => m.command_retry(), 'retry', retry, 'Mod+Shift+R'),
