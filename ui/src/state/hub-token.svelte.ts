@@ -2,7 +2,7 @@
 import type { KeyPlace } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
 import type { AppState } from './app.svelte';
-import type { KeyResult } from './session.svelte';
+import type { KeyResult } from './answering.svelte';
 import { userError } from './user-error';
 
 export class HubToken {

@@ -5,17 +5,14 @@ import type {
   ConversationView,
   FoundSaid,
   HeldVerdict,
-  KeyPlace,
-  LocalServer,
   NotePath,
   Numbered,
-  ProviderKind,
-  ProviderTest,
   SendMessage,
   Settings,
   TurnId,
 } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
+import { Answering } from './answering.svelte';
 import { AppState } from './app.svelte';
 import { Desktop } from './desktop.svelte';
 import { Drafts, type Sending } from './drafts.svelte';
@@ -53,9 +50,6 @@ type Place =
     }
   | ({ readonly name: 'settings' } & SettingsPlace);
 
-/** What became of a key; `elsewhere` when there is no keyring and the user may choose the file. */
-export type KeyResult = 'kept' | 'elsewhere' | 'failed';
-
 export class Session {
   readonly app = new AppState();
   place = $state.raw<Place>({ name: 'chat' });
@@ -68,6 +62,7 @@ export class Session {
   /** Whether a message is on its way to the store. */
   sending = $state(false);
 
+  readonly answering: Answering;
   readonly undoing: Undoing;
   readonly turns: Turns;
   readonly history: History;
@@ -93,6 +88,7 @@ export class Session {
 
   constructor(host: Host) {
     this.#host = host;
+    this.answering = new Answering(host, this.app);
     this.undoing = new Undoing(host, this.app);
     this.turns = new Turns(host, this.app, this.undoing);
     this.history = new History(host, this.app);
@@ -298,48 +294,6 @@ export class Session {
   async save(change: Partial<Settings>): Promise<void> {
     const settings = { ...this.app.settings, ...change };
     await this.#ask(() => this.#host.saveSettings(settings));
-  }
-
-  /** Stores a key; an empty one removes it. */
-  async setKey(key: string, place: KeyPlace): Promise<KeyResult> {
-    try {
-      await this.#host.setKey(key, place);
-      return 'kept';
-    } catch (thrown) {
-      const error = userError(thrown);
-      if (error.code === 'key' && place === 'keyring' && key) return 'elsewhere';
-      this.app.report(error);
-      return 'failed';
-    }
-  }
-
-  /** With a model, or without one even where a key lies ready. */
-  async answerWith(way: 'key' | 'none'): Promise<void> {
-    const keyLiesReady = this.app.provider.keySource !== null;
-    await this.answerBy(way === 'none' && keyLiesReady ? 'commands' : 'automatic');
-  }
-
-  /** Chooses who answers. Another one has other models and another address. */
-  async answerBy(provider: ProviderKind): Promise<void> {
-    await this.save({ provider, model: '', baseUrl: '' });
-  }
-
-  /** Lets a model server on this computer answer from now on. */
-  async takeOffer({ provider, address: baseUrl, model }: LocalServer): Promise<void> {
-    await this.save({ provider, model, baseUrl, localOfferAnswered: true });
-  }
-
-  /** It is not offered again. */
-  async declineOffer(): Promise<void> {
-    await this.save({ localOfferAnswered: true });
-  }
-
-  async testProvider(): Promise<ProviderTest> {
-    try {
-      return await this.#host.testProvider();
-    } catch (thrown) {
-      return { ok: false, message: userError(thrown).message };
-    }
   }
 
   async retryHub(): Promise<void> {

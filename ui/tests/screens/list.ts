@@ -38,6 +38,10 @@ const part = (name: string): Step[] => [...settings, show(`#settings-${name}`)];
 const changes = [drawer, clickOn('open-changes'), see('changes')];
 const search = [...press('Control+Shift+f'), see('search-field')];
 const said = [drawer, clickOn('said-field')];
+const mentioning = [
+  ...[clickOn('composer'), write('@house'), seeAt('[role=option]'), ...press('Enter')],
+  ...[write('Is the offer fair, by @he'), seeAt('[role=option]')],
+];
 const book = '[data-row=books]';
 const bookMenu = [drawer, menuAt(book)];
 
@@ -156,6 +160,8 @@ const looking: readonly Screen[] = [
     [...press('Control+p'), see('switcher-field'), write('boi'), seeAt('[role=option]')],
     'small',
   ),
+  screen('mention', 'search', mentioning, 'small'),
+  screen('mentioned', 'search', [...mentioning, ...press('Enter', 'Enter'), see('chat-log', 'fair')], 'small'),
   screen('palette', 'search', [...press('Control+k'), seeAt('[role=option]')], 'small'),
   screen(
     'palette-typed',

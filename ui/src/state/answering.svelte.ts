@@ -1,0 +1,74 @@
+/** Who answers: the provider that is chosen, its key, and a server on this computer that is offered. */
+import type {
+  KeyPlace,
+  LocalServer,
+  ProviderKind,
+  ProviderTest,
+  Settings,
+} from '../ipc/bindings';
+import type { Host } from '../ipc/host';
+import type { AppState } from './app.svelte';
+import { userError } from './user-error';
+
+/** What became of a key; `elsewhere` when there is no keyring and the user may choose the file. */
+export type KeyResult = 'kept' | 'elsewhere' | 'failed';
+
+export class Answering {
+  readonly #host: Host;
+  readonly #app: AppState;
+
+  constructor(host: Host, app: AppState) {
+    this.#host = host;
+    this.#app = app;
+  }
+
+  /** Stores a key; an empty one removes it. */
+  async setKey(key: string, place: KeyPlace): Promise<KeyResult> {
+    try {
+      await this.#host.setKey(key, place);
+      return 'kept';
+    } catch (thrown) {
+      const error = userError(thrown);
+      if (error.code === 'key' && place === 'keyring' && key) return 'elsewhere';
+      this.#app.report(error);
+      return 'failed';
+    }
+  }
+
+  /** With a model, or without one even where a key lies ready. */
+  async with(way: 'key' | 'none'): Promise<void> {
+    const keyLiesReady = this.#app.provider.keySource !== null;
+    await this.by(way === 'none' && keyLiesReady ? 'commands' : 'automatic');
+  }
+
+  /** Chooses who answers. Another one has other models and another address. */
+  async by(provider: ProviderKind): Promise<void> {
+    await this.#save({ provider, model: '', baseUrl: '' });
+  }
+
+  /** Lets a model server on this computer answer from now on. */
+  async takeOffer({ provider, address: baseUrl, model }: LocalServer): Promise<void> {
+    await this.#save({ provider, model, baseUrl, localOfferAnswered: true });
+  }
+
+  /** It is not offered again. */
+  async declineOffer(): Promise<void> {
+    await this.#save({ localOfferAnswered: true });
+  }
+
+  async test(): Promise<ProviderTest> {
+    try {
+      return await this.#host.testProvider();
+    } catch (thrown) {
+      return { ok: false, message: userError(thrown).message };
+    }
+  }
+
+  async #save(change: Partial<Settings>): Promise<void> {
+    try {
+      await this.#host.saveSettings({ ...this.#app.settings, ...change });
+    } catch (thrown) {
+      this.#app.report(userError(thrown));
+    }
+  }
+}
