@@ -149,3 +149,24 @@ async fn an_edit_of_a_note_that_is_not_shown_is_told_by_a_higher_revision() {
     assert_eq!(found.path, path("Harbour.md"));
     running.quit().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_note_has_a_place_for_other_programs_and_nothing_else_has() {
+    let home = Home::new(&NOTES);
+    let running = standing(&home).await;
+    let file = running.app.file_of(path("House/Heating.md")).await.expect("a file");
+    assert_eq!(std::fs::canonicalize(&file).expect("there"), file);
+    assert!(file.ends_with("House/Heating.md"), "{}", file.display());
+    for (asked, why) in [("House/picture.png", "is no note"), ("House/Gone.md", "Gone")] {
+        let refused = running.app.file_of(path(asked)).await.expect_err(asked);
+        assert!(refused.message.contains(why), "{}", refused.message);
+    }
+    #[cfg(unix)]
+    {
+        let secret = tempfile::NamedTempFile::with_suffix(".md").expect("a file");
+        std::os::unix::fs::symlink(secret.path(), home.notes.root().join("Link.md"))
+            .expect("linked");
+        running.app.file_of(path("Link.md")).await.expect_err("a link leads out");
+    }
+    running.quit().await;
+}
