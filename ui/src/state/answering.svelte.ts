@@ -1,11 +1,5 @@
 /** Who answers: the provider that is chosen, its key, and a server on this computer that is offered. */
-import type {
-  KeyPlace,
-  LocalServer,
-  ProviderKind,
-  ProviderTest,
-  Settings,
-} from '../ipc/bindings';
+import type { KeyPlace, LocalServer, ProviderKind, ProviderTest, Settings } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
 import type { AppState } from './app.svelte';
 import { userError } from './user-error';

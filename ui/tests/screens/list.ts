@@ -161,7 +161,12 @@ const looking: readonly Screen[] = [
     'small',
   ),
   screen('mention', 'search', mentioning, 'small'),
-  screen('mentioned', 'search', [...mentioning, ...press('Enter', 'Enter'), see('chat-log', 'fair')], 'small'),
+  screen(
+    'mentioned',
+    'search',
+    [...mentioning, ...press('Enter', 'Enter'), see('chat-log', 'fair')],
+    'small',
+  ),
   screen('palette', 'search', [...press('Control+k'), seeAt('[role=option]')], 'small'),
   screen(
     'palette-typed',
