@@ -164,7 +164,7 @@ const looking: readonly Screen[] = [
   screen(
     'mentioned',
     'search',
-    [...mentioning, ...press('Enter', 'Enter'), see('chat-log', 'fair')],
+    [...mentioning, ...press('Enter', 'Enter'), seeAt('.me', 'fair')],
     'small',
   ),
   screen('palette', 'search', [...press('Control+k'), seeAt('[role=option]')], 'small'),
