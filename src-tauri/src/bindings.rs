@@ -6,6 +6,7 @@ use tauri::ipc::Invoke;
 use crate::commands::{changes, chat, desktop, hub, looking, notes, settings, shelf, vault};
 
 /// The invoke handler.
+#[expect(clippy::too_many_lines, reason = "a list, a line for each command")]
 pub(crate) fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync + 'static {
     tauri::generate_handler![
         chat::subscribe,
