@@ -196,10 +196,10 @@ async fn never_lost<R: Runtime>(
     }
     loop {
         if !*in_tray.borrow_and_update() {
-            let window = host.get_webview_window("main");
-            if window.is_some_and(|window| !window.is_visible().unwrap_or(true)) {
-                show(&host);
-            }
+            // Asked from here a window answers when its thread has time, and at the end that thread
+            // waits for this task.
+            let asked = host.clone();
+            let _ = host.run_on_main_thread(move || show_if_hidden(&asked));
         }
         if in_tray.changed().await.is_err() {
             return;
@@ -214,6 +214,13 @@ async fn come_when_called<R: Runtime>(
     loop {
         knocked.notified().await;
         show(&host);
+    }
+}
+
+fn show_if_hidden<R: Runtime>(host: &AppHandle<R>) {
+    let window = host.get_webview_window("main");
+    if window.is_some_and(|window| !window.is_visible().unwrap_or(true)) {
+        show(host);
     }
 }
 

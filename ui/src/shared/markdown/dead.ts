@@ -8,11 +8,11 @@ export function markDead(root: HTMLElement, dead: readonly string[], words: stri
     const { note, dead: was } = link.dataset;
     const target = note ?? was ?? '';
     const isDead = gone.includes(noteOf(target));
+    if (isDead) link.title = words;
     if (isDead === (was !== undefined)) continue;
     if (isDead) {
       delete link.dataset['note'];
       link.dataset['dead'] = target;
-      link.title = words;
       link.removeAttribute('role');
       link.removeAttribute('tabindex');
     } else {
