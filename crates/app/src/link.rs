@@ -32,6 +32,12 @@ pub(crate) fn config(settings: &HubSettings) -> Result<Option<LinkConfig>, Confi
 }
 
 impl App {
+    /// Whether a hub is to be linked to: by the settings, or by `VAULTMATE_HUB_URL`.
+    #[must_use]
+    pub fn wants_hub(&self) -> bool {
+        !matches!(config(&self.settings().hub), Ok(None))
+    }
+
     /// Where the token for the hub comes from: `keyring`, `environment` or `file`; `None` without one.
     pub async fn hub_token_source(&self) -> Result<Option<&'static str>, UserError> {
         let data = self.around().data.clone();

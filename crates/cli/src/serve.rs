@@ -35,6 +35,9 @@ pub(crate) async fn run(data: DataDir, arguments: Arguments) -> Result<ExitCode,
     snapshot.problems.iter().for_each(note);
     app.open_vault(&folder).await?;
     note(format_args!("Serving {}. Stop with Ctrl+C.", folder.display()));
+    if !app.wants_hub() {
+        note("The hub is off: switch it on in Settings, or set VAULTMATE_HUB_URL.");
+    }
     tokio::select! {
         _ = tokio::signal::ctrl_c() => {}
         _ = terminate.recv() => {}
@@ -65,9 +68,6 @@ fn report_hub(hub: &HubStatus) {
     match (&hub.trouble, hub.state) {
         (Some(trouble), _) => note(trouble),
         (None, HubState::Online) => note("Online: the hub knows us."),
-        (None, HubState::Off) => {
-            note("The hub is off: switch it on in Settings, or set VAULTMATE_HUB_URL.");
-        }
         (None, _) => {}
     }
 }
