@@ -5,6 +5,7 @@ use std::time::Duration;
 use app::{App, DataDir, Pace};
 use protocol::conversation::Item;
 use protocol::request::SendMessage;
+use protocol::settings::Titles;
 use protocol::{ConversationId, ProviderKind, Settings, TurnStatus, UserError};
 use tokio::time::timeout;
 
@@ -71,7 +72,9 @@ impl Stage {
             Vendor::OpenAi => ProviderKind::OpenAi,
         };
         let (base_url, model) = (server.base_url(), "model".to_owned());
-        let settings = Settings { provider, base_url, model, ..Settings::default() };
+        // A request for a title would be given the answer that is meant for the turn.
+        let titles = Titles::Words;
+        let settings = Settings { provider, base_url, model, titles, ..Settings::default() };
         app.save_settings(settings).await.map_err(said)?;
         app.open_vault(notes.root()).await.map_err(said)?;
         Ok(Self { server, vendor, app, notes, _data: data })
