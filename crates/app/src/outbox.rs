@@ -28,6 +28,9 @@ const MERGED: Duration = Duration::from_secs(5);
 /// How long a queue that cannot be read is left alone.
 const A_WHILE: Duration = Duration::from_secs(30);
 
+/// Before a link that was lost is asked again, unless it tells before.
+const SOON: Duration = Duration::from_secs(1);
+
 /// Whether a turn that ended so is the end of its hub message. A failed one is tried again.
 pub(crate) const fn is_an_outcome(status: TurnStatus) -> bool {
     !matches!(status, TurnStatus::Failed | TurnStatus::Interrupted)
@@ -157,8 +160,9 @@ pub(crate) async fn deliver(
             Ok(Some(row)) => match deliver_one(&vault, row, &mut last, &mut pace).await {
                 Ok(Became::Read) => Ok(()),
                 Ok(Became::Unknown) => {
-                    // The link has moved, or is about to say so.
-                    let _ = state.changed().await;
+                    // The link has moved, or is about to say so; one that is back by the time it is
+                    // heard of is heard of as if it had never gone.
+                    let _ = tokio::time::timeout(SOON, state.changed()).await;
                     Ok(())
                 }
                 Err(error) => Err(error),
