@@ -2,15 +2,19 @@
 //! `Q-sequence-…` are the scenarios by their ids; kills between asking and answering are in
 //! `question_sweep`.
 
+use std::time::Duration;
+
 use protocol::conversation::Item;
 use protocol::settings::SpendingSettings;
 use protocol::{AppEvent, Settings};
 use serde_json::{Value, json};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{Connection as _, SqliteConnection};
 use testkit::scripted_model::{last_words, offered_tools, results};
 use testkit::{Gate, Reply, ScriptedModel};
 
-use crate::bare_hub::{BareHub, Line};
-use crate::stage::{Running, asking, keyed, linked};
+use crate::bare_hub::{Answered, BareHub, Line};
+use crate::stage::{Home, Running, asking, keyed, linked};
 
 const INBOX: &str = "inbox/Inbox.md";
 
@@ -44,10 +48,19 @@ fn is_offered(request: &Value) -> bool {
 /// Says something over the hub; what it hears of it.
 async fn told(line: &mut Line, id: &str, words: &str) -> String {
     line.say(id, words).await;
-    assert_eq!(line.answer().await.kind, "ack");
-    let heard = line.answer().await;
-    assert_eq!(heard.message, id);
+    heard_of(line, id, "ack").await;
+    let heard = heard_of(line, id, "notification").await;
     heard.payload["body"].as_str().unwrap_or_default().to_owned()
+}
+
+/// Skips to what is said of a message: a new line first hears again what the old one may have lost.
+async fn heard_of(line: &mut Line, id: &str, kind: &str) -> Answered {
+    loop {
+        let heard = line.answer().await;
+        if heard.message == id && heard.kind == kind {
+            return heard;
+        }
+    }
 }
 
 /// The question in the chat, its answer, and whether it waits still.
@@ -178,4 +191,86 @@ async fn without_a_model_the_word_answer_answers_and_anything_else_is_kept() {
     assert_eq!(home.notes.read(INBOX), "- the blue one\n- answer: red\n");
     running.quit().await;
     model.finish();
+}
+
+/// Moves every question so far into the past.
+async fn age(home: &Home, by: Duration) {
+    let options = SqliteConnectOptions::new().filename(home.database());
+    let mut database = SqliteConnection::connect_with(&options).await.expect("a database");
+    let aged = sqlx::query("UPDATE question SET asked_at = asked_at - ?")
+        .bind(i64::try_from(by.as_millis()).expect("a short time"))
+        .execute(&mut database)
+        .await
+        .expect("aged");
+    assert_eq!(aged.rows_affected(), 1);
+    database.close().await.expect("closed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_comes_twice_goes_on_once() {
+    // Q-sequence-21: as the same message, before and after the model has settled it, and over a restart.
+    let gate = Gate::closed();
+    let model = ScriptedModel::start(vec![
+        asks(),
+        settles(true).gated(&gate),
+        Reply::text("Painted blue."),
+        Reply::text("It is blue already."),
+    ])
+    .await;
+    let (home, hub) = (keyed(&[]), BareHub::bind().await);
+    let settings = linked(asking(&model), &hub.url());
+    let running = home.open(settings.clone()).await;
+    let mut line = hub.accept().await;
+    assert_eq!(told(&mut line, "m-1", "paint the boat").await, "Which boat?");
+    line.say("m-2", "the blue one").await;
+    assert_eq!(line.answer().await.kind, "ack");
+    model.request(2).await;
+    line.say("m-2", "the blue one").await;
+    assert_eq!(line.answer().await.kind, "ack");
+    gate.open();
+    let heard = line.answer().await;
+    assert_eq!((heard.message.as_str(), &heard.payload["body"]), ("m-2", &json!("Painted blue.")));
+    running.quit().await;
+    drop(line);
+
+    let running = home.open(settings).await;
+    let mut line = hub.accept().await;
+    line.say("m-2", "the blue one").await;
+    heard_of(&mut line, "m-2", "ack").await;
+    // Under an id of its own it is a request: what waited has its answer.
+    assert_eq!(told(&mut line, "m-3", "the blue one").await, "It is blue already.");
+    assert!(!is_offered(&model.requests()[3]));
+    assert_eq!(asked(&running).await, (Some("the blue one".into()), false));
+    running.quit().await;
+    assert_eq!(model.requests().len(), 4, "each message was worked on once");
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn words_that_come_long_after_a_question_are_a_request_and_the_question_is_told_to_wait() {
+    // Q-sequence-22, with its control: within the hour they may answer.
+    for (minutes, may_answer) in [(59, true), (61, false)] {
+        let model = ScriptedModel::start(vec![asks(), Reply::text("Which of them?")]).await;
+        let (home, hub) = (keyed(&[]), BareHub::bind().await);
+        let settings = linked(asking(&model), &hub.url());
+        let running = home.open(settings.clone()).await;
+        let mut line = hub.accept().await;
+        assert_eq!(told(&mut line, "m-1", "paint the boat").await, "Which boat?");
+        running.quit().await;
+        drop(line);
+        age(&home, Duration::from_secs(minutes * 60)).await;
+
+        let running = home.open(settings).await;
+        let mut line = hub.accept().await;
+        assert_eq!(told(&mut line, "m-2", "the blue one").await, "Which of them?");
+        let request = model.requests().pop().expect("a request");
+        assert_eq!(is_offered(&request), may_answer, "{minutes} min");
+        let context = last_words(&request);
+        assert!(context.contains("Which boat?"), "{minutes} min: {context}");
+        let may_be = context.contains("this message may be it");
+        assert_eq!(may_be, may_answer, "{minutes} min: {context}");
+        assert_eq!(asked(&running).await, (None, true), "the window can answer it still");
+        running.quit().await;
+        model.finish();
+    }
 }

@@ -20,6 +20,7 @@ mod conformance;
 mod corpus;
 mod extra_roots;
 mod faults;
+mod flood;
 mod fresh;
 mod gist;
 mod gist_sweep;

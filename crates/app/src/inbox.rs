@@ -102,7 +102,7 @@ async fn accept(vault: &OpenVault, messages: Vec<IncomingMessage>) {
             vault.arrivals.notify_one();
         }
         Err(error) => {
-            let why = format!("Not saved: {error}");
+            let why = format!("Not saved: {}", user_error(error).message);
             messages.into_iter().for_each(|message| message.receipt.reject(&why));
         }
     }

@@ -233,3 +233,28 @@ async fn a_data_folder_without_room_is_told_before_anything_is_begun() {
     drop(disk);
     home.open(without_model()).await.quit().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_of_the_hub_that_cannot_be_stored_is_refused_in_words_and_never_acknowledged() {
+    // Q-sequence-24
+    let home = Home::new(&NOTES);
+    let Some(disk) = Disk::over(home.data.root(), 4096) else { return };
+    let hub = BareHub::bind().await;
+    let running = home.open(linked(without_model(), &hub.url())).await;
+    let mut line = hub.accept().await;
+    disk.fill();
+    let long = format!("remember {}", "words ".repeat(20_000));
+    line.say("m-1", &long).await;
+    let answer = line.answer().await;
+    assert_eq!((answer.message.as_str(), answer.kind.as_str()), ("m-1", "reject"));
+    let reason = answer.payload["reason"].as_str().expect("words").to_owned();
+    assert!(reason.starts_with("Not saved: The disk is full"), "{reason}");
+    assert_clear(&reason);
+
+    disk.free();
+    line.say("m-1", "remember milk").await;
+    assert_eq!(line.answer().await.kind, "ack", "nothing is known of the first");
+    assert_eq!(line.answer().await.kind, "notification");
+    assert_eq!(home.notes.read("inbox/Inbox.md"), "- remember milk\n");
+    running.quit().await;
+}
