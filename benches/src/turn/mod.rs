@@ -151,22 +151,24 @@ async fn decode() -> Taken {
 async fn memory(turns: usize) -> Taken {
     let server = Server::start(call).await?;
     let mut ours = Ours::asking(&server.url()).await?;
-    let mut early = 0;
+    let mut tenths = Vec::new();
     for turn in 0..turns {
         if turn % CONVERSATION == 0 {
             ours.begin_anew();
         }
         ours.turn().await?;
         server.take_gaps();
-        if turn == turns / 10 {
-            early = anonymous()?;
+        if (turn + 1) % (turns / 10).max(1) == 0 {
+            tenths.push(anonymous()? as f64 / 1e6);
         }
     }
-    let late = anonymous()?;
     ours.close().await;
-    let (late, early) = (late as f64, early as f64);
-    let details = format!("turns={turns} late_mb={:.1} early_mb={:.1}", late / 1e6, early / 1e6);
-    Ok((late, early, details))
+    let (Some(early), Some(late)) = (tenths.first(), tenths.last()) else {
+        return Err("no turn was measured".into());
+    };
+    let megabytes: Vec<String> = tenths.iter().map(|size| format!("{size:.1}")).collect();
+    let details = format!("turns={turns} mb={}", megabytes.join(","));
+    Ok((*late, *early, details))
 }
 
 /// In seconds.
