@@ -55,7 +55,7 @@ pub(crate) struct Surroundings {
     pub(crate) desk: OpenNote,
     pub(crate) answering: Answering,
     pub(crate) purpose: Purpose,
-    /// Of the clocks of models and of the hub.
+    /// Of the clocks of models, of the hub, and of what is noticed.
     pub(crate) pace: Pace,
     /// Rung when a second window is started on the vault; a host without a window has no door.
     pub(crate) door: OnceLock<Arc<Notify>>,
@@ -94,6 +94,8 @@ pub(crate) struct OpenVault {
     pub(crate) recent: Recent,
     /// What was noticed of the folder.
     pub(crate) noticed: Noticed,
+    /// Of its clocks.
+    pub(crate) pace: Pace,
     hub_status: Mutex<HubStatus>,
     /// Where its data is.
     home: PathBuf,
@@ -218,6 +220,7 @@ impl OpenVault {
             shown: tokio::sync::Mutex::default(),
             recent,
             noticed: Noticed::default(),
+            pace: around.pace,
             hub_status: Mutex::new(HubStatus::off()),
             home,
             tasks,
@@ -225,7 +228,7 @@ impl OpenVault {
             _lock: lock,
             linking: Mutex::default(),
         };
-        Ok((Arc::new(open), Ears { news: heard, hub_events, pace: around.pace }))
+        Ok((Arc::new(open), Ears { news: heard, hub_events }))
     }
 
     fn listen(self: &Arc<Self>, ears: Ears) {
@@ -236,7 +239,7 @@ impl OpenVault {
         let (state, watched) = watch::channel(HubState::Off);
         self.spawn(inbox::receive(Arc::clone(self), ears.hub_events, state));
         self.spawn(inbox::work(Arc::clone(self)));
-        self.spawn(outbox::deliver(Arc::clone(self), watched, ears.pace));
+        self.spawn(outbox::deliver(Arc::clone(self), watched, self.pace));
     }
 
     /// Keeps the vault from being closed while a request works on it.
@@ -488,6 +491,4 @@ fn registered(registry: &ToolRegistry) -> Vec<Registered> {
 struct Ears {
     news: mpsc::UnboundedReceiver<News>,
     hub_events: mpsc::Receiver<HubEvent>,
-    /// Of the notifications.
-    pace: Pace,
 }

@@ -1,6 +1,7 @@
 //! Another program wrote a note as if our change had never been: a pane that was open, a sync.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use protocol::{ChangeSetId, ContentHash, Effect, NotePath, Timestamp, UserError};
 use vault::merge::{hunks, merge};
@@ -13,9 +14,9 @@ use crate::clock::now;
 use crate::open_vault::OpenVault;
 use crate::trouble::user_error;
 
-/// So long after a change it is noticed that it went away again, in milliseconds. Later, it is the
-/// user who took it out.
-const NOTICED: i64 = 10 * 60 * 1000;
+/// So long after a change it is noticed that it went away again. Later, it is the user who took it
+/// out.
+const NOTICED: Duration = Duration::from_secs(10 * 60);
 
 impl OpenVault {
     /// Looks whether the files that were touched still hold what was changed in them lately.
@@ -34,7 +35,8 @@ impl OpenVault {
 
     /// The sets of which a change stands differently now.
     async fn overwritten_at(&self, path: &NotePath) -> Result<Vec<ChangeSetId>, UserError> {
-        let since = Timestamp(now().0 - NOTICED);
+        let noticed = i64::try_from(self.pace.of(NOTICED).as_millis()).unwrap_or(i64::MAX);
+        let since = Timestamp(now().0.saturating_sub(noticed));
         let lately = self.store.edits_at(path, since).await.map_err(user_error)?;
         if lately.is_empty() {
             return Ok(Vec::new());
