@@ -1,6 +1,6 @@
 /// Every command that the window may call. The build makes a permission of each; the capability
 /// file grants them to the window `main`; a test compares this list with the handler and the UI.
-pub(crate) const COMMANDS: [&str; 60] = [
+pub(crate) const COMMANDS: [&str; 61] = [
     "subscribe",
     "open_conversation",
     "open_conversation_at",
@@ -41,6 +41,7 @@ pub(crate) const COMMANDS: [&str; 60] = [
     "search_text",
     "note_links",
     "unresolved_links",
+    "dead_links",
     "list_tags",
     "list_properties",
     "property_values",

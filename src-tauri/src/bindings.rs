@@ -49,6 +49,7 @@ pub(crate) fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync 
         looking::search_text,
         looking::note_links,
         looking::unresolved_links,
+        looking::dead_links,
         looking::list_tags,
         looking::list_properties,
         looking::property_values,

@@ -123,12 +123,17 @@ async fn links_tags_properties_and_tasks_follow_what_is_on_disk() {
     let tasks = app.list_tasks("MILK").await.expect("asked").expect("it stands");
     assert_eq!((tasks.lines, tasks.notes[0].lines[0].line), (1, 3));
 
+    let links = || vec!["Nowhere".to_owned(), "heating".to_owned()];
+    let dead = app.dead_links(links()).await.expect("asked").expect("it stands");
+    assert_eq!(dead, ["Nowhere"]);
+
     let before = told(&running, "how it stands", |_| true).await.revision;
     save(&home, "Nowhere.md", "#lists #new\n");
     told(&running, "that notes changed", |vault| vault.revision > before && vault.notes == 4).await;
     assert_eq!(tags(&running).await[0], ("lists".into(), 3));
     let dead = app.unresolved_links("").await.expect("asked").expect("it stands");
     assert_eq!(dead.total, 0);
+    assert_eq!(app.dead_links(links()).await.expect("asked"), Some(Vec::new()));
     running.quit().await;
 }
 

@@ -75,6 +75,12 @@ impl App {
         Ok(all.await?.map(|all| words(all, query)))
     }
 
+    /// Those of `links`, paths as an answer names them, that lead to nothing in the vault; `None`
+    /// until the index stands.
+    pub async fn dead_links(&self, links: Vec<String>) -> Result<Option<Vec<String>>, UserError> {
+        self.look_up(move |open| open.indexing.user.dead_among(links)).await
+    }
+
     /// The tags that `query` is part of; `None` until the index stands.
     pub async fn list_tags(&self, query: &str) -> Result<Option<CountedWords>, UserError> {
         let all = self.look_up(|open| {

@@ -9,7 +9,7 @@ use protocol::{ChangeSet, NotePath};
 use vault::Vault;
 
 use crate::Index;
-use crate::links::{Backlink, Outgoing, fold, targets};
+use crate::links::{Backlink, Outgoing, candidates_from, fold, targets};
 use crate::live::{By, Held, View};
 use crate::parallel;
 
@@ -114,6 +114,19 @@ impl Index {
         }
         all.sort_by_key(|unresolved| std::cmp::Reverse(unresolved.sources.len()));
         Some(all)
+    }
+
+    /// Those of `links` that lead nowhere. They are paths as links mean them, and stand in no note:
+    /// they begin at the top of the vault.
+    #[must_use]
+    pub fn dead_among(&self, vault: &Vault, mut links: Vec<String>) -> Option<Vec<String>> {
+        let view = self.view()?;
+        let shown = Shown { view: &view, vault };
+        links.retain(|link| {
+            let meant = candidates_from(&*view, link, "");
+            meant.into_iter().all(|path| shown.get(path).is_none())
+        });
+        Some(links)
     }
 
     /// All tags, those of most notes first.

@@ -171,6 +171,12 @@ impl UserIndex {
         self.told.dead.or(&self.index.view()?, "", || self.index.unresolved(&self.vault))
     }
 
+    /// See [`Index::dead_among`].
+    #[must_use]
+    pub fn dead_among(&self, links: Vec<String>) -> Option<Vec<String>> {
+        self.index.dead_among(&self.vault, links)
+    }
+
     /// See [`Index::tags`].
     #[must_use]
     pub fn tags(&self) -> Option<Vec<TagCount>> {

@@ -132,6 +132,16 @@ fn a_plan_counts_as_done() {
 }
 
 #[test]
+fn links_that_stand_in_no_note_begin_at_the_top() {
+    let desk = desk(&NOTES);
+    let links =
+        ["b", "DEEP/B.md", "c2", "/c2", "./a", "../a", "pic.png", "else/b", "Nowhere", "a.b"];
+    let links = links.map(str::to_owned).to_vec();
+    let dead = desk.index.dead_among(&desk.vault, links).unwrap();
+    assert_eq!(dead, ["/c2", "../a", "else/b", "Nowhere", "a.b"]);
+}
+
+#[test]
 fn links_that_lead_nowhere_are_named_once() {
     let desk = desk(&NOTES);
     let lost = || -> Vec<(String, Vec<String>)> {

@@ -134,6 +134,13 @@ fn the_user_sees_links_tags_properties_and_tasks_of_private_notes() {
     assert_eq!(to(desk.user.outgoing(&path("Hidden.md")).unwrap()), std::slice::from_ref(&a));
     assert_eq!(from(desk.user.backlinks(&a).unwrap()), [path("Hidden.md")]);
     assert_eq!(desk.user.unresolved().unwrap().len(), 1);
+    let asked = || vec!["hidden".to_owned(), "Missing".to_owned()];
+    assert_eq!(desk.user.dead_among(asked()).unwrap(), ["Missing"]);
+    assert_eq!(
+        desk.models.dead_among(&desk.vault, asked()).unwrap(),
+        asked(),
+        "to a model `Hidden` is not there"
+    );
     assert_eq!(desk.user.tags().unwrap().len(), 2);
     assert_eq!(desk.user.tagged("secret").unwrap(), [path("Hidden.md")]);
     assert_eq!(desk.user.values("mood").unwrap().len(), 1);

@@ -41,6 +41,14 @@ pub(crate) async fn unresolved_links(
 }
 
 #[tauri::command]
+pub(crate) async fn dead_links(
+    app: State<'_, App>,
+    links: Vec<String>,
+) -> Result<Option<Vec<String>>, UserError> {
+    app.dead_links(links).await
+}
+
+#[tauri::command]
 pub(crate) async fn list_tags(
     app: State<'_, App>,
     query: String,

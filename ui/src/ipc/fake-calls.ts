@@ -35,6 +35,11 @@ export class FakeCalls {
     this.looking = looking;
   }
 
+  /** Another program writes a note. */
+  write(path: NotePath, text: string): void {
+    this.looking.write(path, text);
+  }
+
   /** What the window asked with calls of this name. */
   asked(name: keyof Host): unknown[] {
     return this.calls.filter(([called]) => called === name).map(([, argument]) => argument);
@@ -66,6 +71,11 @@ export class FakeCalls {
   async unresolvedLinks(query: string): Promise<CountedWords | null> {
     await this.called('unresolvedLinks', query);
     return this.looking.words('dead', query);
+  }
+
+  async deadLinks(links: string[]): Promise<string[] | null> {
+    await this.called('deadLinks', links);
+    return this.looking.deadAmong(links);
   }
 
   async listTags(query: string): Promise<CountedWords | null> {

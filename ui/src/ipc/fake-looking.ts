@@ -38,12 +38,22 @@ export const nothingKnown: LookingStory = {
 const noLinks: NoteLinks = { out: [], outTotal: 0, back: [], backTotal: 0 };
 
 export class FakeLooking {
-  readonly #notes: Readonly<Record<NotePath, string>>;
+  #notes: Readonly<Record<NotePath, string>>;
   readonly #story: LookingStory;
 
   constructor(notes: Readonly<Record<NotePath, string>>, story: LookingStory) {
     this.#notes = notes;
     this.#story = story;
+  }
+
+  /** Its text; `undefined` where there is no such note. */
+  note(path: NotePath): string | undefined {
+    return this.#notes[path];
+  }
+
+  /** Somebody writes a note. */
+  write(path: NotePath, text: string): void {
+    this.#notes = { ...this.#notes, [path]: text };
   }
 
   names(query: string): FoundNames {
@@ -96,6 +106,14 @@ export class FakeLooking {
 
   links(path: NotePath): NoteLinks | null {
     return this.#story.stands ? (this.#story.links[path] ?? noLinks) : null;
+  }
+
+  /** The story names those that lead nowhere, until somebody writes the note. */
+  deadAmong(links: readonly string[]): string[] | null {
+    const there = Object.keys(this.#notes).map(nameOf);
+    const named = this.#story.dead.map(({ word }) => word);
+    const dead = named.filter((name) => !there.includes(name));
+    return this.#story.stands ? links.filter((link) => dead.includes(nameOf(link))) : null;
   }
 
   /** The lines of all notes that match, once `read` has told what of a line is shown. */

@@ -428,7 +428,7 @@ export class FakeHost extends FakeCalls implements Host {
   }
 
   #note(path: NotePath): NoteText {
-    const text = this.#story.notes[path];
+    const text = this.looking.note(path);
     if (text === undefined) throw { code: 'other', message: `There is no note “${path}”.` };
     return { seq: this.#seq, path, text };
   }

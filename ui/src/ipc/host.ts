@@ -92,6 +92,8 @@ export interface Host {
   noteLinks(path: NotePath): Promise<NoteLinks | null>;
   /** What links name that is not there, where `query` is part of it. */
   unresolvedLinks(query: string): Promise<CountedWords | null>;
+  /** Those of these links, paths as an answer names them, that lead nowhere. */
+  deadLinks(links: string[]): Promise<string[] | null>;
   listTags(query: string): Promise<CountedWords | null>;
   listProperties(query: string): Promise<CountedWords | null>;
   propertyValues(property: string, query: string): Promise<CountedWords | null>;

@@ -75,6 +75,7 @@ export const tauriHost: Host = {
   findNames: (query) => invoke<FoundNames>('find_names', { query }),
   searchText: (request) => invoke<FoundLines>('search_text', { request }),
   noteLinks: (path) => invoke<NoteLinks | null>('note_links', { path }),
+  deadLinks: (links) => invoke<string[] | null>('dead_links', { links }),
   unresolvedLinks: (query) => invoke<CountedWords | null>('unresolved_links', { query }),
   listTags: (query) => invoke<CountedWords | null>('list_tags', { query }),
   listProperties: (query) => invoke<CountedWords | null>('list_properties', { query }),

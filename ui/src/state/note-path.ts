@@ -33,8 +33,13 @@ export function moveOf(from: NotePath, to: NotePath): Move {
   return { type: 'both', label: noteLabel(to) };
 }
 
-/** The path a link's target names: no heading, block or alias, with `.md`. */
+/** What a link's target names: no heading, block or alias. Empty for a place in the note itself. */
+export function linkedName(target: string): string {
+  return (target.split(/[#|]/, 1)[0] ?? '').trim();
+}
+
+/** The path of the note that it names, with `.md`. */
 export function linkedNote(target: string): NotePath {
-  const name = (target.split(/[#|]/, 1)[0] ?? '').trim().replace(/^\.?\//, '');
+  const name = linkedName(target).replace(/^\.?\//, '');
   return /\.[a-z0-9]{1,5}$/i.test(name) ? name : `${name}.md`;
 }

@@ -12,6 +12,7 @@ import type {
   TurnId,
 } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
+import { AnswerLinks } from './answer-links.svelte';
 import { Answering } from './answering.svelte';
 import { AppState } from './app.svelte';
 import { Desktop } from './desktop.svelte';
@@ -77,6 +78,7 @@ export class Session {
   readonly keeping: Keeping;
   readonly said: Said;
   readonly links: ShownLinks;
+  readonly answerLinks: AnswerLinks;
   /** The line that the shown note was opened at, 1-based. */
   noteAt = $state.raw<{ readonly line: number } | null>(null);
   /** What was found and is in front of the user. */
@@ -103,6 +105,7 @@ export class Session {
     this.keeping = new Keeping(host, this.app);
     this.said = new Said(host, this.app);
     this.links = new ShownLinks(host, this.app);
+    this.answerLinks = new AnswerLinks(host, this.app);
   }
 
   /** Opens the feed and brings the window to where things stand; also after a vault was opened. */
@@ -403,6 +406,7 @@ export class Session {
 
   #lookAgain(): void {
     this.switcher.again();
+    void this.answerLinks.look();
     if (this.place.name === 'search') void this.search.again();
     if (this.app.note) void this.links.look();
   }

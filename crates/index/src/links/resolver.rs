@@ -107,10 +107,19 @@ pub(crate) fn candidates<'n>(
     link: &str,
     source: &NotePath,
 ) -> Vec<&'n NotePath> {
-    let folded = fold(link);
     let here = source.folder().map(fold).unwrap_or_default();
+    candidates_from(names, link, &here)
+}
+
+/// The same for a link that stands in a note of the folder `here`, [folded](fold); empty at the top.
+pub(crate) fn candidates_from<'n>(
+    names: &'n impl Names,
+    link: &str,
+    here: &str,
+) -> Vec<&'n NotePath> {
+    let folded = fold(link);
     if folded.starts_with("./") || folded.starts_with("../") {
-        return exactly(names, relative_to(&here, &folded).as_deref());
+        return exactly(names, relative_to(here, &folded).as_deref());
     }
     if let Some(whole) = folded.strip_prefix('/') {
         return exactly(names, Some(whole));
@@ -119,8 +128,8 @@ pub(crate) fn candidates<'n>(
     // Two files of one name are rare: usually nothing is to be put in order.
     if found.len() > 1 {
         found.sort_by_cached_key(|file| {
-            let is_below = here.is_empty() || is_in(&file.folded, &here);
-            let shared = shared_folders(&file.folded, &here);
+            let is_below = here.is_empty() || is_in(&file.folded, here);
+            let shared = shared_folders(&file.folded, here);
             (!is_below, file.folded.chars().count(), Reverse(shared), file.folded.to_string())
         });
     }

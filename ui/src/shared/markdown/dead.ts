@@ -1,15 +1,27 @@
 /** Links to what is not there are words with a mark: they lead nowhere, by pointer or by key. */
 
+/** All links into the vault, alive or dead. */
+const links = 'a[data-note], a[data-dead]';
+
+/** What the drawn links name, as it is written. */
+export function drawnLinks(root: HTMLElement): string[] {
+  return [...root.querySelectorAll<HTMLElement>(links)].map(targetOf);
+}
+
+/** Names as links are compared with them. */
+export function deadNames(names: readonly string[]): ReadonlySet<string> {
+  return new Set(names.map(noteOf));
+}
+
 /** Marks those of the drawn links whose target is among the `dead` ones, and makes the others links
  * again. */
-export function markDead(root: HTMLElement, dead: readonly string[], words: string): void {
-  const gone = dead.map(noteOf);
-  for (const link of root.querySelectorAll<HTMLElement>('a[data-note], a[data-dead]')) {
-    const { note, dead: was } = link.dataset;
-    const target = note ?? was ?? '';
-    const isDead = gone.includes(noteOf(target));
+export function markDead(root: HTMLElement, dead: ReadonlySet<string>, words: string): void {
+  for (const link of root.querySelectorAll<HTMLElement>(links)) {
+    const was = link.dataset['dead'] !== undefined;
+    const target = targetOf(link);
+    const isDead = dead.has(noteOf(target));
     if (isDead) link.title = words;
-    if (isDead === (was !== undefined)) continue;
+    if (isDead === was) continue;
     if (isDead) {
       delete link.dataset['note'];
       link.dataset['dead'] = target;
@@ -23,6 +35,10 @@ export function markDead(root: HTMLElement, dead: readonly string[], words: stri
       link.tabIndex = 0;
     }
   }
+}
+
+function targetOf({ dataset }: HTMLElement): string {
+  return dataset['note'] ?? dataset['dead'] ?? '';
 }
 
 /** The note of a target, however it is spelled: no heading, block or ending. */
