@@ -13,6 +13,7 @@ mod change;
 mod first_run;
 mod hub;
 mod looking;
+mod policy;
 mod question;
 mod staying;
 mod trouble;

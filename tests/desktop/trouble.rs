@@ -1,6 +1,5 @@
 //! What goes wrong is said in words with a way on, and what must not happen in the window does not.
 
-use serde_json::json;
 use testkit::{DesktopHome, Gate, Key, Reply, ScriptedModel, TempVault};
 
 use super::one_at_a_time;
@@ -56,37 +55,6 @@ async fn stop_keeps_the_words_that_came_and_lets_go_of_the_model() {
     app.window.wait_for_focus("composer").await;
     app.quit().await;
     model.finish();
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_page_runs_no_foreign_script_reaches_no_network_and_talks_over_its_own_scheme() {
-    let _turn = one_at_a_time().await;
-    let vault = TempVault::from_fixture("sample");
-    // Somebody listens: what fails then fails because of the policy.
-    let model = ScriptedModel::responder(|_| Reply::text("never asked")).await;
-    let home = DesktopHome::fresh().with_vault(&vault);
-
-    let app = home.start().await;
-    app.opened().await;
-    let probe = "
-        const script = document.createElement('script');
-        script.textContent = 'window.ranInline = true';
-        document.body.append(script);
-        window.probe = {};
-        const settle = (name, url) => fetch(url, { method: 'POST', body: '{}' }).then(
-            () => { window.probe[name] = 'reached'; },
-            () => { window.probe[name] = 'blocked'; });
-        settle('network', arguments[0]);
-        settle('ipc', 'ipc://localhost/no_such_command');";
-    app.window.execute(probe, &json!([model.base_url()])).await;
-    let settled = "return Boolean(window.probe.network && window.probe.ipc)";
-    app.window.wait_until("both requests are settled", settled).await;
-    let found = "return [window.probe, window.ranInline ?? false]";
-    let found = app.window.execute(found, &json!([])).await;
-    let wanted = json!([{ "network": "blocked", "ipc": "reached" }, false]);
-    assert_eq!(found, wanted);
-    assert!(model.requests().is_empty());
-    app.quit().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

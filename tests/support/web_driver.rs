@@ -23,6 +23,10 @@ use crate::wait::until;
 pub use keys::Key;
 use process::Process;
 
+/// The browser that comes with WebKit: the engine of the window, without the application around it.
+/// It wants `--automation` to be driven.
+pub const SMALL_BROWSER: &str = "/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser";
+
 /// The name under which WebDriver hands out elements.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
@@ -88,10 +92,12 @@ impl WebDriver {
             .await
     }
 
-    /// The first element that matches `css` and shows `needle`, once there is one.
+    /// The first element that matches `css` and shows `needle`, or is called so, once there is one.
     pub async fn find_text(&self, css: &str, needle: &str) -> Element {
         let script = "const [css, needle] = arguments;
-            return [...document.querySelectorAll(css)].find(e => e.innerText.includes(needle));";
+            const shown = (e) => e.tagName === 'SELECT' ? e.textContent : e.innerText;
+            const words = (e) => `${shown(e)} ${e.getAttribute('aria-label') ?? ''}`;
+            return [...document.querySelectorAll(css)].find((e) => words(e).includes(needle));";
         until(&format!("`{needle}` in {css}"), async || {
             let found = self.try_execute(script, &json!([css, needle])).await?;
             if found.is_null() { Err(self.shown(css).await) } else { element(&found) }
@@ -136,6 +142,40 @@ impl WebDriver {
     pub async fn click_element(&self, Element(id): &Element) {
         let path = format!("/element/{id}/click");
         until("a click", async || self.post(&path, &json!({})).await).await;
+    }
+
+    /// Clicks the first `css` that shows `needle`, once it can be clicked.
+    pub async fn click_text(&self, css: &str, needle: &str) {
+        let element = self.find_text(css, needle).await;
+        self.click_element(&element).await;
+    }
+
+    /// Clicks twice on the first `css` that shows `needle`.
+    pub async fn double_click_text(&self, css: &str, needle: &str) {
+        let Element(id) = self.find_text(css, needle).await;
+        let (down, up) = (
+            json!({ "type": "pointerDown", "button": 0 }),
+            json!({ "type": "pointerUp", "button": 0 }),
+        );
+        let to = json!({ "type": "pointerMove", "origin": { ELEMENT: id }, "x": 0, "y": 0 });
+        let pointer =
+            json!({ "type": "pointer", "id": "mouse", "actions": [to, down, up, down, up] });
+        let done = self.post("/actions", &json!({ "actions": [pointer] })).await;
+        done.unwrap_or_else(|why| panic!("the pointer: {why}"));
+    }
+
+    /// Shows another page in the window.
+    pub async fn go_to(&self, url: &str) {
+        let shown = self.post("/url", &json!({ "url": url })).await;
+        shown.unwrap_or_else(|why| panic!("the page {url}: {why}"));
+    }
+
+    /// Writes `text` into the first `css`, in place of what stands there.
+    pub async fn write_into(&self, css: &str, text: &str) {
+        let Element(id) = self.find(css).await;
+        let path = format!("/element/{id}/clear");
+        until("an empty field", async || self.post(&path, &json!({})).await).await;
+        self.type_into(css, text).await;
     }
 
     /// Types into the first `css`: it gets the focus first.
@@ -200,6 +240,36 @@ impl WebDriver {
             self.press(&[Key::Tab]).await;
         }
         panic!("Tab never comes to {testid}");
+    }
+
+    /// Presses Tab until something that matches `css` and shows `needle`, or is called so, has the
+    /// focus; gives up after a whole round.
+    pub async fn tab_to_text(&self, css: &str, needle: &str) {
+        self.walk_to(&[Key::Tab], css, needle).await;
+    }
+
+    /// The same with Shift+Tab.
+    pub async fn tab_back_to_text(&self, css: &str, needle: &str) {
+        self.walk_to(&[Key::Shift, Key::Tab], css, needle).await;
+    }
+
+    async fn walk_to(&self, step: &[Key], css: &str, needle: &str) {
+        let script = "const [css, needle] = arguments;
+            const on = document.activeElement;
+            const label = on?.getAttribute('aria-label') ?? '';
+            const shown = on?.tagName === 'SELECT' ? on.textContent : on?.innerText;
+            const words = on === document.body ? '' : `${shown ?? ''} ${label}`;
+            return [Boolean(on?.matches(css)) && words.includes(needle), words.trim()]";
+        let mut passed = Vec::new();
+        for _ in 0..120 {
+            let mut on = self.execute(script, &json!([css, needle])).await;
+            if on[0] == true {
+                return;
+            }
+            passed.push(on[1].take());
+            self.press(step).await;
+        }
+        panic!("{step:?} never comes to `{needle}` in {css}, only to {passed:?}");
     }
 
     /// Saves what the window shows as a PNG, once all that the page holds now is painted.

@@ -13,6 +13,8 @@ pub enum Key {
     Tab,
     /// Escape.
     Escape,
+    /// Backspace.
+    Backspace,
     /// Space bar.
     Space,
     /// Held with others.
@@ -34,6 +36,7 @@ impl Key {
             Self::Enter => '\u{E007}',
             Self::Tab => '\u{E004}',
             Self::Escape => '\u{E00C}',
+            Self::Backspace => '\u{E003}',
             Self::Space => ' ',
             Self::Control => '\u{E009}',
             Self::Shift => '\u{E008}',

@@ -9,8 +9,6 @@ use tokio::task::JoinSet;
 use super::*;
 use crate::Display;
 
-const BROWSER: &str = "/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser";
-
 const PAGE: &str = r#"<!doctype html><title>page</title>
 <input data-testid="words"><button data-testid="say">Say</button><p data-testid="said"></p>
 <script>
@@ -37,14 +35,14 @@ async fn stage() -> Stage {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let display = Display::start();
     let launch = Launch {
-        binary: BROWSER.into(),
+        binary: SMALL_BROWSER.into(),
         args: vec!["--automation".into()],
         env: vec![("XDG_DATA_HOME".into(), folder.path().display().to_string())],
         display: display.name().into(),
         log: folder.path().join("driver.log"),
     };
     let window = WebDriver::start(&launch).await;
-    window.post("/url", &json!({ "url": page })).await.expect("the page is shown");
+    window.go_to(&page).await;
     Stage { window, folder, _display: display, _server: server }
 }
 
