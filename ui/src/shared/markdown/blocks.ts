@@ -2,23 +2,37 @@
 import { Lexer } from 'marked';
 
 import { isTooDeep } from './depth';
+import { areWords } from './growing';
 
 export class Blocks {
   #text = '';
   #closed: string[] = [];
   #closedLength = 0;
+  #open: string[] = [];
 
   /**
    * The blocks of the text, in order. A text that only grew keeps its closed blocks as they are;
    * any other text is cut afresh.
    */
   cut(written: string): string[] {
-    const text = written.replace(/\r\n?/g, '\n');
+    const text = written.includes('\r') ? written.replace(/\r\n?/g, '\n') : written;
     if (!text.startsWith(this.#text)) {
       this.#closed = [];
       this.#closedLength = 0;
+      this.#text = '';
+    }
+    const more = text.slice(this.#text.length);
+    const last = this.#open.at(-1);
+    if (last !== undefined && this.#text !== '' && areWords(this.#text, more)) {
+      this.#open = [last + more];
+    } else {
+      this.#lex(text);
     }
     this.#text = text;
+    return [...this.#closed, ...this.#open];
+  }
+
+  #lex(text: string): void {
     const open = lex(text.slice(this.#closedLength));
     // The last block may still grow; what stands before it cannot change any more.
     while (open.length > 1) {
@@ -26,7 +40,7 @@ export class Blocks {
       this.#closed.push(block);
       this.#closedLength += block.length;
     }
-    return [...this.#closed, ...open];
+    this.#open = open;
   }
 }
 

@@ -1,0 +1,64 @@
+/** A block that grows by plain words: they are put behind what is drawn, and nothing is parsed again. */
+import { strays } from '../invisible';
+
+const words = /^[\p{L}\p{N} ,]*$/u;
+const lastWord = /[\p{L}\p{N}]+$/u;
+/** An address that goes on is not shown. */
+const address = /\]\([^)\n]*$/;
+/** Where a text goes on as it began; a link or a mark may end with any sign. */
+const plain = new Set(['P', 'LI', 'STRONG', 'EM', 'DEL', 'TD', 'TH', 'H1', 'H2', 'H3', 'CODE']);
+
+/** Whether `more` behind `text` is more of its last word, or other words, whatever Markdown may hold. */
+export function areWords(text: string, more: string): boolean {
+  return words.test(more) && lastWord.test(text.slice(-2)) && strays(more).length === 0;
+}
+
+/** The end of what is drawn for a source, where words can be put. */
+export class Ending {
+  readonly #source: string;
+  readonly #text: Text;
+  readonly #before: string;
+  readonly #after: string;
+
+  private constructor(source: string, text: Text, after: string) {
+    this.#source = source;
+    this.#text = text;
+    this.#before = text.data.slice(0, text.data.length - after.length);
+    this.#after = after;
+  }
+
+  /** That of `source` as it is drawn in `body`; `null` where its last word does not stand at the end. */
+  static of(source: string, body: Node): Ending | null {
+    const word = address.test(source) ? undefined : lastWord.exec(source)?.[0];
+    const text = word === undefined ? null : lastText(body);
+    const holder = text?.parentElement;
+    if (word === undefined || !text || !holder || !plain.has(holder.tagName)) return null;
+    // The last line of code is ended by the one who draws it.
+    const after = holder.parentElement?.tagName === 'PRE' ? '\n' : '';
+    return text.data.endsWith(word + after) ? new Ending(source, text, after) : null;
+  }
+
+  /** Draws what `source` has more than the one before, if it is words; whether it was. */
+  goOn(source: string): boolean {
+    if (!source.startsWith(this.#source)) return false;
+    const more = source.slice(this.#source.length);
+    if (!areWords(this.#source, more)) return false;
+    this.#text.data = this.#before + more.trimEnd() + this.#after;
+    return true;
+  }
+
+  /** Takes away what was put there. */
+  takeBack(): void {
+    this.#text.data = this.#before + this.#after;
+  }
+}
+
+/** The last text below a node that is more than blank space. */
+function lastText(node: Node): Text | null {
+  for (let child = node.lastChild; child; child = child.previousSibling) {
+    if (child instanceof Text && child.data.trim() !== '') return child;
+    const text = lastText(child);
+    if (text) return text;
+  }
+  return null;
+}
