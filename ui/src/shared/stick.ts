@@ -8,7 +8,9 @@ export const stickToEnd: Attachment<HTMLElement> = (scroller) => {
   let atEnd = true;
   let top = 0;
   const toEnd = (): void => {
-    if (atEnd) scroller.scrollTop = scroller.scrollHeight;
+    if (!atEnd) return;
+    scroller.scrollTop = scroller.scrollHeight;
+    ({ scrollTop: top } = scroller);
   };
   // What grew since the last scroll leaves the end below; only the user goes up.
   const look = (): void => {

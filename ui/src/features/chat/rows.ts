@@ -4,7 +4,7 @@ import { itemKey } from '../../state/conversation.svelte';
 
 export type ToolItem = Extract<Item, { type: 'tool' }>;
 
-type Row =
+export type Row =
   | { readonly kind: 'day'; readonly key: string; readonly at: Timestamp }
   | { readonly kind: 'item'; readonly key: string; readonly item: Exclude<Item, ToolItem> }
   | { readonly kind: 'tools'; readonly key: string; readonly calls: readonly ToolItem[] }
@@ -20,9 +20,10 @@ interface Reading {
   readonly working?: boolean;
 }
 
-export function rows(items: readonly Item[], reading: Reading): Row[] {
+/** What was said before the items was said on `before`, if anything was. */
+export function rows(items: readonly Item[], reading: Reading, before = ''): Row[] {
   const drawn: Row[] = [];
-  let day = '';
+  let day = before;
   let turns = new Set<TurnId>();
   const endTurns = (): void => {
     for (const turn of turns) drawn.push({ kind: 'undo', key: `undo:${turn}`, turn });
@@ -40,6 +41,12 @@ export function rows(items: readonly Item[], reading: Reading): Row[] {
   }
   if (!reading.working) endTurns();
   return drawn;
+}
+
+/** The day of the last message, as `rows` takes it. */
+export function lastDay(items: readonly Item[]): string {
+  const last = items.findLast((item) => item.type === 'user');
+  return last ? dayOf(last.at) : '';
 }
 
 /** The answers that a turn ended with; while one works, what stands behind the last words is open. */

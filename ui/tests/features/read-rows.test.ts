@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+
+import { ReadRows } from '../../src/features/chat/read-rows';
+import { lastAnswers, rows } from '../../src/features/chat/rows';
+import type { Item } from '../../src/ipc/bindings';
+import { answered, said } from '../../src/ipc/stories/base';
+
+const reading = { passagesAreAnswers: false, changed: new Set<string>(), working: false };
+
+/** So many turns, each of a message, a call, an answer and, now and then, an end that went wrong. */
+function turns(count: number): Item[] {
+  return Array.from({ length: count }, (_, turn): Item[] => [
+    said(`u${turn}`, `Message ${turn}`),
+    {
+      type: 'tool',
+      turn: `t${turn}`,
+      call: 'c',
+      tool: 'read_file',
+      arguments: '{}',
+      output: 'done',
+      isError: false,
+      reactions: [],
+    },
+    answered(`a${turn}`, `Answer ${turn}`),
+    ...(turn % 7 === 0
+      ? [{ type: 'ended', turn: `t${turn}`, status: 'failed', error: null, offer: null } as const]
+      : []),
+  ]).flat();
+}
+
+describe('the rows of a conversation that goes on', () => {
+  it('are those of all its items, however it grew', () => {
+    const items = turns(20);
+    const reader = new ReadRows();
+    for (let length = 0; length <= items.length; length += 1) {
+      for (const working of [true, false]) {
+        const so_far = items.slice(0, length);
+        const changed = new Set(length % 5 === 0 ? ['t1', 't3'] : ['t1']);
+        const read = reader.read(so_far, { ...reading, changed, working });
+        expect(read.rows).toEqual(rows(so_far, { ...reading, changed, working }));
+        const answers = lastAnswers(so_far, working);
+        const ids = so_far.flatMap((item) => (item.type === 'assistant' ? [item.id] : []));
+        expect(ids.filter((id) => read.isLast(id))).toEqual([...answers]);
+        expect(read.lastAnswer).toBe([...answers].at(-1) ?? null);
+      }
+    }
+  });
+
+  it('are made once for what stands before the last turn', () => {
+    const items = turns(20);
+    const reader = new ReadRows();
+    const before = reader.read(items, reading).rows;
+    const grown = items.with(-1, answered('a19', 'Answer 19 and more'));
+    const after = reader.read(grown, reading).rows;
+    expect(before.filter((row, at) => row !== after[at]).length).toBeLessThanOrEqual(4);
+    const other = [answered('a', 'Something else'), ...items.slice(1)];
+    expect(reader.read(other, reading).rows).toEqual(rows(other, reading));
+  });
+});
