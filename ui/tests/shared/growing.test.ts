@@ -25,10 +25,14 @@ const blocks = [
   '***both words*** and **open words and *more of',
 ];
 
+/** Without a vault whose links could be dead. */
+const alone = { dead: new Set<string>(), onlinks: () => undefined };
+
 /** What stands in the page for a text that comes in such pieces, after each piece. */
 function streamed(text: string, cut: () => number, look: (drawn: string, so_far: string) => void) {
   let end = cut();
   const { container, rerender, unmount } = render(Block, {
+    ...alone,
     source: text.slice(0, end),
     open: true,
   });
@@ -97,7 +101,7 @@ describe('a block that is being written', () => {
   });
 
   it('is drawn anew when it becomes another text', async () => {
-    const { container, rerender } = render(Block, { source: 'some', open: true });
+    const { container, rerender } = render(Block, { ...alone, source: 'some', open: true });
     await rerender({ source: 'some words', open: true });
     await rerender({ source: 'some\n', open: true });
     expect(container.textContent?.trim()).toBe('some');
