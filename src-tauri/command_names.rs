@@ -1,6 +1,6 @@
 /// Every command that the window may call. The build makes a permission of each; the capability
 /// file grants them to the window `main`; a test compares this list with the handler and the UI.
-pub(crate) const COMMANDS: [&str; 61] = [
+pub(crate) const COMMANDS: [&str; 62] = [
     "subscribe",
     "open_conversation",
     "open_conversation_at",
@@ -35,6 +35,7 @@ pub(crate) const COMMANDS: [&str; 61] = [
     "show_note",
     "close_note",
     "select_in_note",
+    "save_answer",
     "open_in_editor",
     "open_in_obsidian",
     "find_names",

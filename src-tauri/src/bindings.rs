@@ -44,6 +44,7 @@ pub(crate) fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync 
         notes::close_note,
         notes::select_in_note,
         notes::open_in_editor,
+        notes::save_answer,
         notes::open_in_obsidian,
         looking::find_names,
         looking::search_text,

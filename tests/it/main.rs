@@ -51,6 +51,7 @@ mod queue;
 mod resume;
 mod review;
 mod seams;
+mod save_answer;
 mod secrets;
 mod shelf;
 mod small_model;

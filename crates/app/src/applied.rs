@@ -163,7 +163,9 @@ impl Known {
         let Some(first) = effects.first().cloned() else { return Ok(None) };
         let by = self.own_sets.get(&first.change_set).copied().unwrap_or(AppliedBy::Assistant);
         let request = match by {
-            AppliedBy::Assistant => store.words_of(&first.turn).await.map_err(user_error)?,
+            AppliedBy::Assistant | AppliedBy::Save => {
+                store.words_of(&first.turn).await.map_err(user_error)?
+            }
             AppliedBy::Undo | AppliedBy::Reapply => String::new(),
         };
         let lacking = effects.iter().filter(|effect| self.lacks_text(effect));

@@ -56,6 +56,7 @@ mod review;
 mod sample;
 mod secrets;
 mod shelf;
+mod save_answer;
 mod shown;
 mod spending;
 mod submit;

@@ -20,7 +20,8 @@ pub struct AppliedSet {
     pub turn: TurnId,
     /// Whose doing it was.
     pub by: AppliedBy,
-    /// The user's words that led to it; empty for what the user took back or put in again.
+    /// The user's words that led to it, or to the answer that was saved; empty for what the user took
+    /// back or put in again.
     pub request: String,
     /// When.
     pub at: Timestamp,
@@ -38,6 +39,8 @@ pub enum AppliedBy {
     Undo,
     /// The user put in again what another program had overwritten.
     Reapply,
+    /// The user saved an answer as a note.
+    Save,
 }
 
 /// One applied change of one note or folder.

@@ -110,6 +110,26 @@ pub enum HunkVerdict {
     },
 }
 
+/// What came of saving an answer as a note.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum SavedAnswer {
+    /// It is a note now.
+    Saved {
+        /// The note.
+        path: NotePath,
+        /// The set that made it: to undo that takes the note away.
+        change_set: ChangeSetId,
+    },
+    /// Something has this name already: nothing was written.
+    Taken {
+        /// What has it.
+        path: NotePath,
+        /// A name like it that is free, without `.md`.
+        free: String,
+    },
+}
+
 /// A note to show beside the chat.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]

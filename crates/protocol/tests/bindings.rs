@@ -19,7 +19,7 @@ use protocol::looking::{
 use protocol::model::{Effort, ModelInfo, ModelParameters, Price};
 use protocol::request::{
     AskAnew, AskedAnew, DecideReview, HunkVerdict, KeyPlace, NoteText, NoteVerdict, OldChanges,
-    ProviderTest, SendMessage, Verdict,
+    ProviderTest, SavedAnswer, SendMessage, Verdict,
 };
 use protocol::review::{DiffLine, Hunk, Sign, Words};
 use protocol::settings::{
@@ -163,6 +163,7 @@ fn bindings() -> String {
         HunkVerdict,
         NoteText,
         ProviderTest,
+        SavedAnswer,
         KeyPlace,
         NamedNote,
         FoundNames,

@@ -126,6 +126,18 @@ pub(crate) async fn of_turn(
     .await
 }
 
+/// The turn that a message belongs to.
+pub(crate) async fn turn_of(
+    db: &mut SqliteConnection,
+    id: &MessageId,
+) -> Result<Option<TurnId>, sqlx::Error> {
+    sqlx::query("SELECT turn FROM message WHERE id = ?")
+        .bind(id.as_str())
+        .try_map(|row: SqliteRow| row.text("turn"))
+        .fetch_optional(db)
+        .await
+}
+
 /// The user's message that opened `turn`.
 pub(crate) async fn opening(
     db: &mut SqliteConnection,

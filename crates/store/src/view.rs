@@ -57,6 +57,12 @@ impl Store {
         let rows = read!(self, "read the conversation", |db| rows(db, conversation))?;
         Ok(items(rows))
     }
+
+    /// The turn and the words of an answer, by the id that the chat shows it with; `None` when it is
+    /// not there.
+    pub async fn answer(&self, id: &MessageId) -> Result<Option<(TurnId, String)>, StoreError> {
+        read!(self, "read the answer", |db| answer(db, id))
+    }
 }
 
 /// The id of the item for words that a `send_message` call said.
@@ -99,6 +105,43 @@ async fn opened(
     let changes = if row.waiting_notes > 0 { change_set::open(db, id).await? } else { None };
     let held = if row.held > 0 { held::of_conversation(db, id).await? } else { Vec::new() };
     Ok(Some(OpenedConversation { row, items: items(rows), variants, question, changes, held }))
+}
+
+async fn answer(
+    db: &mut SqliteConnection,
+    id: &MessageId,
+) -> Result<Option<(TurnId, String)>, Failure> {
+    let said = || id.as_str().split_once(':').map(|(turn, _)| TurnId::from(turn));
+    let Some(turn) = message::turn_of(db, id).await?.or_else(said) else { return Ok(None) };
+    for (message, results) in message::of_turn(db, &turn).await? {
+        let words = match message.role {
+            Role::User => None,
+            Role::Assistant if message.id == *id => Some(message.text()),
+            Role::Assistant => said_in(&message, &results, id),
+        };
+        if let Some(words) = words {
+            return Ok(Some((turn, words)));
+        }
+    }
+    Ok(None)
+}
+
+/// The words of a `send_message` call of the message, once they were delivered.
+fn said_in(message: &Message, results: &[Part], id: &MessageId) -> Option<String> {
+    let said = message.parts.iter().find_map(|part| match part {
+        Part::Call { id: call, tool, arguments }
+            if tool == "send_message" && said_id(&message.turn, call) == *id =>
+        {
+            Some((call, arguments.get("message").and_then(Value::as_str)?))
+        }
+        _ => None,
+    });
+    let (said, words) = said?;
+    let is_delivered = |part: &Part| match part {
+        Part::Result { call, is_error, .. } => call == said && !is_error,
+        _ => false,
+    };
+    results.iter().any(is_delivered).then(|| words.to_owned())
 }
 
 async fn rows(

@@ -2,8 +2,8 @@
 
 use app::App;
 use desktop::Outside;
-use protocol::request::NoteText;
-use protocol::{NotePath, UserError};
+use protocol::request::{NoteText, SavedAnswer};
+use protocol::{MessageId, NotePath, UserError};
 use tauri::State;
 
 #[tauri::command]
@@ -23,6 +23,15 @@ pub(crate) async fn select_in_note(
     heading: Option<String>,
 ) -> Result<(), UserError> {
     app.select_in_note(&selected, heading).await
+}
+
+#[tauri::command]
+pub(crate) async fn save_answer(
+    app: State<'_, App>,
+    answer: MessageId,
+    name: String,
+) -> Result<SavedAnswer, UserError> {
+    app.save_answer(&answer, &name).await
 }
 
 /// With the program that the user has for such files.

@@ -1120,7 +1120,7 @@ export type HeldVerdict = "send" | "discard";
 /**
  * Why changes were applied.
  */
-export type AppliedBy = "assistant" | "undo" | "reapply";
+export type AppliedBy = "assistant" | "undo" | "reapply" | "save";
 
 /**
  * What has become of an applied change since.
@@ -1190,7 +1190,8 @@ turn: TurnId,
  */
 by: AppliedBy, 
 /**
- * The user's words that led to it; empty for what the user took back or put in again.
+ * The user's words that led to it, or to the answer that was saved; empty for what the user took
+ * back or put in again.
  */
 request: string, 
 /**
@@ -1858,6 +1859,27 @@ export type NamedNote = {
 /**
  * The note.
  */
+/**
+ * What came of saving an answer as a note.
+ */
+export type SavedAnswer = { "type": "saved", 
+/**
+ * The note.
+ */
+path: NotePath, 
+/**
+ * The set that made it: to undo that takes the note away.
+ */
+changeSet: ChangeSetId, } | { "type": "taken", 
+/**
+ * What has it.
+ */
+path: NotePath, 
+/**
+ * A name like it that is free, without `.md`.
+ */
+free: string, };
+
 path: NotePath, 
 /**
  * The name that fits: its own, or another one of it.

@@ -5,11 +5,13 @@ import type {
   AppliedPage,
   AppliedSet,
   ChangeSetId,
+  ConversationId,
   EffectId,
   ForgottenHistory,
   Hunk,
   KeptHistory,
   ListApplied,
+  NotePath,
   Standing,
   UndoConflict,
   Undone,
@@ -59,6 +61,27 @@ export class FakeChanges {
 
   hunks(effect: EffectId): Hunk[] {
     return [...(this.#story.hunks[effect] ?? [])];
+  }
+
+  /** The user saved an answer as this note. */
+  save(path: NotePath, conversation: ConversationId, lines: number): ChangeSetId {
+    const id = `saved-${this.#sets.length}`;
+    const note: AppliedNote = {
+      effect: `effect-${id}`,
+      path,
+      target: null,
+      kind: 'create',
+      unit: null,
+      added: lines,
+      removed: 0,
+      standing: 'stands',
+      tooOld: false,
+    };
+    const of = { conversation, turn: `turn-${id}`, by: 'save', request: '' } as const;
+    const set: AppliedSet = { id, at: Date.now(), notes: [note], ...of };
+    this.#sets = [set, ...this.#sets];
+    this.#tell(set);
+    return id;
   }
 
   undo(scope: UndoScope): Undone {

@@ -60,6 +60,13 @@ export class FakeLooking {
     const own = Object.keys(this.#notes).map((path) => [nameOf(path), path, false] as const);
     const others = Object.entries(this.#story.aliases).map(
       ([name, path]) => [name, path, true] as const,
+  /** The first of `Name 2`, `Name 3` … that is free. */
+  freeLike(name: string): string {
+    let number = 2;
+    while (this.#notes[`${name} ${number}.md`] !== undefined) number += 1;
+    return `${name} ${number}`;
+  }
+
     );
     const all = query ? [...own, ...others] : own;
     const names = all.flatMap(([name, path, alias]) => {

@@ -28,6 +28,7 @@ import type {
   NoteText,
   Numbered,
   ProviderTest,
+  SavedAnswer,
   SendMessage,
   Settings,
   Shelf,
@@ -351,6 +352,23 @@ export class FakeHost extends FakeCalls implements Host {
 
   async closeNote(): Promise<void> {
     await this.called('closeNote');
+  }
+
+  async saveAnswer(answer: MessageId, name: string): Promise<SavedAnswer> {
+    await this.called('saveAnswer', { answer, name });
+    const bare = name.trim().replace(/\.md$/i, '');
+    const path = `${bare}.md`;
+    if (this.looking.note(path) !== undefined) {
+      return { type: 'taken', path, free: this.looking.freeLike(bare) };
+    }
+    for (const { conversation, items } of this.#views.values()) {
+      const item = items.find((one) => one.type === 'assistant' && one.id === answer);
+      if (item?.type !== 'assistant') continue;
+      this.write(path, item.text);
+      const lines = item.text.split('\n').length;
+      return { type: 'saved', path, changeSet: this.#changes.save(path, conversation.id, lines) };
+    }
+    throw { code: 'other', message: 'This answer is not there any more.' };
   }
 
   async selectInNote(selected: string, heading: string | null): Promise<void> {

@@ -4,7 +4,7 @@ import type {
   DesktopState, EffectId, ForgottenHistory, Exported, ExportFormat, FoundConversations, FoundLines, FoundNames, Having, KeptHistory, KeyPlace, ListApplied, ListConversations, MessageId,
   HeldVerdict,
   MonthSpent,
-  NoteLinks, NoteList, NotePath, NoteText, Numbered, OnClose, ProviderTest, SearchText, SendMessage, Settings, Shelf,
+  NoteLinks, NoteList, NotePath, NoteText, Numbered, OnClose, ProviderTest, SavedAnswer, SearchText, SendMessage, Settings, Shelf,
   Snapshot, TurnId, TurnSpent, Undone, UndoConflict, UndoScope,
 } from './bindings';
 
@@ -79,6 +79,8 @@ export interface Host {
   showNote(path: NotePath): Promise<NoteText>;
   /** No note is shown any more. */
   closeNote(): Promise<void>;
+  /** Writes an answer as a new note with this name; what has the name already is told. */
+  saveAnswer(answer: MessageId, name: string): Promise<SavedAnswer>;
   /** Tells which words are selected in the shown note, and the heading above them. */
   selectInNote(selected: string, heading: string | null): Promise<void>;
   /** Opens a note of the vault with the program that the user has for such files. */

@@ -23,6 +23,7 @@ import type {
   Numbered,
   ProviderTest,
   Snapshot,
+  SavedAnswer,
   TurnSpent,
   Undone,
 } from './bindings';
@@ -72,6 +73,7 @@ export const tauriHost: Host = {
   selectInNote: (selected, heading) => invoke('select_in_note', { selected, heading }),
   openInEditor: (path) => invoke('open_in_editor', { path }),
   openInObsidian: (path) => invoke('open_in_obsidian', { path }),
+  saveAnswer: (answer, name) => invoke<SavedAnswer>('save_answer', { answer, name }),
   findNames: (query) => invoke<FoundNames>('find_names', { query }),
   searchText: (request) => invoke<FoundLines>('search_text', { request }),
   noteLinks: (path) => invoke<NoteLinks | null>('note_links', { path }),

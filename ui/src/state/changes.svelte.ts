@@ -40,6 +40,11 @@ export class Changes {
     return this.#sets.filter((set) => isShown(set) && set.conversation === conversation);
   }
 
+  /** What the assistant did in it. */
+  byAssistant(conversation: ConversationId): readonly AppliedSet[] {
+    return this.of(conversation).filter(({ by }) => by === 'assistant');
+  }
+
   /** All that a turn led to, as far as it is known. */
   ofTurn(turn: TurnId): readonly AppliedSet[] {
     return this.#sets.filter((set) => isShown(set) && set.turn === turn);
@@ -99,7 +104,7 @@ type Moment = Pick<AppliedSet, 'id' | 'at'>;
 
 /** What the user took back or put in again shows in the set that it was about. */
 function isShown(set: AppliedSet): boolean {
-  return set.by === 'assistant' && set.notes.length > 0;
+  return (set.by === 'assistant' || set.by === 'save') && set.notes.length > 0;
 }
 
 function isOlder(one: Moment, other: Moment): boolean {

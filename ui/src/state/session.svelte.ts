@@ -29,6 +29,7 @@ import { placeOf } from './note-place';
 import { Pace } from './pace';
 import { Palette } from './palette.svelte';
 import { Said } from './said.svelte';
+import { Saving } from './saving.svelte';
 import { type Row, Search, type SearchKind } from './search.svelte';
 import { Spending } from './spending.svelte';
 import { Switcher } from './switcher.svelte';
@@ -77,6 +78,7 @@ export class Session {
   readonly search: Search;
   readonly keeping: Keeping;
   readonly said: Said;
+  readonly saving: Saving;
   readonly links: ShownLinks;
   readonly answerLinks: AnswerLinks;
   /** The line that the shown note was opened at, 1-based. */
@@ -104,6 +106,7 @@ export class Session {
     this.search = new Search(host, this.app);
     this.keeping = new Keeping(host, this.app);
     this.said = new Said(host, this.app);
+    this.saving = new Saving(host, this.app, this.keeping, this.undoing);
     this.links = new ShownLinks(host, this.app);
     this.answerLinks = new AnswerLinks(host, this.app);
   }
@@ -148,6 +151,7 @@ export class Session {
     this.place = { name: 'chat' };
     this.found = null;
     this.undoing.dismiss();
+    this.saving.cancel();
     await this.#fetch(conversation, turn);
   }
 
@@ -163,6 +167,7 @@ export class Session {
     this.notAnAnswer = false;
     this.found = null;
     this.undoing.dismiss();
+    this.saving.cancel();
     this.app.showNew();
   }
 
@@ -282,6 +287,12 @@ export class Session {
       this.noteAt = at === null ? null : { line: at };
       void this.links.look();
     });
+  }
+
+  /** Saves the answer that is being named as a note, and shows it. */
+  async saveAnswer(name: string): Promise<void> {
+    const path = await this.saving.save(name);
+    if (path !== null) await this.showNote(path);
   }
 
   async closeNote(): Promise<void> {

@@ -107,7 +107,14 @@ function talking(session: Session, around: Around): Command[] {
     const last = app.chat?.lastWords;
     if (last) void session.turns.askAnew(last.id, null);
   };
+  const save = (): void => {
+    if (session.saving.last !== null) session.saving.begin(session.saving.last);
+  };
   return [
+    {
+      ...one('save_answer', () => m.command_save_answer(), 'note', save, 'Mod+Shift+S'),
+      applies: () => inChat() && session.saving.last !== null,
+    },
     {
       ...one(
         'edit',

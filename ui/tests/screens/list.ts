@@ -37,6 +37,7 @@ const settings = [...press('Control+,'), see('settings')];
 const part = (name: string): Step[] => [...settings, show(`#settings-${name}`)];
 const changes = [drawer, clickOn('open-changes'), see('changes')];
 const search = [...press('Control+Shift+f'), see('search-field')];
+const saving = [click('^Save as note'), see('save-answer')];
 const said = [drawer, clickOn('said-field')];
 const mentioning = [
   ...[clickOn('composer'), write('@house'), seeAt('[role=option]'), ...press('Enter')],
@@ -55,6 +56,14 @@ const chat: readonly Screen[] = [
   screen('long', 'long-chat', [click('^Could not change'), show('.me')], 'small'),
   screen('link', 'long-chat', [click('example.org')], 'small'),
   screen('summed', 'summed', [clickAt('summary')], 'small'),
+  screen('answer-saving', 'search', saving, 'small'),
+  screen(
+    'answer-taken',
+    'search',
+    [...saving, write('House/Heating'), ...press('Enter'), seeAt('[role=alert]', 'Heating')],
+    'small',
+  ),
+  screen('answer-saved', 'search', [...saving, ...press('Enter'), see('kept-notice')], 'small'),
   screen('question', 'question', [], 'small'),
   screen('held', 'held', [], 'small'),
   screen('anew', 'anew', [click('^Cost', -1)], 'small'),

@@ -1,0 +1,92 @@
+/** Saves an answer as a note: a name is proposed, and another one where it is taken. */
+import type { Item, MessageId, NotePath } from '../ipc/bindings';
+import type { Host } from '../ipc/host';
+import { m } from '../messages/messages';
+import { answerName } from './answer-name';
+import type { AppState } from './app.svelte';
+import type { Keeping } from './keeping.svelte';
+import { noteName } from './note-path';
+import type { Undoing } from './undoing.svelte';
+import { userError } from './user-error';
+
+/** An answer whose note is being named. */
+export interface Naming {
+  readonly answer: MessageId;
+  /** What is proposed. */
+  readonly name: string;
+  /** The note that has the name that was given last. */
+  readonly taken: NotePath | null;
+}
+
+type Answer = Extract<Item, { type: 'assistant' }>;
+
+export class Saving {
+  naming = $state.raw<Naming | null>(null);
+  /** Whether a note is on its way to the vault. */
+  saving = $state(false);
+
+  readonly #host: Host;
+  readonly #app: AppState;
+  readonly #keeping: Keeping;
+  readonly #undoing: Undoing;
+
+  constructor(host: Host, app: AppState, keeping: Keeping, undoing: Undoing) {
+    this.#host = host;
+    this.#app = app;
+    this.#keeping = keeping;
+    this.#undoing = undoing;
+  }
+
+  /** The answer that the last turn ended with; `null` while one is being written. */
+  get last(): MessageId | null {
+    if (this.#app.current?.working) return null;
+    return this.#app.chat?.items.findLast(isAnswer)?.id ?? null;
+  }
+
+  /** Asks for a name, and proposes one. */
+  begin(answer: MessageId): void {
+    const item = this.#app.chat?.items.filter(isAnswer).find(({ id }) => id === answer);
+    if (!item) return;
+    const name = answerName(item.text, this.#app.current?.title ?? '');
+    this.naming = { answer, name, taken: null };
+  }
+
+  cancel(): void {
+    this.naming = null;
+  }
+
+  /** Saves it under this name; the note that it became, or `null` when it did not. */
+  async save(name: string): Promise<NotePath | null> {
+    const { naming } = this;
+    if (!naming || this.saving) return null;
+    this.saving = true;
+    const path = await this.#save(naming, name);
+    this.saving = false;
+    return path;
+  }
+
+  async #save(naming: Naming, name: string): Promise<NotePath | null> {
+    try {
+      const saved = await this.#host.saveAnswer(naming.answer, name);
+      const still = this.naming === naming;
+      if (saved.type === 'taken') {
+        if (still) this.naming = { ...naming, name: saved.free, taken: saved.path };
+        return null;
+      }
+      if (still) this.cancel();
+      const { path, changeSet } = saved;
+      this.#keeping.notice = {
+        words: () => m.answer_saved({ note: noteName(path) }),
+        undo: () => this.#undoing.undo({ type: 'change_set', changeSet }),
+      };
+      return path;
+    } catch (thrown) {
+      this.#app.report(userError(thrown));
+      return null;
+    }
+  }
+}
+
+function isAnswer(item: Item): item is Answer {
+  return item.type === 'assistant' && !item.streaming && item.text !== '';
+}

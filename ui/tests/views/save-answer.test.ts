@@ -1,0 +1,88 @@
+import { render, screen, waitFor, within } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, it } from 'vitest';
+
+import { FakeHost } from '../../src/ipc/fake';
+import { search } from '../../src/ipc/stories/search';
+import { Session } from '../../src/state/session.svelte';
+import App from '../../src/views/App.svelte';
+
+async function open() {
+  const host = new FakeHost(search());
+  const session = new Session(host);
+  render(App, { session });
+  await session.start();
+  await waitFor(() => expect(screen.getByTestId('composer')).toHaveFocus());
+  return { host, session, keys: userEvent.setup() };
+}
+
+const field = () => screen.findByRole('textbox', { name: 'Name of the note' });
+
+describe('an answer', () => {
+  it('becomes a note under the name that is proposed, which is shown and can be undone', async () => {
+    const { host, session, keys } = await open();
+    await keys.click(screen.getByRole('button', { name: 'Save as note' }));
+    expect(await field()).toHaveFocus();
+    expect(await field()).toHaveValue('What the heating needs');
+    await keys.keyboard('{Enter}');
+    const pane = await screen.findByTestId('note-pane');
+    expect(within(pane).getByRole('heading', { name: 'What the heating needs' })).toBeVisible();
+    expect(host.asked('saveAnswer')).toEqual([{ answer: 's2', name: 'What the heating needs' }]);
+    expect(screen.queryByTestId('save-answer')).toBeNull();
+    await waitFor(() => expect(screen.getByRole('button', { name: 'Save as note' })).toHaveFocus());
+
+    const notice = screen.getByTestId('kept-notice');
+    expect(notice).toHaveTextContent('Saved as “What the heating needs”');
+    await keys.click(within(notice).getByRole('button', { name: 'Undo' }));
+    const [set] = session.app.changes.of('heating');
+    expect(host.asked('undo')).toEqual([{ type: 'change_set', changeSet: set?.id }]);
+    expect(set?.notes[0]?.standing).toBe('undone');
+    expect(screen.queryByTestId('turn-undo')).toBeNull();
+  });
+
+  it('is told that its name is taken, and gets another one', async () => {
+    const { host, keys } = await open();
+    await keys.keyboard('{Control>}{Shift>}S{/Shift}{/Control}');
+    await field();
+    await keys.keyboard('House/Heating{Enter}');
+    const told = await screen.findByRole('alert');
+    expect(told).toHaveTextContent('“House/Heating” is there already. This name is free.');
+    expect(await field()).toHaveAccessibleDescription(told.textContent.trim());
+    expect(await field()).toHaveValue('House/Heating 2');
+    expect(await field()).toHaveFocus();
+    expect(host.asked('showNote')).toEqual([]);
+    await keys.keyboard('{Enter}');
+    await screen.findByTestId('note-pane');
+    expect(host.asked('showNote')).toEqual(['House/Heating 2.md']);
+  });
+
+  it('stays where it is when nobody names it, and when the name is refused', async () => {
+    const { host, session, keys } = await open();
+    await keys.click(screen.getByRole('button', { name: 'Save as note' }));
+    await field();
+    await keys.keyboard('{Escape}');
+    expect(screen.queryByTestId('save-answer')).toBeNull();
+    await waitFor(() => expect(screen.getByRole('button', { name: 'Save as note' })).toHaveFocus());
+    await keys.keyboard('{Enter}');
+    await keys.clear(await field());
+    expect(screen.getByRole('button', { name: 'Save' })).toBeDisabled();
+    await keys.keyboard('{Enter}');
+    expect(host.asked('saveAnswer')).toEqual([]);
+    const refusal = { code: 'other', message: '“what?” holds one of `?`. Leave it out.' };
+    host.refusals.set('saveAnswer', refusal);
+    await keys.keyboard('what?{Enter}');
+    await waitFor(() => expect(session.app.problems.map(({ error }) => error)).toEqual([refusal]));
+    expect(await field()).toHaveValue('what?');
+    session.openNew();
+    await waitFor(() => expect(screen.queryByTestId('save-answer')).toBeNull());
+  });
+
+  it('that is being written cannot be saved yet', async () => {
+    const { host, session } = await open();
+    const { current } = session.app;
+    if (!current) throw new Error('no conversation');
+    expect(session.saving.last).toBe('s2');
+    host.tell({ type: 'conversation_changed', conversation: { ...current, working: true } });
+    await waitFor(() => expect(session.saving.last).toBeNull());
+  });
+});
