@@ -1,6 +1,6 @@
 /**
- * Pictures of every screen (tests/screens/list.ts): wide, some narrow, all at 200 %, each light, dark and
- * in German, each looked through by axe: `npm run screens -- DIR [NAME…]`.
+ * Pictures of every screen (tests/screens/list.ts): wide, some narrow, all at 200 %, each light, dark
+ * and in German, each looked through by axe: `npm run screens -- DIR [NAME…]`.
  * Needs a Chromium; `CHROMIUM` names it when it is not at /usr/bin/chromium.
  */
 import { mkdir } from 'node:fs/promises';
@@ -71,9 +71,47 @@ async function crowded(page) {
   });
 }
 
+const controls = new Set(
+  'button link textbox combobox checkbox radio option menuitem tab switch slider listbox'.split(
+    ' ',
+  ),
+);
+
+/** What a screen reader comes by, in order: each part that is not ignored, as “role name”. */
+async function heard(page) {
+  const client = await page.context().newCDPSession(page);
+  const { nodes } = await client.send('Accessibility.getFullAXTree');
+  await client.detach();
+  const byId = new Map(nodes.map((node) => [node.nodeId, node]));
+  const told = [];
+  const walk = (node) => {
+    if (!node.ignored) told.push({ role: node.role.value, name: node.name?.value ?? '' });
+    for (const id of node.childIds ?? []) if (byId.has(id)) walk(byId.get(id));
+  };
+  if (nodes[0]) walk(nodes[0]);
+  return told;
+}
+
+/** Controls without a name, and what is not read where the screen says. */
+async function unheard(page, reads) {
+  const told = await heard(page);
+  const nameless = told.filter(({ role, name }) => controls.has(role) && name.trim() === '');
+  const found = nameless.map(({ role }) => `a ${role} has no name`);
+  let at = 0;
+  for (const wanted of reads) {
+    const pattern = new RegExp(wanted);
+    const next = told.findIndex(
+      ({ role, name }, index) => index >= at && pattern.test(`${role} ${name}`),
+    );
+    if (next < 0) found.push(`“${wanted}” is not read behind what is before it`);
+    else at = next + 1;
+  }
+  return found;
+}
+
 /** Light, dark and in German, from one moment to the next. */
-async function pictures(page, name, directory) {
-  const failures = [];
+async function pictures(page, name, directory, reads) {
+  const failures = (await unheard(page, reads)).map((found) => `accessibility tree: ${found}`);
   const file = (look) => ({ path: join(directory, `${name}-${look}.png`), animations: 'disabled' });
   await page.addScriptTag({ path: axe });
   for (const theme of ['light', 'dark']) {
@@ -103,7 +141,9 @@ async function picture({ browser, base, directory, begun, find }, screen) {
       await page.goto(`${base}?fake=${screen.story}`);
       await page.waitForFunction(find, begun);
       for (const step of screen.steps) await act(page, find, step);
-      failures.push(...(await pictures(page, name, directory)));
+      failures.push(
+        ...(await pictures(page, name, directory, size === 'wide' ? screen.reads : [])),
+      );
     } catch (error) {
       failures.push(`${name}: ${error.message}`);
     }

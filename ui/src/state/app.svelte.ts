@@ -6,6 +6,7 @@ import type {
   ConversationView,
   Forgetting,
   HubStatus,
+  Item,
   NotePath,
   NoteText,
   Numbered,
@@ -24,6 +25,15 @@ export interface Problem {
   readonly id: number;
   readonly error: UserError;
 }
+
+/** Words that a screen reader reads once. */
+interface Announcement {
+  readonly id: number;
+  readonly words: string;
+}
+
+/** What was told before these is heard by now. */
+const announced = 4;
 
 /** The note beside the chat. */
 export interface ShownNote {
@@ -54,11 +64,12 @@ export class AppState {
   closing = $state(false);
   /** How far forgetting the history has come, while it is going on. */
   forgetting = $state.raw<Forgetting | null>(null);
-  /** What a screen reader is told, at boundaries only. */
-  announcement = $state('');
+  /** What a screen reader is told, at boundaries only; the newest last. */
+  announcements = $state.raw<readonly Announcement[]>([]);
 
   #seq = 0;
   #problemCount = 0;
+  #announcementCount = 0;
   /** The last change of a note, and its number: it may come before the note itself. */
   #lastChange: { path: NotePath; text: string | null; seq: number } | null = null;
   #missed: { conversation: ConversationId; events: [ChatEvent, number][] } | null = null;
@@ -95,6 +106,7 @@ export class AppState {
   #apply(event: AppEvent, seq: number): void {
     switch (event.type) {
       case 'conversation_changed':
+        this.#tellEnd(event.conversation);
         this.#putRow(event.conversation);
         return;
       case 'conversation_gone':
@@ -230,23 +242,52 @@ export class AppState {
     if (words) this.#announce(words);
   }
 
-  /** The same words twice in a row are told apart by a space, else they are read once only. */
+  /** An answer is finished when its turn has ended, not with each of its parts. */
+  #tellEnd(row: Conversation): void {
+    const worked = this.current?.id === row.id && this.current.working;
+    const words = worked && !row.working ? endOf(this.chat?.items.at(-1)) : null;
+    if (words) this.#announce(words);
+  }
+
   #announce(words: string): void {
-    this.announcement = words === this.announcement ? `${words}\u00a0` : words;
+    this.#announcementCount += 1;
+    const next = { id: this.#announcementCount, words };
+    this.announcements = [...this.announcements.slice(1 - announced), next];
+  }
+}
+
+/** The words for the end of a turn, by what stands last; a question has its own. */
+function endOf(last: Item | undefined): string | null {
+  if (last?.type !== 'ended') return last?.type === 'asked' ? null : m.said_answered();
+  switch (last.status) {
+    case 'cancelled':
+      return m.ended_cancelled();
+    case 'failed':
+      return `${m.ended_failed()}: ${last.error?.message ?? m.ended_failed_unknown()}`;
+    case 'interrupted':
+      return m.ended_interrupted();
+    case 'limit':
+      return m.ended_limit();
+    case 'done':
+    case 'asked':
+    case 'queued':
+    case 'running':
+      return null;
+    default:
+      return last.status satisfies never;
   }
 }
 
 /** The words for an event that a screen reader should hear of; never for single tokens. */
 function boundary(event: ChatEvent): string | null {
   switch (event.type) {
-    case 'item_changed':
-      return event.item.type === 'assistant' && !event.item.streaming ? m.said_answered() : null;
     case 'question_changed':
       return event.question && m.said_question({ question: event.question.text });
     case 'review_changed':
       return event.review && m.said_review({ count: event.review.notes.length });
     case 'held_changed':
       return event.held.length > 0 ? m.held_title({ count: event.held.length }) : null;
+    case 'item_changed':
     case 'text_added':
       return null;
     default:

@@ -21,6 +21,13 @@ interface Screen {
   readonly story: string;
   readonly steps: readonly Step[];
   readonly sizes: readonly Size[];
+  /** What a screen reader comes by in this order, as patterns of “role name”. */
+  readonly reads: readonly string[];
+}
+
+/** The same screen, read in this order where it is wide. */
+function read(by: Screen, ...reads: readonly string[]): Screen {
+  return { ...by, reads };
 }
 
 function screen(
@@ -29,7 +36,7 @@ function screen(
   steps: readonly Step[] = [],
   ...sizes: readonly Size[]
 ): Screen {
-  return { name, story, steps, sizes };
+  return { name, story, steps, sizes, reads: [] };
 }
 
 const review = [clickOn('review-open'), see('review-apply')];
@@ -47,7 +54,12 @@ const book = '[data-row=books]';
 const bookMenu = [drawer, menuAt(book)];
 
 const chat: readonly Screen[] = [
-  screen('chat', 'chat', [], 'narrow', 'small'),
+  read(
+    screen('chat', 'chat', [], 'narrow', 'small'),
+    ...['^navigation', '^button Groceries for Sunday', '^main', '^heading Groceries for Sunday'],
+    ...['^log ', 'Marta and Luca come', '^button Read 4 notes', '^link Luca Ferri', '^link Pantry'],
+    ...['^(textbox|combobox) Message', '^status'],
+  ),
   screen('chat-open', 'chat', [click('^Read 4 notes')]),
   screen('chat-note', 'chat', [click('^Pantry'), see('note-pane')], 'narrow'),
   screen('chat-note-gone', 'chat', [click('^Luca Ferri'), see('note-pane')]),
@@ -64,7 +76,16 @@ const chat: readonly Screen[] = [
     'small',
   ),
   screen('answer-saved', 'search', [...saving, ...press('Enter'), see('kept-notice')], 'small'),
-  screen('question', 'question', [], 'small'),
+  read(
+    screen('question', 'question', [], 'small'),
+    ...[
+      '^log ',
+      '^heading ',
+      '^button Friday 14:25',
+      '^button Leave the way',
+      '^(textbox|combobox) ',
+    ],
+  ),
   screen('held', 'held', [], 'small'),
   screen('anew', 'anew', [click('^Cost', -1)], 'small'),
   screen('anew-editing', 'anew', [click('^Edit$', -1)], 'small'),

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
-import type { AppEvent, Item, Numbered } from '../../src/ipc/bindings';
+import type { AppEvent, Conversation, Item, Numbered, Question } from '../../src/ipc/bindings';
 import { healthy, row, view } from '../../src/ipc/stories/base';
 import { AppState } from '../../src/state/app.svelte';
 
@@ -21,6 +21,23 @@ function added(text: string): AppEvent {
 function numbered(first: number, ...events: AppEvent[]): Numbered[] {
   return events.map((event, index) => ({ seq: first + index, event }));
 }
+
+/** What a screen reader was told. */
+function said(): string[] {
+  return app.announcements.map(({ words }) => words);
+}
+
+const asked: Question = {
+  id: 'q',
+  conversation: 'c',
+  turn: 't',
+  call: 'k',
+  originalMessage: 'm',
+  text: 'Which one?',
+  options: [],
+  toolCallsCompleted: 0,
+  askedAt: 0,
+};
 
 let app: AppState;
 
@@ -64,7 +81,7 @@ describe('the note beside the chat', () => {
     app.showNote({ seq: 10, path: 'Pantry.md', text: 'old' });
     app.receive(numbered(11, changedTo(null)));
     expect(app.note).toEqual({ path: 'Pantry.md', text: 'old', removed: true });
-    expect(app.announcement).toContain('not there any more');
+    expect(said().at(-1)).toContain('not there any more');
     app.receive(numbered(12, changedTo('new')));
     expect(app.note).toEqual({ path: 'Pantry.md', text: 'new', removed: false });
   });
@@ -190,31 +207,46 @@ describe('opening a conversation while it is being written', () => {
 });
 
 describe('announcements', () => {
-  it('speak when an answer is finished, not while it is written', () => {
+  const ends = (change: Partial<Conversation> = {}): AppEvent => {
+    return { type: 'conversation_changed', conversation: { ...conversation, ...change } };
+  };
+
+  it('speak when the turn has ended, not with its words or its steps', () => {
     open(10);
-    app.receive(numbered(11, changed(assistant('')), added('Hello')));
-    expect(app.announcement).toBe('');
-    app.receive(numbered(13, changed(assistant('Hello', false))));
-    expect(app.announcement).toBe('Answer finished');
+    app.receive(numbered(11, ends({ working: true })));
+    app.receive(numbered(12, changed(assistant('')), added('Hello')));
+    app.receive(numbered(14, changed(assistant('Hello', false))));
+    expect(said()).toEqual([]);
+    app.receive(numbered(15, ends(), ends({ title: 'Another name' })));
+    expect(said()).toEqual(['Answer finished']);
   });
 
-  it('differ when the same thing happens twice, so that both are read', () => {
+  it('say how it ended when it did not end well', () => {
     open(10);
-    app.receive(numbered(11, changed(assistant('One', false))));
-    const first = app.announcement;
+    const error = { code: 'other', message: 'Nobody answers.' } as const;
+    const item: Item = { type: 'ended', turn: 't', status: 'failed', error, offer: null };
+    app.receive(numbered(11, ends({ working: true }), changed(item), ends()));
+    expect(said()).toEqual(['This did not work: Nobody answers.']);
+  });
+
+  it('are all there when several things happen at once, and twice when they happen twice', () => {
+    open(10);
+    const ask: AppEvent = { type: 'question_changed', conversation: 'c', question: asked };
+    const { id, text } = asked;
+    const item: Item = { type: 'asked', id, text, answer: null, withdrawn: false };
+    app.receive(numbered(11, ends({ working: true }), changed(item), ask, ask, ends()));
+    expect(said()).toEqual(['Question: Which one?', 'Question: Which one?']);
     app.receive(
-      numbered(
-        12,
-        changed({ type: 'assistant', id: 'b', text: 'Two', streaming: false, cut: false }),
-      ),
+      numbered(16, ends({ working: true }), changed(assistant('So.', false)), ask, ends()),
     );
-    expect(app.announcement).not.toBe(first);
+    expect(said().slice(2)).toEqual(['Question: Which one?', 'Answer finished']);
+    expect(new Set(app.announcements.map(({ id: number }) => number)).size).toBe(4);
   });
 
   it('say a problem once, however often it is reported', () => {
     const error = { code: 'write', message: 'The disk is full.' } as const;
     app.receive(numbered(11, { type: 'problem', error }, { type: 'problem', error }));
     expect(app.problems).toHaveLength(1);
-    expect(app.announcement).toBe('The disk is full.');
+    expect(said()).toEqual(['The disk is full.']);
   });
 });
