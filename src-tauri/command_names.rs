@@ -1,6 +1,6 @@
 /// Every command that the window may call. The build makes a permission of each; the capability
 /// file grants them to the window `main`; a test compares this list with the handler and the UI.
-pub(crate) const COMMANDS: [&str; 62] = [
+pub(crate) const COMMANDS: [&str; 63] = [
     "subscribe",
     "open_conversation",
     "open_conversation_at",
@@ -26,6 +26,7 @@ pub(crate) const COMMANDS: [&str; 62] = [
     "decide_review",
     "list_applied",
     "applied_hunks",
+    "note_marks",
     "undo",
     "redo",
     "reapply",

@@ -180,3 +180,30 @@ pub struct ConflictPlace {
     /// What would stand there if the change were taken back.
     pub back: String,
 }
+
+/// Lines of a note that stand as a change of the assistant left them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct AssistantLines {
+    /// The first of them, 1-based.
+    pub first: u32,
+    /// The last of them.
+    pub last: u32,
+    /// The set that the change belongs to.
+    pub change_set: ChangeSetId,
+    /// The conversation that led to it, if it is still known.
+    pub conversation: Option<ConversationId>,
+    /// The user's words that led to it; empty where they are not kept.
+    pub request: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// What of a note the assistant wrote.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct NoteMarks {
+    /// The text that the lines are of.
+    pub text: String,
+    /// From top to bottom; none where it is not known.
+    pub marks: Vec<AssistantLines>,
+}

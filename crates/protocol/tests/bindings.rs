@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use protocol::applied::{
-    AppliedBy, AppliedHunks, AppliedNote, AppliedPage, AppliedSet, ConflictPlace, ListApplied,
-    Standing, UndoConflict, UndoScope, Undone,
+    AppliedBy, AppliedHunks, AppliedNote, AppliedPage, AppliedSet, AssistantLines, ConflictPlace,
+    ListApplied, NoteMarks, Standing, UndoConflict, UndoScope, Undone,
 };
 use protocol::conversation::{ConversationView, Interruption, Item, Variant};
 use protocol::desktop::{AtLogin, DesktopSettings, DesktopState, OnClose};
@@ -134,6 +134,8 @@ fn bindings() -> String {
         ConflictPlace,
         UndoConflict,
         Undone,
+        AssistantLines,
+        NoteMarks,
         Age,
         Older,
         KeptHistory,
@@ -161,9 +163,9 @@ fn bindings() -> String {
         NoteVerdict,
         Verdict,
         HunkVerdict,
+        SavedAnswer,
         NoteText,
         ProviderTest,
-        SavedAnswer,
         KeyPlace,
         NamedNote,
         FoundNames,

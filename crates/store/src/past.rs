@@ -15,6 +15,9 @@ use crate::commit::read;
 use crate::error::Failure;
 use crate::{Store, StoreError, image, message};
 
+/// How far back the past of a note is looked for, in effects of all notes.
+const REACH: i64 = 50_000;
+
 /// How far back before an effect the past is read, for what the notes said then.
 const BEFORE: i64 = 2_000;
 
@@ -37,6 +40,17 @@ impl Store {
         since: Timestamp,
     ) -> Result<Vec<Effect>, StoreError> {
         read!(self, "read the changes of a note", |db| at_path(db, path, since))
+    }
+
+    /// What happened to the note at a path, newest first: it was made, changed, moved there or away
+    /// from there, with the folder above it too. All of it that is not too long ago, or what happened
+    /// before an effect.
+    pub async fn changes_at(
+        &self,
+        path: &NotePath,
+        before: Option<&EffectId>,
+    ) -> Result<Vec<Effect>, StoreError> {
+        read!(self, "read the past of a note", |db| changes(db, path, before))
     }
 
     /// Sets that were applied, newest first, at most `limit` of them: of one conversation or of
@@ -163,6 +177,29 @@ async fn at_path(
     ))
     .bind(path.as_str())
     .bind(since.0)
+    .try_map(|row| effect(&row))
+    .fetch_all(db)
+    .await
+}
+
+async fn changes(
+    db: &mut SqliteConnection,
+    path: &NotePath,
+    before: Option<&EffectId>,
+) -> Result<Vec<Effect>, sqlx::Error> {
+    sqlx::query(happened!(
+        "number > (SELECT max(number) FROM effect) - ?3
+             AND (?2 IS NULL OR number < (SELECT number FROM effect WHERE id = ?2))
+             AND (
+                 path = ?1 AND kind IN ('create', 'replace', 'trash', 'rename')
+                 OR target = ?1 AND kind = 'rename'
+                 OR kind = 'rename_folder' AND substr(?1, 1, length(target) + 1) = target || '/'
+             )
+         ORDER BY number DESC"
+    ))
+    .bind(path.as_str())
+    .bind(before.map(EffectId::as_str))
+    .bind(REACH)
     .try_map(|row| effect(&row))
     .fetch_all(db)
     .await

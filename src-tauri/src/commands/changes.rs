@@ -1,9 +1,11 @@
 //! What was applied: the list, the way back, and how long there is one.
 
 use app::App;
-use protocol::applied::{AppliedHunks, AppliedPage, ListApplied, UndoConflict, UndoScope, Undone};
+use protocol::applied::{
+    AppliedHunks, AppliedPage, ListApplied, NoteMarks, UndoConflict, UndoScope, Undone,
+};
 use protocol::history::{Age, ForgottenHistory, KeptHistory};
-use protocol::{EffectId, UserError};
+use protocol::{EffectId, NotePath, UserError};
 use tauri::State;
 
 #[tauri::command]
@@ -20,6 +22,14 @@ pub(crate) async fn applied_hunks(
     effect: EffectId,
 ) -> Result<AppliedHunks, UserError> {
     app.applied_hunks(&effect).await
+}
+
+#[tauri::command]
+pub(crate) async fn note_marks(
+    app: State<'_, App>,
+    path: NotePath,
+) -> Result<NoteMarks, UserError> {
+    app.note_marks(path).await
 }
 
 #[tauri::command]

@@ -1328,6 +1328,48 @@ changed: Array<NotePath>,
 conflicts: Array<UndoConflict>, };
 
 /**
+ * Lines of a note that stand as a change of the assistant left them.
+ */
+export type AssistantLines = { 
+/**
+ * The first of them, 1-based.
+ */
+first: number, 
+/**
+ * The last of them.
+ */
+last: number, 
+/**
+ * The set that the change belongs to.
+ */
+changeSet: ChangeSetId, 
+/**
+ * The conversation that led to it, if it is still known.
+ */
+conversation: ConversationId | null, 
+/**
+ * The user's words that led to it; empty where they are not kept.
+ */
+request: string, 
+/**
+ * When.
+ */
+at: Timestamp, };
+
+/**
+ * What of a note the assistant wrote.
+ */
+export type NoteMarks = { 
+/**
+ * The text that the lines are of.
+ */
+text: string, 
+/**
+ * From top to bottom; none where it is not known.
+ */
+marks: Array<AssistantLines>, };
+
+/**
  * Which changes to forget: those that are older than this.
  */
 export type Age = "ninety_days" | "thirty_days" | "any";
@@ -1818,6 +1860,27 @@ export type HunkVerdict = { "type": "accept" } | { "type": "reject" } | { "type"
 text: string, };
 
 /**
+ * What came of saving an answer as a note.
+ */
+export type SavedAnswer = { "type": "saved", 
+/**
+ * The note.
+ */
+path: NotePath, 
+/**
+ * The set that made it: to undo that takes the note away.
+ */
+changeSet: ChangeSetId, } | { "type": "taken", 
+/**
+ * What has it.
+ */
+path: NotePath, 
+/**
+ * A name like it that is free, without `.md`.
+ */
+free: string, };
+
+/**
  * A note to show beside the chat.
  */
 export type NoteText = { 
@@ -1859,27 +1922,6 @@ export type NamedNote = {
 /**
  * The note.
  */
-/**
- * What came of saving an answer as a note.
- */
-export type SavedAnswer = { "type": "saved", 
-/**
- * The note.
- */
-path: NotePath, 
-/**
- * The set that made it: to undo that takes the note away.
- */
-changeSet: ChangeSetId, } | { "type": "taken", 
-/**
- * What has it.
- */
-path: NotePath, 
-/**
- * A name like it that is free, without `.md`.
- */
-free: string, };
-
 path: NotePath, 
 /**
  * The name that fits: its own, or another one of it.

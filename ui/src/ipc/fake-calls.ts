@@ -11,6 +11,7 @@ import type {
   KeyPlace,
   NoteLinks,
   NoteList,
+  NoteMarks,
   NotePath,
   OnClose,
   SearchText,
@@ -66,6 +67,11 @@ export class FakeCalls {
   async noteLinks(path: NotePath): Promise<NoteLinks | null> {
     await this.called('noteLinks', path);
     return this.looking.links(path);
+  }
+
+  async noteMarks(path: NotePath): Promise<NoteMarks> {
+    await this.called('noteMarks', path);
+    return this.looking.marks(path);
   }
 
   async unresolvedLinks(query: string): Promise<CountedWords | null> {

@@ -1,5 +1,6 @@
 /** What can be looked up in a story, for the application in memory. */
 import type {
+  AssistantLines,
   CountedWord,
   CountedWords,
   FoundLine,
@@ -8,6 +9,7 @@ import type {
   FoundNote,
   NoteLinks,
   NoteList,
+  NoteMarks,
   NotePath,
   SearchText,
 } from './bindings';
@@ -23,6 +25,8 @@ export interface LookingStory {
   readonly values: readonly CountedWord[];
   readonly dead: readonly CountedWord[];
   readonly links: Readonly<Record<NotePath, NoteLinks>>;
+  /** Lines that the assistant wrote. */
+  readonly marks?: Readonly<Record<NotePath, readonly AssistantLines[]>>;
 }
 
 export const nothingKnown: LookingStory = {
@@ -56,10 +60,6 @@ export class FakeLooking {
     this.#notes = { ...this.#notes, [path]: text };
   }
 
-  names(query: string): FoundNames {
-    const own = Object.keys(this.#notes).map((path) => [nameOf(path), path, false] as const);
-    const others = Object.entries(this.#story.aliases).map(
-      ([name, path]) => [name, path, true] as const,
   /** The first of `Name 2`, `Name 3` … that is free. */
   freeLike(name: string): string {
     let number = 2;
@@ -67,6 +67,10 @@ export class FakeLooking {
     return `${name} ${number}`;
   }
 
+  names(query: string): FoundNames {
+    const own = Object.keys(this.#notes).map((path) => [nameOf(path), path, false] as const);
+    const others = Object.entries(this.#story.aliases).map(
+      ([name, path]) => [name, path, true] as const,
     );
     const all = query ? [...own, ...others] : own;
     const names = all.flatMap(([name, path, alias]) => {
@@ -121,6 +125,10 @@ export class FakeLooking {
     const named = this.#story.dead.map(({ word }) => word);
     const dead = named.filter((name) => !there.includes(name));
     return this.#story.stands ? links.filter((link) => dead.includes(nameOf(link))) : null;
+  }
+
+  marks(path: NotePath): NoteMarks {
+    return { text: this.#notes[path] ?? '', marks: [...(this.#story.marks?.[path] ?? [])] };
   }
 
   /** The lines of all notes that match, once `read` has told what of a line is shown. */

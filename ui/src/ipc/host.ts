@@ -4,7 +4,7 @@ import type {
   DesktopState, EffectId, ForgottenHistory, Exported, ExportFormat, FoundConversations, FoundLines, FoundNames, Having, KeptHistory, KeyPlace, ListApplied, ListConversations, MessageId,
   HeldVerdict,
   MonthSpent,
-  NoteLinks, NoteList, NotePath, NoteText, Numbered, OnClose, ProviderTest, SavedAnswer, SearchText, SendMessage, Settings, Shelf,
+  NoteLinks, NoteList, NoteMarks, NotePath, NoteText, Numbered, OnClose, ProviderTest, SavedAnswer, SearchText, SendMessage, Settings, Shelf,
   Snapshot, TurnId, TurnSpent, Undone, UndoConflict, UndoScope,
 } from './bindings';
 
@@ -63,6 +63,8 @@ export interface Host {
   listApplied(request: ListApplied): Promise<AppliedPage>;
   /** What an applied change did inside its note. */
   appliedHunks(effect: EffectId): Promise<AppliedHunks>;
+  /** The lines of a note that stand as the assistant left them, and the text that they are of. */
+  noteMarks(path: NotePath): Promise<NoteMarks>;
   /** Takes changes back, as far as that needs no guess; resolves when the files are written. */
   undo(scope: UndoScope): Promise<Undone>;
   /** Puts back what was taken back of these changes. */

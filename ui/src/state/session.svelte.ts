@@ -24,6 +24,7 @@ import { Keeping } from './keeping.svelte';
 import { Mentioning } from './mentioning.svelte';
 import { linkedConversation } from './mentions';
 import { ShownLinks } from './note-links.svelte';
+import { ShownMarks } from './note-marks.svelte';
 import { linkedNote } from './note-path';
 import { placeOf } from './note-place';
 import { Pace } from './pace';
@@ -80,6 +81,7 @@ export class Session {
   readonly said: Said;
   readonly saving: Saving;
   readonly links: ShownLinks;
+  readonly marks: ShownMarks;
   readonly answerLinks: AnswerLinks;
   /** The line that the shown note was opened at, 1-based. */
   noteAt = $state.raw<{ readonly line: number } | null>(null);
@@ -108,6 +110,7 @@ export class Session {
     this.said = new Said(host, this.app);
     this.saving = new Saving(host, this.app, this.keeping, this.undoing);
     this.links = new ShownLinks(host, this.app);
+    this.marks = new ShownMarks(host, this.app);
     this.answerLinks = new AnswerLinks(host, this.app);
   }
 
@@ -285,7 +288,7 @@ export class Session {
       this.app.showNote(note);
       const at = line ?? placeOf(note.text, target);
       this.noteAt = at === null ? null : { line: at };
-      void this.links.look();
+      this.#lookAtNote();
     });
   }
 
@@ -295,9 +298,15 @@ export class Session {
     if (path !== null) await this.showNote(path);
   }
 
+  /** Shows the changes that a mark beside the note tells of. */
+  openMarked(index: number): void {
+    const lines = this.marks.lines[index];
+    if (lines) this.openChanges(lines.conversation, lines.changeSet);
+  }
+
   async closeNote(): Promise<void> {
     this.app.closeNote();
-    void this.links.look();
+    this.#lookAtNote();
     await this.#ask(() => this.#host.closeNote());
   }
 
@@ -419,7 +428,13 @@ export class Session {
     this.switcher.again();
     void this.answerLinks.look();
     if (this.place.name === 'search') void this.search.again();
-    if (this.app.note) void this.links.look();
+    if (this.app.note) this.#lookAtNote();
+  }
+
+  /** What is known about the shown note is asked anew. */
+  #lookAtNote(): void {
+    void this.links.look();
+    void this.marks.look();
   }
 
   /** What happened to the shown note before the new snapshot was not told. */

@@ -44,6 +44,7 @@ const settings = [...press('Control+,'), see('settings')];
 const part = (name: string): Step[] => [...settings, show(`#settings-${name}`)];
 const changes = [drawer, clickOn('open-changes'), see('changes')];
 const search = [...press('Control+Shift+f'), see('search-field')];
+const heating = [click('^House.Heating$'), seeAt('.margin-sign')];
 const saving = [click('^Save as note'), see('save-answer')];
 const said = [drawer, clickOn('said-field')];
 const mentioning = [
@@ -260,6 +261,14 @@ const looking: readonly Screen[] = [
       show('[data-testid=note-links]'),
     ],
     'narrow',
+  ),
+  screen('note-marks', 'search', [...heating, see('note-pane')], 'narrow'),
+  screen(
+    'note-mark',
+    'search',
+    [...heating, clickAt('.margin-sign'), see('note-mark', '\\d')],
+    'narrow',
+    'small',
   ),
   screen('note-removed', 'removed', [click('^Pantry'), see('note-removed')]),
   screen('indexing', 'indexing', [...search, clickOn('search-tags'), see('search-summary', '\\w')]),

@@ -46,6 +46,26 @@ async fn a_scope_names_what_happened_and_not_what_the_user_did_to_it() {
 }
 
 #[tokio::test]
+async fn the_past_of_a_note_is_told_newest_first_with_moves_to_its_path_and_before_an_effect() {
+    let story = Story::begin().await;
+    happened(&story, "e1", "s1", 1).await;
+    happened(&story, "e2", "s2", 2).await;
+    let moved = [(path("a.md"), path("b.md"))];
+    let (id, by, turn) = (&"s3".into(), AppliedBy::Undo, &"turn-e1".into());
+    let own = OwnSet { id, by, undoings: &[], moved: &moved, turn, at: Timestamp(3) };
+    story.store.begin_own_set(&own).await.expect("stored");
+    let ids = async |at: &str, before: Option<&str>| -> Vec<String> {
+        let before = before.map(Into::into);
+        let found = story.store.changes_at(&path(at), before.as_ref()).await.expect("read");
+        found.iter().map(|effect| effect.id.to_string()).collect()
+    };
+    assert_eq!(ids("b.md", None).await, ["s3-by-hand-0"]);
+    assert_eq!(ids("a.md", Some("s3-by-hand-0")).await, ["e2", "e1"]);
+    assert_eq!(ids("a.md", Some("e2")).await, ["e1"]);
+    assert_eq!(ids("c.md", None).await, [""; 0]);
+}
+
+#[tokio::test]
 async fn an_overwritten_change_is_noted_until_it_stands_again() {
     let story = Story::begin().await;
     story.store.mark_overwritten(&"e1".into(), Timestamp(1)).await.expect("noted");

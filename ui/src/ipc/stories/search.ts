@@ -1,7 +1,8 @@
 /** A few notes to look through. */
+import type { AssistantLines } from '../bindings';
 import type { Story } from '../fake';
 import type { LookingStory } from '../fake-looking';
-import { answered, healthy, row, said, view } from './base';
+import { answered, daysAgo, healthy, row, said, view } from './base';
 
 const notes = {
   'House/Heating.md': [
@@ -79,7 +80,20 @@ const looking: LookingStory = {
       backTotal: 2,
     },
   },
+  marks: {
+    'House/Heating.md': [
+      marked(2, 3, 40, 'Note when the boiler was serviced.'),
+      marked(13, 13, 2.4, 'Bruno was here; put in what he measured.'),
+      marked(19, 20, 0.1, ''),
+    ],
+  },
 };
+
+/** Lines that the assistant wrote some days ago. */
+function marked(first: number, last: number, days: number, request: string): AssistantLines {
+  const conversation = request === '' ? 'heating' : null;
+  return { first, last, changeSet: `set-${first}`, conversation, request, at: daysAgo(days) };
+}
 
 export function search(): Story {
   const conversation = row('heating', 'What the heating needs');

@@ -23,7 +23,8 @@ export function shownLine(
   return null;
 }
 
-function partOf(drawn: HTMLElement, lines: readonly string[], line: number): HTMLElement {
+/** The smallest part of a drawn block that shows one of its lines. */
+export function partOf(drawn: HTMLElement, lines: readonly string[], line: number): HTMLElement {
   const wanted = letters(lines[line] ?? '');
   const holding = [...drawn.querySelectorAll<HTMLElement>(parts)].filter((part) =>
     letters(part.textContent).includes(wanted),

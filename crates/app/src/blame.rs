@@ -1,0 +1,136 @@
+//! Which lines of a note an earlier change wrote, and nobody has touched since.
+
+use vault::merge::hunks;
+
+/// The lines of a note on their way back through its versions. Going from the newest version to the
+/// oldest, each change takes the lines that it wrote; what stands between two changes was written by
+/// somebody else, and such lines are nobody's.
+#[derive(Debug)]
+pub(crate) struct Blame {
+    /// The version that was reached.
+    version: Vec<u8>,
+    /// For each of its lines the line of the note that it still is.
+    open: Vec<Option<usize>>,
+    /// Whose each line of the note is.
+    taken: Vec<Option<usize>>,
+}
+
+impl Blame {
+    /// Begins at the note as it is.
+    pub(crate) fn of(note: Vec<u8>) -> Self {
+        let lines = count(&note);
+        Self { version: note, open: (0..lines).map(Some).collect(), taken: vec![None; lines] }
+    }
+
+    /// Whether there are lines that nobody took yet.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.open.iter().any(Option::is_some)
+    }
+
+    /// Goes back to an earlier version, from which the one that was reached came by hand: what is not
+    /// in it is nobody's.
+    pub(crate) fn back_to(&mut self, earlier: Vec<u8>) {
+        let changed = hunks(&earlier, &self.version);
+        self.open = carried(&changed, &self.open, count(&earlier));
+        self.version = earlier;
+    }
+
+    /// Goes back over a change that left the version that was reached; `whose` takes the lines that
+    /// it wrote, or nobody.
+    pub(crate) fn take(&mut self, before: Vec<u8>, whose: Option<usize>) {
+        let changed = hunks(&before, &self.version);
+        for line in changed.iter().flat_map(|hunk| hunk.after.clone()) {
+            if let Some(Some(line)) = self.open.get(line)
+                && let Some(taken) = self.taken.get_mut(*line)
+            {
+                *taken = whose;
+            }
+        }
+        self.open = carried(&changed, &self.open, count(&before));
+        self.version = before;
+    }
+
+    /// Runs of lines, counted from zero, with whose they are: `(first, behind the last, whose)`.
+    pub(crate) fn runs(&self) -> Vec<(usize, usize, usize)> {
+        let mut runs: Vec<(usize, usize, usize)> = Vec::new();
+        for (line, whose) in self.taken.iter().enumerate() {
+            let Some(whose) = *whose else { continue };
+            match runs.last_mut() {
+                Some((_, end, last)) if *end == line && *last == whose => *end = line + 1,
+                _ => runs.push((line, line + 1, whose)),
+            }
+        }
+        runs
+    }
+}
+
+/// What the lines of the earlier version are, where both versions share them.
+fn carried(
+    changed: &[vault::merge::Hunk],
+    later: &[Option<usize>],
+    lines: usize,
+) -> Vec<Option<usize>> {
+    let mut earlier = Vec::with_capacity(lines);
+    let mut at = 0;
+    for hunk in changed {
+        earlier.extend(later.get(at..hunk.after.start).unwrap_or_default());
+        earlier.extend(hunk.before.clone().map(|_| None));
+        at = hunk.after.end;
+    }
+    earlier.extend(later.get(at..).unwrap_or_default());
+    earlier.resize(lines, None);
+    earlier
+}
+
+fn count(text: &[u8]) -> usize {
+    text.split_inclusive(|byte| *byte == b'\n').count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The runs of a note whose versions are given oldest first: what came by hand is `None`.
+    fn check(versions: &[(&str, Option<usize>)], expected: &[(usize, usize, usize)]) {
+        let texts: Vec<Vec<u8>> = versions
+            .iter()
+            .map(|(lines, _)| lines.split(' ').map(|line| format!("{line}\n")).collect::<String>())
+            .map(String::into_bytes)
+            .collect();
+        let mut blame = Blame::of(texts.last().cloned().unwrap_or_default());
+        for at in (0..texts.len()).rev() {
+            let before = at.checked_sub(1).and_then(|at| texts.get(at)).cloned();
+            match versions[at].1 {
+                Some(whose) => blame.take(before.unwrap_or_default(), Some(whose)),
+                None if before.is_some() => blame.back_to(before.unwrap_or_default()),
+                None => {}
+            }
+        }
+        assert_eq!(blame.runs(), expected, "{versions:?}");
+    }
+
+    #[test]
+    fn a_change_takes_the_lines_that_it_wrote_and_nobody_changed_since() {
+        check(&[("a b", None), ("a X Y b", Some(0))], &[(1, 3, 0)]);
+        check(&[("a b", None), ("a X Y b", Some(0)), ("a X y b", None)], &[(1, 2, 0)]);
+        check(&[("a b", None), ("a X b", Some(0)), ("a X Z b", Some(1))], &[(1, 2, 0), (2, 3, 1)]);
+        check(&[("a b", None), ("a X b", Some(0)), ("c a X b d", None)], &[(2, 3, 0)]);
+        check(&[("a", None), ("a b", None)], &[]);
+    }
+
+    #[test]
+    fn a_note_that_was_made_is_whole_and_what_is_taken_out_and_put_in_by_hand_is_nobodys() {
+        check(&[("X Y Z", Some(0))], &[(0, 3, 0)]);
+        check(&[("X Y Z", Some(0)), ("X Z", None), ("X Y Z", None)], &[(0, 1, 0), (2, 3, 0)]);
+        check(&[("a X", Some(0)), ("a", Some(1)), ("a X", None)], &[(0, 1, 0)]);
+    }
+
+    #[test]
+    fn it_ends_where_all_lines_are_known() {
+        let mut blame = Blame::of(b"a\nb".to_vec());
+        assert!(blame.goes_on());
+        blame.take(Vec::new(), Some(0));
+        assert!(!blame.goes_on());
+        assert_eq!(blame.runs(), [(0, 2, 0)]);
+    }
+}
