@@ -1,13 +1,17 @@
-//! A message comes over the hub, from the hub's own command line, while the window is open.
+//! A message comes over the hub while the window is open: it is kept, answered, and told to the desktop
+//! where the answer waits for the user.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use serde_json::{Value, json};
 use testkit::desktop_app::headless_host;
-use testkit::{DesktopHome, TempVault};
+use testkit::scripted_model::results;
+use testkit::{DesktopHome, NoticeBoard, PrivateBus, Reply, ScriptedModel, TempVault, TestHub};
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 
+use super::hand::Hand;
 use super::one_at_a_time;
 
 /// A running command and what it prints.
@@ -76,4 +80,48 @@ async fn a_hub_message_is_taken_within_a_second_shown_kept_and_answered() {
     app.window.find_text("[data-testid=chat-log]", "over the hub").await;
     app.picture("hub-message").await;
     app.quit().await;
+}
+
+/// The model reads a note that the hub may not, so what it says of it waits for the user, whom the
+/// desktop tells; their click leads to it, and only what they send is heard by the hub.
+async fn told_to_the_desktop_and_sent(hand: Hand) {
+    let _turn = one_at_a_time().await;
+    let (bus, hub) = (PrivateBus::start(), TestHub::start().await);
+    let board = NoticeBoard::on(bus.address()).await;
+    let vault = TempVault::from_fixture("sample");
+    let model = ScriptedModel::responder(|request: &Value| match results(request).is_empty() {
+        true => Reply::calls(vec![("read_file", json!({ "path": "Groceries.md" }))]),
+        false => Reply::text("Carrots and two lemons."),
+    })
+    .await;
+    let home = DesktopHome::fresh().with_vault(&vault).with_model(&model);
+    let home = home.with_hub(&hub.url()).with_bus(&bus);
+    let app = home.start().await;
+    app.opened().await;
+    hub.registered().await;
+    hand.opens_settings(&app, "appearance", "Appearance").await;
+
+    let message = hub.send("what do I still need?").await;
+    let held = board.shows("what waits", |shown| shown.summary.contains("waits for you")).await;
+    let all = format!("{:?}", board.shown());
+    assert!(!all.contains("Carrots") && !all.contains("still need"), "{all}");
+    board.click(held.id).await;
+    app.window.find_text("[data-testid=held-card]", "Carrots and two lemons.").await;
+    app.picture("hub-held").await;
+    let heard = format!("{:?}", hub.seen());
+    assert!(!heard.contains("Carrots"), "the hub heard it already: {heard}");
+    hand.presses(&app, "[data-testid=held-send]", "Send").await;
+    hub.hears(&message, "Carrots and two lemons.").await;
+    app.window.wait_until_gone("[data-testid=held-card]").await;
+    app.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_for_the_hub_is_told_to_the_desktop_and_sent_by_pointer() {
+    told_to_the_desktop_and_sent(Hand::Pointer).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_for_the_hub_is_told_to_the_desktop_and_sent_by_keyboard() {
+    told_to_the_desktop_and_sent(Hand::Keyboard).await;
 }

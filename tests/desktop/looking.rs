@@ -71,3 +71,27 @@ async fn a_line_is_found_as_one_types_and_the_note_opens_at_it() {
     app.window.wait_for_focus("composer").await;
     app.quit().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn notes_are_found_by_name_by_words_and_by_their_links_with_the_pointer() {
+    let _turn = one_at_a_time().await;
+    let vault = TempVault::from_fixture("sample");
+    let (_home, app) = started(&vault).await;
+
+    app.window.click("[data-testid=open-switcher]").await;
+    app.window.type_into("[data-testid=switcher-field]", "grcer").await;
+    app.window.click_text("[role=option]", "Groceries").await;
+    app.window.find_text(PANE, "Saturday market").await;
+    app.window.click_text("[data-testid=note-links] button", "Pantry").await;
+    app.window.find_text(&format!("{PANE} h1, {PANE} h2"), "Pantry").await;
+
+    app.window.click("[data-testid=open-search]").await;
+    app.window.type_into("[data-testid=search-field]", "plum tree").await;
+    app.window.find_text(SUMMARY, "1 line in 1 note").await;
+    app.window.double_click_text("[data-testid=search-row]", "plum tree").await;
+    app.window.find_text(&format!("{PANE} [data-here]"), "plum tree").await;
+    app.window.click_text(&format!("{PANE} button"), "Close the note").await;
+    app.window.wait_until_gone(PANE).await;
+    app.window.wait_for_focus("composer").await;
+    app.quit().await;
+}

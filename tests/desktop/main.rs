@@ -11,10 +11,14 @@
 
 mod change;
 mod first_run;
+mod fork;
+mod hand;
 mod hub;
+mod interrupted;
 mod looking;
 mod policy;
 mod question;
+mod queue;
 mod staying;
 mod trouble;
 mod undo;

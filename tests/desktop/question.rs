@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 use testkit::{DesktopHome, Reply, ScriptedModel, TempVault};
 
+use super::hand::Hand;
 use super::one_at_a_time;
 
 const QUESTION: &str = "On which list shall I put the turmeric?";
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_question_survives_a_kill_and_its_answer_reaches_the_model() {
+async fn answered_after_a_kill(hand: Hand) {
     let _turn = one_at_a_time().await;
     let vault = TempVault::from_fixture("sample");
     let options = json!(["Groceries", "Pantry"]);
@@ -21,24 +21,32 @@ async fn a_question_survives_a_kill_and_its_answer_reaches_the_model() {
     let home = DesktopHome::fresh().with_vault(&vault).with_model(&model);
 
     let app = home.start().await;
-    app.window.type_into("[data-testid=composer]", "Write down turmeric").await;
-    app.window.click("[data-testid=send]").await;
+    hand.says(&app, "Write down turmeric").await;
     app.window.find_text("[data-testid=question-card]", QUESTION).await;
     app.kill_dash_9().await;
 
     let app = home.start().await;
-    let row = app.window.find_text("[data-testid=conversation-list] button", QUESTION).await;
-    app.window.click_element(&row).await;
+    app.window.find_text("[data-testid=conversation-list] button", QUESTION).await;
+    hand.opens(&app, "Write down turmeric").await;
     app.window.find_text("[data-testid=question-card]", QUESTION).await;
     app.picture("question-after-restart").await;
-    let option = app.window.find_text("[data-testid=question-option]", "Pantry").await;
-    app.window.click_element(&option).await;
+    hand.presses(&app, "[data-testid=question-option]", "Pantry").await;
     app.window.find_text("[data-testid=chat-log]", "On the Pantry list, then.").await;
     app.window.wait_until_gone("[data-testid=question-card]").await;
 
     holds_call_result_and_answer(&model.request(2).await);
     app.quit().await;
     model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_survives_a_kill_and_its_answer_reaches_the_model_by_pointer() {
+    answered_after_a_kill(Hand::Pointer).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_survives_a_kill_and_its_answer_reaches_the_model_by_keyboard() {
+    answered_after_a_kill(Hand::Keyboard).await;
 }
 
 fn holds_call_result_and_answer(request: &Value) {

@@ -122,6 +122,17 @@ impl TestHub {
         .1
     }
 
+    /// Resolves once a notification for the message says this.
+    pub async fn hears(&self, message: &str, words: &str) {
+        let says = |seen: &Seen| match seen {
+            Seen::Notified { id, notice, .. } if id == message && notice.body.contains(words) => {
+                Some(())
+            }
+            _ => None,
+        };
+        self.first(words, says).await;
+    }
+
     /// Everything that happened, oldest first.
     #[must_use]
     pub fn seen(&self) -> Vec<Seen> {

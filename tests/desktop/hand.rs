@@ -1,0 +1,108 @@
+//! The user's hands: a journey is gone with the pointer, and once more with the keyboard alone.
+
+use serde_json::json;
+use testkit::{DesktopApp, Key};
+
+/// Which hand does it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hand {
+    /// All but the words themselves.
+    Pointer,
+    /// No click at all.
+    Keyboard,
+}
+
+impl Hand {
+    /// Writes a message and sends it.
+    pub(crate) async fn says(self, app: &DesktopApp, words: &str) {
+        match self {
+            Self::Pointer => {
+                app.window.type_into("[data-testid=composer]", words).await;
+                app.window.click("[data-testid=send]").await;
+            }
+            Self::Keyboard => {
+                app.window.wait_for_focus("composer").await;
+                app.window.type_text(words).await;
+                app.window.press(&[Key::Enter]).await;
+            }
+        }
+    }
+
+    /// Presses what matches `css` and shows `words`, or is called so.
+    pub(crate) async fn presses(self, app: &DesktopApp, css: &str, words: &str) {
+        match self {
+            Self::Pointer => app.window.click_text(css, words).await,
+            Self::Keyboard => {
+                app.window.find_text(css, words).await;
+                app.window.tab_back_to_text(css, words).await;
+                app.window.press(&[Key::Enter]).await;
+            }
+        }
+    }
+
+    /// Puts the caret where messages are written.
+    pub(crate) async fn goes_to_the_composer(self, app: &DesktopApp) {
+        match self {
+            Self::Pointer => app.window.click("[data-testid=composer]").await,
+            Self::Keyboard => app.window.tab_to("composer").await,
+        }
+        app.window.wait_for_focus("composer").await;
+    }
+
+    /// Begins another conversation.
+    pub(crate) async fn begins_anew(self, app: &DesktopApp) {
+        match self {
+            Self::Pointer => app.window.click("[data-testid=new-conversation]").await,
+            Self::Keyboard => app.window.press(&[Key::Control, Key::Char('n')]).await,
+        }
+        app.window.wait_until_gone("[data-testid=chat-log] .me").await;
+    }
+
+    /// Puts the conversation with this title in front.
+    pub(crate) async fn opens(self, app: &DesktopApp, title: &str) {
+        match self {
+            Self::Pointer => {
+                app.window.click_text("[data-testid=conversation-list] [data-row]", title).await;
+            }
+            Self::Keyboard => choose_command(app, title).await,
+        }
+        app.window.find_text("h1", title).await;
+    }
+
+    /// Opens a part of the settings.
+    pub(crate) async fn opens_settings(self, app: &DesktopApp, section: &str, title: &str) {
+        match self {
+            Self::Pointer => {
+                let there = "return Boolean(document.querySelector('[data-testid=settings]'))";
+                if app.window.execute(there, &json!([])).await == false {
+                    app.window.click("[data-testid=open-settings]").await;
+                }
+                app.window.click_text("nav button", title).await;
+            }
+            Self::Keyboard => choose_command(app, &format!("Settings: {title}")).await,
+        }
+        app.window.find(&format!("#settings-{section}:focus")).await;
+    }
+
+    /// Puts other words where the caret of a field is, in place of all that stands there.
+    pub(crate) async fn rewrites(self, app: &DesktopApp, css: &str, words: &str) {
+        match self {
+            Self::Pointer => app.window.write_into(css, words).await,
+            Self::Keyboard => {
+                app.window.find(&format!("{css}:focus")).await;
+                app.window.press(&[Key::Control, Key::Char('a')]).await;
+                app.window.type_text(words).await;
+            }
+        }
+    }
+}
+
+/// Has something done, or shown, from the list of commands: by some of its words, with the keyboard.
+pub(crate) async fn choose_command(app: &DesktopApp, words: &str) {
+    app.window.press(&[Key::Control, Key::Char('k')]).await;
+    app.window.wait_for_focus("palette-field").await;
+    app.window.type_text(words).await;
+    app.window.find_text("[data-testid=palette] [aria-selected=true]", words).await;
+    app.window.press(&[Key::Enter]).await;
+    app.window.wait_until_gone("[data-testid=palette]").await;
+}
