@@ -30,8 +30,8 @@ export class Undoing {
 
   readonly #host: Host;
   readonly #app: AppState;
-  /** One at a time: what comes after would be about something else. */
-  #busy = false;
+  /** What is under way, and its end. */
+  #last: { readonly what: string; readonly end: Promise<void> } | null = null;
   /** The page that is on its way. */
   #page: Promise<void> | null = null;
 
@@ -84,6 +84,7 @@ export class Undoing {
   /** Says whether it was done, as far as that needs no guess. */
   async undo(scope: UndoScope): Promise<boolean> {
     const undone = await this.#take(
+      `undo ${JSON.stringify(scope)}`,
       () => this.#host.undo(scope),
       (count) => (count > 0 ? m.notice_undone({ count }) : m.notice_nothing()),
     );
@@ -92,6 +93,7 @@ export class Undoing {
 
   async redo(scope: UndoScope): Promise<void> {
     await this.#take(
+      `redo ${JSON.stringify(scope)}`,
       () => this.#host.redo(scope),
       (count) => (count > 0 ? m.notice_redone({ count }) : m.notice_nothing_again()),
     );
@@ -100,6 +102,7 @@ export class Undoing {
   /** Puts in again what another program has overwritten. */
   async reapply(effect: EffectId): Promise<void> {
     await this.#take(
+      `reapply ${effect}`,
       () => this.#host.reapply(effect),
       (count) => (count > 0 ? m.notice_reapplied({ count }) : m.notice_nothing_again()),
     );
@@ -113,6 +116,7 @@ export class Undoing {
   /** Takes the old text in the places of a conflict. */
   async settle(conflict: UndoConflict): Promise<void> {
     const settled = await this.#take(
+      `settle ${conflict.effect}`,
       () => this.#host.settleConflict(conflict),
       () => m.notice_settled(),
     );
@@ -144,6 +148,7 @@ export class Undoing {
     const changeSet = this.notice?.redo ?? null;
     if (changeSet === null) return;
     await this.#take(
+      `redo ${changeSet}`,
       () => this.#host.undo({ type: 'change_set', changeSet }),
       (count) => (count > 0 ? m.notice_redone({ count }) : m.notice_nothing_again()),
     );
@@ -153,18 +158,26 @@ export class Undoing {
     this.notice = null;
   }
 
+  /** One after the other; what is under way already is not begun a second time. */
   async #take(
+    what: string,
     request: () => Promise<Undone>,
     words: (count: number) => string,
   ): Promise<Undone | null> {
-    if (this.#busy) return null;
-    this.#busy = true;
+    if (this.#last?.what === what) return null;
+    const before = this.#last?.end;
     let undone: Undone | null = null;
-    await this.#ask(async () => {
-      undone = await request();
-      this.#say(undone, words);
-    });
-    this.#busy = false;
+    const took = async (): Promise<void> => {
+      await before;
+      await this.#ask(async () => {
+        undone = await request();
+        this.#say(undone, words);
+      });
+    };
+    const last = { what, end: took() };
+    this.#last = last;
+    await last.end;
+    if (this.#last === last) this.#last = null;
     return undone;
   }
 

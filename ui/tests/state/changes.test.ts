@@ -160,6 +160,16 @@ describe('undoing', () => {
     expect(session.undoing.notice?.words()).toBe('Redone in 1 note');
   });
 
+  it('does what comes while something is under way after it, and nothing twice', async () => {
+    const scope = { type: 'change_set', changeSet: 's9' } as const;
+    const { undoing } = session;
+    await undoing.listMore();
+    await Promise.all([undoing.undo(scope), undoing.undo(scope), undoing.redo(scope)]);
+    expect([host.asked('undo'), host.asked('redo')]).toEqual([[scope], [scope]]);
+    expect(standing('s9')).toEqual(['stands']);
+    expect(undoing.notice?.words()).toBe('Redone in 1 note');
+  });
+
   it('keeps a conflict until it is decided, and says where it stopped', async () => {
     await session.undoing.undo({ type: 'change_set', changeSet: 's7' });
     expect(session.undoing.notice?.words()).toBe(
