@@ -2,7 +2,7 @@
 //! answered in order.
 
 use testkit::scripted_model::last_words;
-use testkit::{DesktopHome, Gate, Key, Reply, ScriptedModel, TempVault};
+use testkit::{DesktopApp, DesktopHome, Gate, Key, Reply, ScriptedModel, TempVault};
 
 use super::hand::Hand;
 use super::one_at_a_time;
@@ -44,6 +44,7 @@ async fn queued_changed_and_taken_out(hand: Hand) {
     }
     app.window.find_text(&place(1, ".me"), "How much sugar?").await;
     app.window.wait_for_focus("composer").await;
+    below_the_answer(&app).await;
     app.picture("queue").await;
 
     gate.open();
@@ -55,6 +56,13 @@ async fn queued_changed_and_taken_out(hand: Hand) {
     }
     app.quit().await;
     model.finish();
+}
+
+/// What waits stands below the answer that is being written, also after it was changed.
+async fn below_the_answer(app: &DesktopApp) {
+    let script = "const top = (css) => document.querySelector(css)?.getBoundingClientRect().top;
+        return top('[data-testid=chat-log] .says') < top('[data-testid=chat-log] .me.queued')";
+    app.window.wait_until("the queue to stand below the answer", script).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -52,19 +52,22 @@ impl OpenVault {
     }
 }
 
-/// Adds the answer that is being written, unless it was stored meanwhile.
+/// Adds the answer that is being written, unless it was stored meanwhile. What waits its turn stays
+/// below it.
 fn add_live(items: &mut Vec<Item>, live: Option<Item>) {
     let Some(Item::Assistant { id: live_id, .. }) = &live else { return };
     let is_live = |item: &Item| matches!(item, Item::Assistant { id, .. } if id == live_id);
     if !items.iter().any(is_live) {
-        items.extend(live);
+        let waits = |item: &Item| matches!(item, Item::User { queued: true, .. });
+        let end = items.iter().rposition(|item| !waits(item)).map_or(0, |last| last + 1);
+        items.splice(end..end, live);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use protocol::MessageId;
+    use protocol::{MessageId, Origin, Timestamp};
 
     #[test]
     fn an_answer_that_was_stored_meanwhile_stands_in_a_view_once() {
@@ -78,5 +81,18 @@ mod tests {
         let mut unstored = Vec::new();
         add_live(&mut unstored, Some(answer("all of", true)));
         assert_eq!(unstored, [answer("all of", true)]);
+    }
+
+    #[test]
+    fn what_waits_its_turn_stands_below_the_answer_that_is_being_written() {
+        let said = |id: &str, queued| {
+            let (text, origin, at) = (id.to_owned(), Origin::Window, Timestamp(1));
+            Item::User { id: MessageId::from(id), text, origin, at, queued }
+        };
+        let (id, text) = (MessageId::from("m"), "all of".to_owned());
+        let live = Item::Assistant { id, text, streaming: true, cut: false };
+        let mut items = vec![said("asked", false), said("next", true), said("last", true)];
+        add_live(&mut items, Some(live.clone()));
+        assert_eq!(items, [said("asked", false), live, said("next", true), said("last", true)]);
     }
 }
