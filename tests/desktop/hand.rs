@@ -1,5 +1,7 @@
 //! The user's hands: a journey is gone with the pointer, and once more with the keyboard alone.
 
+use std::path::Path;
+
 use serde_json::json;
 use testkit::{DesktopApp, Key};
 
@@ -84,6 +86,15 @@ impl Hand {
         app.window.find(&format!("#settings-{section}:focus")).await;
     }
 
+    /// Leaves the settings for the chat.
+    pub(crate) async fn leaves_settings(self, app: &DesktopApp) {
+        match self {
+            Self::Pointer => app.window.click(".side .bar button").await,
+            Self::Keyboard => app.window.press(&[Key::Escape]).await,
+        }
+        app.window.wait_for_focus("composer").await;
+    }
+
     /// Puts other words where the caret of a field is, in place of all that stands there.
     pub(crate) async fn rewrites(self, app: &DesktopApp, css: &str, words: &str) {
         match self {
@@ -105,4 +116,11 @@ pub(crate) async fn choose_command(app: &DesktopApp, words: &str) {
     app.window.find_text("[data-testid=palette] [aria-selected=true]", words).await;
     app.window.press(&[Key::Enter]).await;
     app.window.wait_until_gone("[data-testid=palette]").await;
+}
+
+/// Opens a folder as the window does once one was picked: the dialog itself is the desktop's, and no
+/// part of the page.
+pub(crate) async fn open_folder(app: &DesktopApp, folder: &Path) {
+    let open = "return window.__TAURI_INTERNALS__.invoke('open_vault', { folder: arguments[0] })";
+    app.window.execute(open, &json!([folder])).await;
 }

@@ -20,6 +20,7 @@ mod policy;
 mod question;
 mod queue;
 mod staying;
+mod switching;
 mod trouble;
 mod undo;
 
