@@ -1,37 +1,78 @@
-//! The first minutes: a folder to try things in, no model, and something useful at once.
+//! The first minutes: a folder of one's own or one to try things in, no model, and something useful
+//! at once.
 
-use testkit::DesktopHome;
 use testkit::temp_vault::files;
+use testkit::{DesktopHome, Key, TempVault};
 
+use super::hand::{Hand, open_folder};
 use super::one_at_a_time;
+
+const FIRST: &str = "[data-testid=firstrun]";
+const LOG: &str = "[data-testid=chat-log]";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_new_user_has_sample_notes_and_a_first_result_without_key_or_network() {
     let _turn = one_at_a_time().await;
     let home = DesktopHome::fresh();
     let app = home.start().await;
-    app.window.find("[data-testid=firstrun]").await;
+    app.window.find(FIRST).await;
     app.picture("first-run").await;
 
     for step in ["Try it with sample notes", "No model yet", "Go to the window"] {
-        let control = "[data-testid=firstrun] :is(button, label)";
-        let control = app.window.find_text(control, step).await;
-        app.window.click_element(&control).await;
+        app.window.click_text(&format!("{FIRST} :is(button, label)"), step).await;
     }
-    app.window.type_into("[data-testid=composer]", "append bread to Groceries").await;
-    app.window.click("[data-testid=send]").await;
-    app.window.find_text("[data-testid=chat-log]", "Added 1 line to Groceries").await;
+    Hand::Pointer.says(&app, "append bread to Groceries").await;
+    app.window.find_text(LOG, "Added 1 line to Groceries").await;
     let notes = files(&home.data_dir().join("Sample notes"));
     let list = String::from_utf8_lossy(&notes["Groceries.md"]);
     assert!(list.ends_with("- [ ] Dishwasher salt\n- [ ] bread\n"), "{list}");
 
-    app.window.type_into("[data-testid=composer]", "turmeric").await;
-    app.window.click("[data-testid=send]").await;
-    app.window.find_text("[data-testid=chat-log]", "No turmeric left").await;
+    Hand::Pointer.says(&app, "turmeric").await;
+    app.window.find_text(LOG, "No turmeric left").await;
     app.picture("first-result").await;
     app.quit().await;
 
     let app = home.start().await;
     app.window.find_text("[data-testid=conversation-list]", "bread").await;
     app.quit().await;
+}
+
+/// A folder is picked, the example is pressed, and it is the user's own notes that answer.
+async fn with_a_folder_of_ones_own(hand: Hand) {
+    let _turn = one_at_a_time().await;
+    let vault = TempVault::new(&[("Seeds.md", "# Seeds\n\nLeeks in March.\n")]);
+    let home = DesktopHome::fresh();
+    let app = home.start().await;
+    app.window.find(FIRST).await;
+    app.window.find_text(&format!("{FIRST} button"), "Pick a folder").await;
+    open_folder(&app, vault.root()).await;
+    app.window.find_text(FIRST, "1 note").await;
+    app.picture("first-run-folder").await;
+    let none = format!("{FIRST} input[type=radio]:checked");
+    app.window.find(&none).await;
+    hand.presses(&app, &format!("{FIRST} .try"), "list").await;
+    app.window.find_text(LOG, "Listed").await;
+    app.window.wait_for_focus("composer").await;
+    hand.says(&app, "leeks").await;
+    app.window.find_text(LOG, "Leeks in March.").await;
+    assert_eq!(vault.snapshot().len(), 1, "nothing was put into the folder");
+    app.quit().await;
+
+    // The next start has it, and the conversation.
+    let app = home.start().await;
+    app.window.find_text("[data-testid=conversation-list]", "list").await;
+    app.window.wait_for_focus("composer").await;
+    app.window.press(&[Key::Control, Key::Char('p')]).await;
+    app.window.find_text("[role=option]", "Seeds").await;
+    app.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_user_picks_a_folder_and_finds_something_in_it_by_pointer() {
+    with_a_folder_of_ones_own(Hand::Pointer).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_user_picks_a_folder_and_finds_something_in_it_by_keyboard() {
+    with_a_folder_of_ones_own(Hand::Keyboard).await;
 }

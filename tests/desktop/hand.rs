@@ -71,6 +71,26 @@ impl Hand {
         app.window.find_text("h1", title).await;
     }
 
+    /// Chooses one of the values that a setting has.
+    pub(crate) async fn chooses(self, app: &DesktopApp, section: &str, value: &str) {
+        let list = format!("#settings-{section} select");
+        app.window.find_text(&list, value).await;
+        match self {
+            Self::Pointer => app.window.click_text(&format!("{list} option"), value).await,
+            Self::Keyboard => {
+                app.window.tab_to_text(&list, value).await;
+                // A list finds its values by how they begin; a space would open it.
+                let begins = value.split(' ').next().unwrap_or(value);
+                app.window.type_text(begins).await;
+            }
+        }
+        let chosen = format!(
+            "return [...document.querySelectorAll('{list}')]
+                .some((list) => list.selectedOptions[0]?.label === '{value}')"
+        );
+        app.window.wait_until(&format!("{value} to be chosen"), &chosen).await;
+    }
+
     /// Opens a part of the settings.
     pub(crate) async fn opens_settings(self, app: &DesktopApp, section: &str, title: &str) {
         match self {

@@ -19,6 +19,7 @@ mod looking;
 mod policy;
 mod question;
 mod queue;
+mod settings;
 mod staying;
 mod switching;
 mod trouble;

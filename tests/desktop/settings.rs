@@ -1,0 +1,101 @@
+//! A setting takes effect at once, without a restart, and is still so after one.
+
+use serde_json::{Value, json};
+use testkit::scripted_model::{last_words, offered_tools, results};
+use testkit::{DesktopApp, DesktopHome, Key, Reply, ScriptedModel, TempVault};
+
+use super::hand::Hand;
+use super::one_at_a_time;
+
+const LOG: &str = "[data-testid=chat-log]";
+const DIARY: &str = "Diary/Secret.md";
+
+/// Reads the diary when it is asked about it, and says what came of that.
+async fn model() -> ScriptedModel {
+    ScriptedModel::responder(|request: &Value| {
+        let read = results(request);
+        match read.first() {
+            Some((_, text)) if text.contains("KRYPTON") => Reply::text("It says KRYPTON."),
+            Some(_) => Reply::text("I cannot see such a note."),
+            None if last_words(request).contains("diary") => {
+                Reply::calls(vec![("read_file", json!({ "path": DIARY }))])
+            }
+            None => Reply::text("I only look."),
+        }
+    })
+    .await
+}
+
+async fn each_takes_effect(hand: Hand) {
+    let _turn = one_at_a_time().await;
+    let vault = TempVault::from_fixture("sample");
+    vault.write(DIARY, "The code word is KRYPTON.\n");
+    let model = model().await;
+    let home = DesktopHome::fresh().with_vault(&vault).with_model(&model);
+    let app = home.start().await;
+    hand.says(&app, "What does the diary say?").await;
+    app.window.find_text(LOG, "It says KRYPTON.").await;
+
+    hand.opens_settings(&app, "private", "Private notes").await;
+    let rules = "#settings-private textarea";
+    if hand == Hand::Keyboard {
+        app.window.press(&[Key::Tab]).await;
+    }
+    hand.rewrites(&app, rules, "Diary").await;
+    // The rule counts once one has left the field.
+    app.window.press(&[Key::Tab]).await;
+    hand.opens_settings(&app, "answering", "Answering").await;
+    hand.chooses(&app, "answering", "Read only").await;
+    app.picture("settings-answering").await;
+    hand.leaves_settings(&app).await;
+    app.window.find_text(".composer .pick", "Read only").await;
+    hand.begins_anew(&app).await;
+    hand.says(&app, "What does the diary say now?").await;
+    app.window.find_text(LOG, "I cannot see such a note.").await;
+    let requests = model.requests();
+    let (first, last) = (offered_tools(&requests[0]), offered_tools(requests.last().expect("one")));
+    assert!(first.contains(&"append_file".to_owned()), "{first:?}");
+    assert!(!last.contains(&"append_file".to_owned()), "{last:?}");
+    assert!(!requests.last().expect("one").to_string().contains("KRYPTON"));
+
+    paused(&app, hand, &model).await;
+    app.quit().await;
+    let app = home.start().await;
+    app.window.find_text(".composer .pick", "Read only").await;
+    app.window.wait_until_gone("[data-testid=paused]").await;
+    app.quit().await;
+}
+
+/// While models are paused nothing is sent; afterwards it is.
+async fn paused(app: &DesktopApp, hand: Hand, model: &ScriptedModel) {
+    let asked = model.requests().len();
+    hand.opens_settings(app, "spending", "Spending").await;
+    match hand {
+        Hand::Pointer => app.window.click("#settings-spending [role=switch]").await,
+        Hand::Keyboard => {
+            app.window.press(&[Key::Tab]).await;
+            app.window.press(&[Key::Space]).await;
+        }
+    }
+    hand.leaves_settings(app).await;
+    app.window.find_text("[data-testid=paused]", "Models are paused").await;
+    hand.says(app, "Are you there?").await;
+    app.window.find_text(LOG, "nothing was sent").await;
+    app.picture("settings-paused").await;
+    assert_eq!(model.requests().len(), asked, "nothing is sent");
+    hand.presses(app, "[data-testid=paused] button", "End the pause").await;
+    app.window.wait_until_gone("[data-testid=paused]").await;
+    hand.goes_to_the_composer(app).await;
+    hand.says(app, "And now?").await;
+    app.window.find_text(LOG, "I only look.").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rules_mode_and_pause_take_effect_at_once_by_pointer() {
+    each_takes_effect(Hand::Pointer).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rules_mode_and_pause_take_effect_at_once_by_keyboard() {
+    each_takes_effect(Hand::Keyboard).await;
+}
