@@ -34,6 +34,9 @@ fn the_page_loads_nothing_but_what_came_with_it_and_speaks_to_the_application_al
             "base-uri 'none'",
             "form-action 'none'",
             "frame-ancestors 'none'",
+            "require-trusted-types-for 'script'",
+            // Ours draws Markdown; the framework's holds what was compiled; the cleaner's stays inside.
+            "trusted-types vaultmate-markdown svelte-trusted-html dompurify",
         ]
     );
     let security = &parsed(CONFIGURATION)["app"]["security"];

@@ -1,8 +1,9 @@
 /**
- * Pictures of every screen (tests/screens/list.ts): wide, some narrow, all at 200 %, each light, dark
- * and in German, each looked through by axe: `npm run screens -- DIR [NAME…]`.
+ * Pictures of every screen (tests/screens/list.ts): wide, some narrow, all at 200 %, each light, dark, from right to left and
+ * in German, each looked through by axe: `npm run screens -- DIR [NAME…]`.
  * Needs a Chromium; `CHROMIUM` names it when it is not at /usr/bin/chromium.
  */
+import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +11,13 @@ import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { createServer } from 'vite';
 
-const axe = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'));
+const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+/** As in the window, no text becomes HTML but through the policies that it names. */
+const configuration = new URL('../../src-tauri/tauri.conf.json', import.meta.url);
+const trusted = JSON.parse(readFileSync(configuration, 'utf8'))
+  .app.security.csp.split('; ')
+  .filter((directive) => directive.includes('trusted-types'))
+  .join('; ');
 const viewports = {
   wide: { width: 1180, height: 760 },
   narrow: { width: 760, height: 900 },
@@ -109,18 +116,53 @@ async function unheard(page, reads) {
   return found;
 }
 
-/** Light, dark and in German, from one moment to the next. */
+/** Whether any text becomes HTML: then the policy is not in force, and the pictures show nothing of it. */
+async function trusting(page) {
+  return page.evaluate(() => {
+    try {
+      document.createElement('p').innerHTML = '<b>any text</b>';
+      return ['any text becomes HTML'];
+    } catch {
+      return [];
+    }
+  });
+}
+
+/** What has no room where lines run from right to left: cut off at the edge of the window. */
+async function cutOff(page) {
+  return page.evaluate(() => {
+    const found = [];
+    const visible = { checkOpacity: true, checkVisibilityCSS: true };
+    for (const control of document.querySelectorAll('button, input, textarea, summary, h1, h2')) {
+      const { left, right, width } = control.getBoundingClientRect();
+      if (width < 2 || !control.checkVisibility(visible) || control.closest('.vh')) continue;
+      if (left < -1 || right > window.innerWidth + 1) {
+        found.push(
+          `“${control.getAttribute('aria-label') ?? control.textContent.trim()}” is cut off`,
+        );
+      }
+    }
+    return found;
+  });
+}
+
+/** Light, dark, from right to left, and in German, from one moment to the next. */
 async function pictures(page, name, directory, reads) {
   const failures = (await unheard(page, reads)).map((found) => `accessibility tree: ${found}`);
   const file = (look) => ({ path: join(directory, `${name}-${look}.png`), animations: 'disabled' });
-  await page.addScriptTag({ path: axe });
+  await page.evaluate(axe);
   for (const theme of ['light', 'dark']) {
     await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
     failures.push(...(await barriers(page)).map((found) => `${theme}: ${found}`));
     await page.screenshot(file(theme));
   }
-  failures.push(...(await crowded(page)));
+  failures.push(...(await crowded(page)), ...(await trusting(page)));
   await page.emulateMedia({ colorScheme: 'light' });
+  await page.evaluate(() => (document.documentElement.dir = 'rtl'));
+  await page.screenshot(file('rtl'));
+  const turned = [...(await crowded(page)), ...(await cutOff(page))];
+  failures.push(...turned.map((found) => `right to left: ${found}`));
+  await page.evaluate(() => document.documentElement.removeAttribute('dir'));
   await page.evaluate(async (module) => {
     (await import(module)).speak('de');
   }, '/src/shared/language.svelte.ts');
@@ -155,7 +197,11 @@ async function picture({ browser, base, directory, begun, find }, screen) {
 const [directory = 'screens', ...names] = process.argv.slice(2);
 await mkdir(directory, { recursive: true });
 // What changes meanwhile comes with the next run: a module that is there twice speaks two languages.
-const server = await createServer({ logLevel: 'error', server: { watch: null, hmr: false } });
+const headers = { 'Content-Security-Policy': trusted };
+const server = await createServer({
+  logLevel: 'error',
+  server: { watch: null, hmr: false, headers },
+});
 await server.listen();
 const { screens } = await server.ssrLoadModule('/tests/screens/list.ts');
 const { begun, find } = await server.ssrLoadModule('/tests/screens/steps.ts');
