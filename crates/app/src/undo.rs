@@ -168,8 +168,25 @@ impl OpenVault {
             undone.change_set = Some(set.clone());
             touched.insert(set);
         }
+        touched.extend(self.taken_back_by(wanted).await?);
         self.announce(News::Applied(touched.into_iter().collect()));
         Ok(undone)
+    }
+
+    /// The sets of what these effects took back themselves: they stand otherwise now, too.
+    async fn taken_back_by(&self, wanted: &Wanted) -> Result<BTreeSet<ChangeSetId>, UserError> {
+        let rows = self.store.undoings().await.map_err(user_error)?;
+        let mut by: Vec<EffectId> = wanted.effects.keys().cloned().collect();
+        let (mut seen, mut sets) = (BTreeSet::new(), BTreeSet::new());
+        while let Some(one) = by.pop() {
+            for row in rows.iter().filter(|row| row.by == one) {
+                if seen.insert(row.effect.clone()) {
+                    sets.insert(the_effect(&self.store, &row.effect).await?.change_set);
+                    by.push(row.effect.clone());
+                }
+            }
+        }
+        Ok(sets)
     }
 
     /// What taking back comes to now, and the sets that are wanted.
@@ -199,8 +216,7 @@ impl OpenVault {
         first.ok_or_else(|| UserError::other("There is nothing to take back."))
     }
 
-    /// Applies a set of the user's own. Stored before it is applied; the caller holds `deciding`.
-    pub(crate) async fn apply_own(
+    async fn apply_own(
         &self,
         set: &ChangeSetId,
         taken: &Taken,

@@ -128,9 +128,10 @@ impl Driver {
         }
     }
 
-    /// When the machine wants its tick, or when to look whether the computer slept.
+    /// When the machine or the post wants its tick, or when to look whether the computer slept.
     fn due(&self) -> Option<Instant> {
-        let tick = self.epoch + self.link.next_tick()?;
+        let tick = self.link.next_tick()?;
+        let tick = self.epoch + self.post.mute_at().map_or(tick, |mute| mute.min(tick));
         Some(tick.min(Instant::now() + LOOK_EVERY))
     }
 
@@ -146,6 +147,7 @@ impl Driver {
         if self.watch.slept(std::time::Instant::now(), SystemTime::now()) {
             self.step(Input::Wake).await;
         }
+        self.post.tick(self.epoch.elapsed());
         self.step(Input::Tick).await;
     }
 
@@ -223,7 +225,7 @@ impl Driver {
         }
         if self.link.state() == HubState::Online
             && self.post.wants_ping()
-            && let Err(trouble) = self.socket.ping(self.post.ping())
+            && let Err(trouble) = self.socket.ping(self.post.ping(self.epoch.elapsed()))
         {
             self.step(Input::Lost(trouble)).await;
         }
@@ -265,7 +267,7 @@ impl Driver {
             (Effect::Register, Some(config)) => {
                 return self.socket.write(registration(config).print());
             }
-            (Effect::Ping, _) => return self.socket.ping(self.post.ping()),
+            (Effect::Ping, _) => return self.socket.ping(self.post.ping(self.epoch.elapsed())),
             (Effect::Close, _) => {
                 self.socket.close().await;
                 self.post.lost();

@@ -1,6 +1,7 @@
 //! Responses on their way: a pong says that the hub has read all that was written before its ping.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::sync::oneshot;
@@ -10,6 +11,9 @@ use crate::handle::NotOnline;
 
 /// A hub remembers a hundred deliveries, ours a thousand: older receipts mean nothing to either.
 const HELD: usize = 1_000;
+
+/// A hub that has answered no ping in so long answers none.
+const MUTE: Duration = Duration::from_secs(5);
 
 /// A response, and whoever waits to hear that it was read.
 #[derive(Debug)]
@@ -35,12 +39,14 @@ pub(super) enum Pong {
     Unasked,
 }
 
-/// Whether the hub has ever answered a ping of ours. From one that does not, nothing can be known:
-/// what is written to it counts as read.
+/// Whether the hub answers our pings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pongs {
+    /// It may: what is written waits for it.
     Unseen,
     Seen,
+    /// Nothing can be known: what is written counts as read.
+    Never,
 }
 
 /// Receipts that wait for a link, and responses that were written and perhaps not read.
@@ -51,8 +57,8 @@ pub(super) struct Post {
     under_way: VecDeque<(u64, Letter)>,
     /// Pings so far.
     pings: u64,
-    /// The ping whose pong is awaited.
-    asked: Option<u64>,
+    /// The ping whose pong is awaited, and since when.
+    asked: Option<(u64, Duration)>,
     pongs: Pongs,
 }
 
@@ -93,15 +99,15 @@ impl Post {
     /// A response was written.
     pub(super) fn written(&mut self, letter: Letter) {
         match self.pongs {
-            Pongs::Seen => self.under_way.push_back((self.pings + 1, letter)),
-            Pongs::Unseen => letter.tell(Ok(())),
+            Pongs::Unseen | Pongs::Seen => self.under_way.push_back((self.pings + 1, letter)),
+            Pongs::Never => letter.tell(Ok(())),
         }
     }
 
-    /// The bytes of the next ping.
-    pub(super) fn ping(&mut self) -> Bytes {
+    /// The bytes of the next ping, which is sent `now`.
+    pub(super) fn ping(&mut self, now: Duration) -> Bytes {
         self.pings += 1;
-        self.asked.get_or_insert(self.pings);
+        self.asked.get_or_insert((self.pings, now));
         Bytes::copy_from_slice(&self.pings.to_be_bytes())
     }
 
@@ -112,6 +118,20 @@ impl Post {
         self.asked.is_none() && (behind || self.pongs == Pongs::Unseen)
     }
 
+    /// When a hub that has not answered yet counts as one that never does.
+    pub(super) fn mute_at(&self) -> Option<Duration> {
+        let (_, since) = self.asked.filter(|_| self.pongs == Pongs::Unseen)?;
+        Some(since + MUTE)
+    }
+
+    /// Time has passed.
+    pub(super) fn tick(&mut self, now: Duration) {
+        if self.mute_at().is_some_and(|at| at <= now) {
+            self.pongs = Pongs::Never;
+            self.under_way.drain(..).for_each(|(_, letter)| letter.tell(Ok(())));
+        }
+    }
+
     /// A pong came.
     pub(super) fn pong(&mut self, bytes: &[u8]) -> Pong {
         let Ok(number) = bytes.try_into().map(u64::from_be_bytes) else { return Pong::Unasked };
@@ -119,7 +139,7 @@ impl Post {
             return Pong::Unasked;
         }
         self.pongs = Pongs::Seen;
-        if self.asked.is_some_and(|asked| asked <= number) {
+        if self.asked.is_some_and(|(asked, _)| asked <= number) {
             self.asked = None;
         }
         while let Some((_, letter)) = self.under_way.pop_front_if(|(behind, _)| *behind <= number) {

@@ -11,10 +11,12 @@ fn waited_for(id: &str) -> (Letter, oneshot::Receiver<Result<(), NotOnline>>) {
     (Letter { sent: Some(sent), ..ack(id) }, outcome)
 }
 
+const NOW: Duration = Duration::from_secs(7);
+
 /// A post whose hub has answered a ping.
 fn answered() -> Post {
     let mut post = Post::new();
-    let ping = post.ping();
+    let ping = post.ping(NOW);
     post.pong(&ping);
     post
 }
@@ -33,7 +35,7 @@ fn what_a_pong_covers_was_read_and_the_rest_goes_out_again_in_its_order() {
     let mut post = answered();
     post.written(ack("m1"));
     assert!(post.wants_ping());
-    let ping = post.ping();
+    let ping = post.ping(NOW);
     post.written(ack("m2"));
     post.written(ack("m3"));
     assert!(!post.wants_ping(), "one ping at a time");
@@ -50,7 +52,7 @@ fn who_waits_hears_when_it_was_read_or_that_it_is_not_known() {
     let (read, mut was_read) = waited_for("m1");
     post.written(read);
     assert!(was_read.try_recv().is_err(), "not yet");
-    let ping = post.ping();
+    let ping = post.ping(NOW);
     let (unread, mut was_lost) = waited_for("m2");
     post.written(unread);
     post.pong(&ping);
@@ -61,17 +63,39 @@ fn who_waits_hears_when_it_was_read_or_that_it_is_not_known() {
 }
 
 #[test]
-fn a_hub_that_answers_no_ping_is_taken_at_its_silence() {
+fn what_is_written_before_the_first_pong_waits_for_it_and_goes_out_again() {
     let mut post = Post::new();
     assert!(post.wants_ping(), "it is asked once whether it answers");
-    post.ping();
+    post.ping(NOW);
     let (letter, mut outcome) = waited_for("m1");
     post.written(letter);
+    post.written(ack("m2"));
+    post.tick(NOW + MUTE - Duration::from_millis(1));
+    assert!(outcome.try_recv().is_err(), "it may still answer");
+    post.lost();
+    assert_eq!(outcome.try_recv(), Ok(Err(NotOnline)), "the sender sends it again");
+    assert_eq!(held(&mut post), ["m2"]);
+}
+
+#[test]
+fn a_hub_that_answers_no_ping_in_five_seconds_is_taken_at_its_silence() {
+    let mut post = Post::new();
+    post.ping(NOW);
+    let (letter, mut outcome) = waited_for("m1");
+    post.written(letter);
+    assert_eq!(post.mute_at(), Some(NOW + MUTE));
+    post.tick(NOW + MUTE);
     assert_eq!(outcome.try_recv(), Ok(Ok(())));
     post.written(ack("m2"));
     assert!(!post.wants_ping());
+    assert_eq!(post.mute_at(), None);
     post.lost();
     assert_eq!(held(&mut post), Vec::<String>::new());
+    let ping = post.ping(NOW);
+    post.pong(&ping);
+    post.written(ack("m3"));
+    post.lost();
+    assert_eq!(held(&mut post), ["m3"], "it does answer after all");
 }
 
 #[test]
