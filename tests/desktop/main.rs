@@ -14,6 +14,7 @@ mod first_run;
 mod fork;
 mod hand;
 mod hub;
+mod hunks;
 mod interrupted;
 mod looking;
 mod policy;

@@ -216,7 +216,8 @@ impl OpenVault {
         first.ok_or_else(|| UserError::other("There is nothing to take back."))
     }
 
-    async fn apply_own(
+    /// Applies a set of the user's own. Stored before it is applied; the caller holds `deciding`.
+    pub(crate) async fn apply_own(
         &self,
         set: &ChangeSetId,
         taken: &Taken,

@@ -1,0 +1,117 @@
+//! A review decided change by change: one is accepted, one rejected, one put in the user's own words;
+//! all of it is taken back afterwards, and put back.
+
+use serde_json::{Value, json};
+use testkit::scripted_model::last_words;
+use testkit::{DesktopApp, DesktopHome, Key, Reply, ScriptedModel, TempVault};
+
+use super::hand::Hand;
+use super::one_at_a_time;
+
+const NOTE: &str = "Trip.md";
+const LOG: &str = "[data-testid=chat-log]";
+
+/// The note with these three words in it, far from each other.
+fn trip(when: &str, how: &str, who: &str) -> String {
+    let between = "\nNothing else is known.\n\nIt is written down here.\n\nThat is all.\n\n";
+    format!("# Trip\n\nWe go in {when}.\n{between}We go by {how}.\n{between}Ask {who}.\n")
+}
+
+/// Plans three changes of the note, says so, and answers once more.
+async fn model() -> ScriptedModel {
+    let edit = |old: &str, new: &str| {
+        ("edit_file", json!({ "path": NOTE, "old_text": old, "new_text": new }))
+    };
+    let edits = vec![
+        edit("We go in May.", "We go in June."),
+        edit("We go by train.", "We go by plane."),
+        edit("Ask Mara.", "Ask Tom."),
+    ];
+    ScriptedModel::start(vec![
+        Reply::calls(vec![("read_file", json!({ "path": NOTE }))]),
+        Reply::calls(edits),
+        Reply::text("Three changes wait for you."),
+        Reply::text("Then by train."),
+    ])
+    .await
+}
+
+/// Decides the three, with the last in words of the user's own.
+async fn decide(app: &DesktopApp, hand: Hand) {
+    let stop = |index: u8| format!("[data-stop='hunk:{index}:{NOTE}']");
+    let part = |index: u8, control: &str| format!("{} {control}", stop(index));
+    let edited = part(2, "textarea");
+    match hand {
+        Hand::Pointer => {
+            app.window.click(&part(0, "[data-testid=review-accept]")).await;
+            app.window.click(&part(1, "[data-testid=review-reject]")).await;
+            app.window.click(&part(2, "[data-testid=review-edit]")).await;
+            hand.rewrites(app, &edited, "Ask Ines, or Tom.").await;
+            app.window.click_text(&part(2, "button"), "Keep and accept").await;
+        }
+        Hand::Keyboard => {
+            app.window.find(&format!("{}:focus", stop(0))).await;
+            for key in ['a', 'j', 'r', 'j', 'e'] {
+                app.window.press(&[Key::Char(key)]).await;
+            }
+            hand.rewrites(app, &edited, "Ask Ines, or Tom.").await;
+            app.window.press(&[Key::Control, Key::Enter]).await;
+        }
+    }
+    app.window.wait_until_gone(&edited).await;
+    app.window.find_text(".bar", "1 of 1 decided").await;
+    app.picture("hunks-decided").await;
+    match hand {
+        Hand::Pointer => app.window.click("[data-testid=review-apply]").await,
+        Hand::Keyboard => app.window.press(&[Key::Control, Key::Enter]).await,
+    }
+}
+
+async fn one_accepted_one_rejected_one_edited(hand: Hand) {
+    let _turn = one_at_a_time().await;
+    let before = trip("May", "train", "Mara");
+    let vault = TempVault::new(&[(NOTE, &before), ("Other.md", "Another note.\n")]);
+    let model = model().await;
+    let home = DesktopHome::fresh().with_vault(&vault).with_model(&model);
+    let app = home.start().await;
+
+    hand.says(&app, "June, by plane, and Tom is asked").await;
+    app.window.find_text(LOG, "Three changes wait for you.").await;
+    app.window.wait_until_gone("[data-testid=stop]").await;
+    assert_eq!(vault.read(NOTE), before, "nothing is written before the verdict");
+    hand.presses(&app, "[data-testid=review-open]", "Review").await;
+    decide(&app, hand).await;
+
+    let decided = trip("June", "train", "Ines, or Tom");
+    app.window.find_text(LOG, "Changed 1 note").await;
+    assert_eq!(vault.read(NOTE), decided);
+    hand.presses(&app, "[data-testid=turn-undo] button", "Undo 1").await;
+    app.window.find_text("[data-testid=turn-undo]", "Redo 1").await;
+    assert_eq!(vault.read(NOTE), before);
+    hand.presses(&app, "[data-testid=turn-undo] button", "Redo 1").await;
+    app.window.find_text("[data-testid=turn-undo]", "Undo 1").await;
+    assert_eq!(vault.read(NOTE), decided);
+    assert_eq!(vault.read("Other.md"), "Another note.\n");
+
+    hand.goes_to_the_composer(&app).await;
+    hand.says(&app, "So by what?").await;
+    app.window.find_text(LOG, "Then by train.").await;
+    is_told_what_was_rejected(&model.request(4).await);
+    app.quit().await;
+    model.finish();
+}
+
+fn is_told_what_was_rejected(request: &Value) {
+    let told = last_words(request);
+    assert!(told.contains("We go by plane."), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_is_rejected_and_another_edited_then_undone_and_redone_by_pointer() {
+    one_accepted_one_rejected_one_edited(Hand::Pointer).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_is_rejected_and_another_edited_then_undone_and_redone_by_keyboard() {
+    one_accepted_one_rejected_one_edited(Hand::Keyboard).await;
+}
