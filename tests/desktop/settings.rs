@@ -36,19 +36,7 @@ async fn each_takes_effect(hand: Hand) {
     hand.says(&app, "What does the diary say?").await;
     app.window.find_text(LOG, "It says KRYPTON.").await;
 
-    hand.opens_settings(&app, "private", "Private notes").await;
-    let rules = "#settings-private textarea";
-    if hand == Hand::Keyboard {
-        app.window.press(&[Key::Tab]).await;
-    }
-    hand.rewrites(&app, rules, "Diary").await;
-    // The rule counts once one has left the field.
-    app.window.press(&[Key::Tab]).await;
-    hand.opens_settings(&app, "answering", "Answering").await;
-    hand.chooses(&app, "answering", "Read only").await;
-    app.picture("settings-answering").await;
-    hand.leaves_settings(&app).await;
-    app.window.find_text(".composer .pick", "Read only").await;
+    private_and_read_only(&app, hand).await;
     hand.begins_anew(&app).await;
     hand.says(&app, "What does the diary say now?").await;
     app.window.find_text(LOG, "I cannot see such a note.").await;
@@ -64,6 +52,23 @@ async fn each_takes_effect(hand: Hand) {
     app.window.find_text(".composer .pick", "Read only").await;
     app.window.wait_until_gone("[data-testid=paused]").await;
     app.quit().await;
+}
+
+/// Keeps the diary from models, and lets them only read.
+async fn private_and_read_only(app: &DesktopApp, hand: Hand) {
+    hand.opens_settings(app, "private", "Private notes").await;
+    let rules = "#settings-private textarea";
+    if hand == Hand::Keyboard {
+        app.window.press(&[Key::Tab]).await;
+    }
+    hand.rewrites(app, rules, "Diary").await;
+    // The rule counts once one has left the field.
+    app.window.press(&[Key::Tab]).await;
+    hand.opens_settings(app, "answering", "Answering").await;
+    hand.chooses(app, "answering", "Read only").await;
+    app.picture("settings-answering").await;
+    hand.leaves_settings(app).await;
+    app.window.find_text(".composer .pick", "Read only").await;
 }
 
 /// While models are paused nothing is sent; afterwards it is.
@@ -98,4 +103,52 @@ async fn rules_mode_and_pause_take_effect_at_once_by_pointer() {
 #[tokio::test(flavor = "multi_thread")]
 async fn rules_mode_and_pause_take_effect_at_once_by_keyboard() {
     each_takes_effect(Hand::Keyboard).await;
+}
+
+/// Resolves once the page is as light as this, 0 to 255, or darker.
+async fn background_is(app: &DesktopApp, wanted: &str) {
+    let script = format!(
+        "const parts = getComputedStyle(document.body).backgroundColor.match(/[0-9.]+/g);
+        const light = parts.slice(0, 3).reduce((sum, part) => sum + Number(part), 0) / 3;
+        return light {wanted}"
+    );
+    app.window.wait_until(&format!("the page to be {wanted}"), &script).await;
+}
+
+async fn language_and_theme(hand: Hand) {
+    let _turn = one_at_a_time().await;
+    let vault = TempVault::from_fixture("sample");
+    let home = DesktopHome::fresh().with_vault(&vault);
+    let app = home.start().await;
+    app.opened().await;
+    background_is(&app, "> 200").await;
+    hand.opens_settings(&app, "appearance", "Appearance").await;
+    hand.chooses(&app, "appearance", "Dark").await;
+    background_is(&app, "< 60").await;
+    hand.chooses(&app, "appearance", "Deutsch").await;
+    app.window.find_text("#settings-appearance h2", "Aussehen").await;
+    app.window.find_text(".side h1", "Einstellungen").await;
+    app.window
+        .wait_until("a page in German", "return document.documentElement.lang === 'de'")
+        .await;
+    app.picture("settings-german-dark").await;
+    hand.leaves_settings(&app).await;
+    hand.says(&app, "Kurkuma").await;
+    app.window.find_text(LOG, "Kurkuma").await;
+    app.quit().await;
+
+    let app = home.start().await;
+    app.window.find_text(".side", "Einstellungen").await;
+    background_is(&app, "< 60").await;
+    app.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn language_and_theme_change_at_once_and_stay_by_pointer() {
+    language_and_theme(Hand::Pointer).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn language_and_theme_change_at_once_and_stay_by_keyboard() {
+    language_and_theme(Hand::Keyboard).await;
 }
