@@ -266,7 +266,7 @@ const looking: readonly Screen[] = [
   screen(
     'note-mark',
     'search',
-    [...heating, clickAt('.margin-sign'), see('note-mark', '\\d')],
+    [...heating, clickAt('.margin-sign'), see('note-mark')],
     'narrow',
     'small',
   ),
