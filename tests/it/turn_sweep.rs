@@ -89,12 +89,11 @@ async fn a_turn_killed_at_any_step_goes_on_to_the_same_end() {
     assert!(all.sites.len() > 20, "{:?}", all.sites);
 }
 
-/// Steps repeat in the long one: every second of them, with the tests only a few.
+/// Steps repeat in the long one: with the tests only a few of them.
 fn stride(story: &str) -> usize {
     let stride = std::env::var("STORY_STRIDE").ok().and_then(|text| text.parse().ok()).unwrap_or(9);
     match story {
         "t60" if stride > 1 => stride * 12,
-        "t60" => 2,
         _ => stride,
     }
 }
