@@ -36,8 +36,9 @@ const attributes = new Set(
   ),
 );
 const outside = ['http:', 'https:', 'mailto:'];
+const isEngine = !navigator.userAgent.includes('jsdom');
 /** In milliseconds: no case may take longer to be drawn by an engine that people use. */
-const slow = navigator.userAgent.includes('jsdom') ? Infinity : 2_000;
+const slow = isEngine ? 2_000 : Infinity;
 /** A text that is no longer is also shown letter by letter, as it would come. */
 const streamed = 60;
 
@@ -62,6 +63,8 @@ export async function trial(cases: readonly Case[], show: Show): Promise<Outcome
   Object.assign(window, {
     __TAURI_INTERNALS__: { invoke: (command: string) => void done.push(`calls ${command}`) },
   });
+  // What it asks for is seen to the end, not only the first 250.
+  if (isEngine) performance.setResourceTimingBufferSize(1_000_000);
   const outcomes: Outcome[] = [];
   for (const one of cases) outcomes.push({ id: one.id, wrong: await wrongIn(one, show) });
   return outcomes;
@@ -140,8 +143,18 @@ async function press(root: Element): Promise<void> {
   await moment();
 }
 
-/** Long enough for what was started to begin. */
+let moments = 0;
+
+/** Long enough for what was started to begin: until an image has failed that was asked for behind it. */
 async function moment(): Promise<void> {
+  if (isEngine) {
+    const behind = new Image();
+    await new Promise((resolve) => {
+      behind.addEventListener('error', resolve);
+      moments += 1;
+      behind.src = `/tests/no-image?${moments}`;
+    });
+  }
   await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
