@@ -8,7 +8,8 @@ macro_rules! read {
             let mut snapshot = store.readers.begin().await?;
             let $db: &mut sqlx::SqliteConnection = &mut snapshot;
             let found = $work.await?;
-            snapshot.rollback().await?;
+            // Ended behind: nobody waits for the end of what only read.
+            drop(snapshot);
             Ok::<_, $crate::error::Failure>(found)
         };
         $crate::error::Doing::doing(work.await, store, $doing)

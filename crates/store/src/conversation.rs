@@ -6,7 +6,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
 use crate::column::{Columns, word};
-use crate::commit::{commit, read};
+use crate::commit::{commit, look, read};
 use crate::error::Failure;
 use crate::{Store, StoreError};
 
@@ -51,7 +51,7 @@ impl Store {
         before: Option<&ConversationId>,
         limit: u32,
     ) -> Result<ConversationPage, StoreError> {
-        read!(self, "list the conversations", |db| page(db, shelf, before, limit))
+        look!(self, "list the conversations", |db| page(db, shelf, before, limit))
     }
 
     /// All that wait for the user, wherever they lie, newest first.
@@ -105,11 +105,18 @@ async fn insert(db: &mut SqliteConnection, new: &NewConversation<'_>) -> Result<
 }
 
 /// The columns that [`from_row`] reads.
+/// The columns of the view `listed` that [`from_row`] reads.
+macro_rules! columns {
+    () => {
+        "id, title, summary, state, from_hub, archived, updated_at, waiting_question, waiting_notes,
+         interrupted, held, working"
+    };
+}
+pub(crate) use columns;
+
 macro_rules! row {
     () => {
-        "SELECT id, title, summary, state, from_hub, archived, updated_at, waiting_question, waiting_notes,
-             interrupted, held, working
-         FROM listed"
+        concat!("SELECT ", columns!(), " FROM listed")
     };
 }
 
@@ -130,17 +137,14 @@ async fn page(
     before: Option<&ConversationId>,
     limit: u32,
 ) -> Result<ConversationPage, sqlx::Error> {
-    let since: Option<i64> = sqlx::query_scalar("SELECT updated_at FROM conversation WHERE id = ?")
-        .bind(before.map(ConversationId::as_str))
-        .fetch_optional(&mut *db)
-        .await?;
     let mut conversations = sqlx::query(concat!(
         row!(),
-        " WHERE archived = ?1 AND (updated_at, id) < (?2, ?3)
-         ORDER BY updated_at DESC, id DESC LIMIT ?4"
+        " WHERE archived = ?1 AND (updated_at, id) < (
+             coalesce((SELECT updated_at FROM conversation WHERE id = ?2), 9223372036854775807), ?2
+         )
+         ORDER BY updated_at DESC, id DESC LIMIT ?3"
     ))
     .bind(shelf == Shelf::Archived)
-    .bind(since.unwrap_or(i64::MAX))
     .bind(before.map_or("", ConversationId::as_str))
     .bind(i64::from(limit) + 1)
     .try_map(|row| from_row(&row))

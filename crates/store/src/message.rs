@@ -65,22 +65,24 @@ pub(crate) async fn until(
     .await
 }
 
-/// Every message of a conversation, in the order of its turn.
-pub(crate) async fn of_conversation(
-    db: &mut SqliteConnection,
-    conversation: &ConversationId,
-) -> Result<Vec<MessageRow>, sqlx::Error> {
-    // One row of all: handing over each alone costs more than reading them.
-    let all: Vec<Packed> = sqlx::query(
+/// Every message of conversation `?1` in the order of its turn, as one value: handing over each row
+/// alone costs more than reading it. [`unpacked`] reads it.
+macro_rules! packed {
+    () => {
         "SELECT json_group_array(json_object(
              'id', id, 'turn', turn, 'role', role, 'parts', json(parts), 'cut', cut, 'at', at
-         ) ORDER BY turn, position) AS packed
-         FROM message WHERE conversation = ?",
-    )
-    .bind(conversation.as_str())
-    .try_map(|row: SqliteRow| row.json("packed"))
-    .fetch_one(db)
-    .await?;
+         ) ORDER BY turn, position)
+         FROM message WHERE conversation = ?1"
+    };
+}
+pub(crate) use packed;
+
+/// The messages of a row that has them packed as `messages`.
+pub(crate) fn unpacked(
+    row: &SqliteRow,
+    conversation: &ConversationId,
+) -> Result<Vec<MessageRow>, sqlx::Error> {
+    let all: Vec<Packed> = row.json("messages")?;
     Ok(all.into_iter().map(|packed| packed.of(conversation)).collect())
 }
 

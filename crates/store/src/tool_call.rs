@@ -105,25 +105,24 @@ pub(crate) async fn close(db: &mut SqliteConnection, turn: &TurnId) -> Result<()
     Ok(())
 }
 
-/// Every call of a conversation, in call order within its message.
-pub(crate) async fn of_conversation(
-    db: &mut SqliteConnection,
-    conversation: &ConversationId,
-) -> Result<Vec<CallRow>, sqlx::Error> {
-    // One row of all, as the messages are.
-    let all: Vec<Packed> = sqlx::query(
+/// Every call in conversation `?1` in call order, as one value, as the messages are. [`unpacked`] reads
+/// it.
+macro_rules! packed {
+    () => {
         "SELECT json_group_array(json_object(
              'message', c.message, 'turn', c.turn, 'call', c.call, 'tool', c.tool,
              'arguments', json(c.arguments), 'output', c.output, 'is_error', c.is_error,
              'reactions', json(c.reactions)
-         ) ORDER BY c.message, c.position) AS packed
+         ) ORDER BY c.message, c.position)
          FROM message m CROSS JOIN tool_call c ON c.turn = m.turn AND c.message = m.id
-         WHERE m.conversation = ?",
-    )
-    .bind(conversation.as_str())
-    .try_map(|row: SqliteRow| row.json("packed"))
-    .fetch_one(db)
-    .await?;
+         WHERE m.conversation = ?1"
+    };
+}
+pub(crate) use packed;
+
+/// The calls of a row that has them packed as `calls`.
+pub(crate) fn unpacked(row: &SqliteRow) -> Result<Vec<CallRow>, sqlx::Error> {
+    let all: Vec<Packed> = row.json("calls")?;
     Ok(all.into_iter().map(CallRow::from).collect())
 }
 

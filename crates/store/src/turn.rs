@@ -13,7 +13,7 @@ use sqlx::{Row, SqliteConnection};
 use crate::column::{Columns, json, word};
 use crate::commit::{note, read};
 use crate::error::Failure;
-use crate::{Store, StoreError, branch};
+use crate::{Store, StoreError};
 
 impl Store {
     /// Turns that are queued or running, oldest first: at start, what the last run left.
@@ -241,35 +241,51 @@ pub(crate) async fn of_conversation(
     db: &mut SqliteConnection,
     conversation: &ConversationId,
 ) -> Result<Vec<TurnRow>, sqlx::Error> {
-    // One row of all: handing over each alone costs more than reading them.
-    let all: Vec<Packed> = sqlx::query(concat!(
-        branch::line!("coalesce((SELECT branch FROM conversation WHERE id = ?1), 0)"),
-        "SELECT json_group_array(json_object(
-             'id', t.id, 'message', m.id, 'origin', t.origin, 'status', t.status, 'at', t.at,
-             'resumed', t.resumed, 'error', json(t.error), 'offered', t.offered,
-             'changed', iif(t.offered, (
-                 SELECT count(DISTINCT e.path) FROM effect e
-                 WHERE e.turn = t.id AND e.state = 'done'
-                     AND e.change_set NOT IN (SELECT change_set FROM own_set)
-                     AND NOT EXISTS (
-                         SELECT 1 FROM undoing u JOIN effect b
-                             ON b.change_set = u.change_set AND b.path = u.path
-                         WHERE u.effect = e.id AND u.hunks IS NULL AND b.state = 'done'
-                     )
-             ), 0),
-             'waiting', iif(t.offered, (
-                 SELECT count(DISTINCT p.path) FROM planned_change p
-                 WHERE p.turn = t.id AND p.state = 'waiting'
-             ), 0)
-         ) ORDER BY t.ran IS NULL, t.ran, t.number) AS packed
-         FROM line JOIN turn t ON t.conversation = ?1 AND t.branch = line.branch
-                 AND coalesce(t.ran, 9223372036854775806) < line.until
-             JOIN message m ON m.turn = t.id AND m.position = 0"
-    ))
-    .bind(conversation.as_str())
-    .try_map(|row: SqliteRow| row.json("packed"))
-    .fetch_one(db)
-    .await?;
+    sqlx::query(concat!("SELECT (", packed!(), ") AS turns"))
+        .bind(conversation.as_str())
+        .try_map(|row| unpacked(&row, conversation))
+        .fetch_one(db)
+        .await
+}
+
+/// All turns of conversation `?1` in the branch that is shown, as one value: handing over each row
+/// alone costs more than reading it. [`unpacked`] reads it.
+macro_rules! packed {
+    () => {
+        concat!(
+            $crate::branch::line!("coalesce((SELECT branch FROM conversation WHERE id = ?1), 0)"),
+            "SELECT json_group_array(json_object(
+                 'id', t.id, 'message', m.id, 'origin', t.origin, 'status', t.status, 'at', t.at,
+                 'resumed', t.resumed, 'error', json(t.error), 'offered', t.offered,
+                 'changed', iif(t.offered, (
+                     SELECT count(DISTINCT e.path) FROM effect e
+                     WHERE e.turn = t.id AND e.state = 'done'
+                         AND e.change_set NOT IN (SELECT change_set FROM own_set)
+                         AND NOT EXISTS (
+                             SELECT 1 FROM undoing u JOIN effect b
+                                 ON b.change_set = u.change_set AND b.path = u.path
+                             WHERE u.effect = e.id AND u.hunks IS NULL AND b.state = 'done'
+                         )
+                 ), 0),
+                 'waiting', iif(t.offered, (
+                     SELECT count(DISTINCT p.path) FROM planned_change p
+                     WHERE p.turn = t.id AND p.state = 'waiting'
+                 ), 0)
+             ) ORDER BY t.ran IS NULL, t.ran, t.number)
+             FROM line JOIN turn t ON t.conversation = ?1 AND t.branch = line.branch
+                     AND coalesce(t.ran, 9223372036854775806) < line.until
+                 JOIN message m ON m.turn = t.id AND m.position = 0"
+        )
+    };
+}
+pub(crate) use packed;
+
+/// The turns of a row that has them packed as `turns`.
+pub(crate) fn unpacked(
+    row: &SqliteRow,
+    conversation: &ConversationId,
+) -> Result<Vec<TurnRow>, sqlx::Error> {
+    let all: Vec<Packed> = row.json("turns")?;
     Ok(all.into_iter().map(|packed| packed.of(conversation)).collect())
 }
 

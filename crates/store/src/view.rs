@@ -13,7 +13,8 @@ use protocol::{
     QuestionId, Role, TurnId, TurnStatus,
 };
 use serde_json::Value;
-use sqlx::SqliteConnection;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection};
 
 use crate::change_set::{self, OpenChangeSet, VerdictRow};
 use crate::commit::read;
@@ -92,15 +93,93 @@ struct Rows {
     compaction: Option<CompactionRow>,
 }
 
+/// What every conversation has, and whether it has what few have: one value each, of one statement.
+macro_rules! contents {
+    () => {
+        concat!(
+            "(",
+            turn::packed!(),
+            ") AS turns, (",
+            message::packed!(),
+            ") AS messages, (",
+            tool_call::packed!(),
+            ") AS calls,
+             EXISTS (SELECT 1 FROM question WHERE conversation = ?1) AS asked,
+             EXISTS (SELECT 1 FROM change_set WHERE conversation = ?1) AS planned,
+             EXISTS (SELECT 1 FROM compaction WHERE conversation = ?1) AS summed_up,
+             EXISTS (SELECT 1 FROM branch WHERE conversation = ?1) AS forked"
+        )
+    };
+}
+
+/// What [`contents`] told.
+struct Contents {
+    rows: Rows,
+    asked: bool,
+    planned: bool,
+    summed_up: bool,
+    forked: bool,
+}
+
+impl Contents {
+    fn from_row(row: &SqliteRow, conversation: &ConversationId) -> Result<Self, sqlx::Error> {
+        let rows = Rows {
+            turns: turn::unpacked(row, conversation)?,
+            messages: message::unpacked(row, conversation)?,
+            calls: tool_call::unpacked(row)?,
+            ..Rows::default()
+        };
+        Ok(Self {
+            rows,
+            asked: row.try_get("asked")?,
+            planned: row.try_get("planned")?,
+            summed_up: row.try_get("summed_up")?,
+            forked: row.try_get("forked")?,
+        })
+    }
+
+    /// With what few have.
+    async fn completed(
+        self,
+        db: &mut SqliteConnection,
+        conversation: &ConversationId,
+    ) -> Result<Rows, sqlx::Error> {
+        let mut rows = self.rows;
+        if self.asked {
+            rows.questions = question::of_conversation(db, conversation).await?;
+        }
+        if self.planned {
+            rows.verdicts = change_set::verdicts_in(db, conversation).await?;
+        }
+        if self.summed_up {
+            rows.compaction = compaction::shown(db, conversation).await?;
+        }
+        Ok(rows)
+    }
+}
+
 async fn opened(
     db: &mut SqliteConnection,
     id: &ConversationId,
 ) -> Result<Option<OpenedConversation>, Failure> {
-    let Some(row) = conversation::one(db, id).await? else { return Ok(None) };
-    let rows = rows(db, id).await?;
+    let query = concat!(
+        "SELECT ",
+        conversation::columns!(),
+        ", ",
+        contents!(),
+        " FROM listed WHERE id = ?1"
+    );
+    let found = sqlx::query(query)
+        .bind(id.as_str())
+        .try_map(|row| Ok((conversation::from_row(&row)?, Contents::from_row(&row, id)?)))
+        .fetch_optional(&mut *db)
+        .await?;
+    let Some((row, contents)) = found else { return Ok(None) };
+    let forked = contents.forked;
+    let rows = contents.completed(db, id).await?;
     let open = rows.questions.iter().find(|row| row.answered_by.is_none() && !row.withdrawn);
     let question = open.map(|row| row.question.clone());
-    let variants = branch::all_variants(db, id).await?;
+    let variants = if forked { branch::all_variants(db, id).await? } else { Vec::new() };
     // The row says whether there are any.
     let changes = if row.waiting_notes > 0 { change_set::open(db, id).await? } else { None };
     let held = if row.held > 0 { held::of_conversation(db, id).await? } else { Vec::new() };
@@ -144,18 +223,13 @@ fn said_in(message: &Message, results: &[Part], id: &MessageId) -> Option<String
     results.iter().any(is_delivered).then(|| words.to_owned())
 }
 
-async fn rows(
-    db: &mut SqliteConnection,
-    conversation: &ConversationId,
-) -> Result<Rows, sqlx::Error> {
-    Ok(Rows {
-        turns: turn::of_conversation(db, conversation).await?,
-        messages: message::of_conversation(db, conversation).await?,
-        calls: tool_call::of_conversation(db, conversation).await?,
-        questions: question::of_conversation(db, conversation).await?,
-        verdicts: change_set::verdicts_in(db, conversation).await?,
-        compaction: compaction::shown(db, conversation).await?,
-    })
+async fn rows(db: &mut SqliteConnection, id: &ConversationId) -> Result<Rows, sqlx::Error> {
+    let contents = sqlx::query(concat!("SELECT ", contents!()))
+        .bind(id.as_str())
+        .try_map(|row| Contents::from_row(&row, id))
+        .fetch_one(&mut *db)
+        .await?;
+    contents.completed(db, id).await
 }
 
 /// Puts the rows in the order in which they are read. A verdict stands before the first turn that
