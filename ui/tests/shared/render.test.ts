@@ -106,6 +106,18 @@ it('shows a footnote with its words', () => {
   expect(renderClosed('[^1]: text').trim()).toBe('<p>[^1]: text</p>');
 });
 
+it('cuts a line that no engine lays out in time, and loses no sign of it', () => {
+  for (const line of ['x'.repeat(20_001), '🌳'.repeat(9_001), 'a word or two '.repeat(2_000)]) {
+    const root = dom(renderClosed(line));
+    const pieces = [...root.querySelectorAll('p')].map((piece) => piece.textContent);
+    expect(pieces.join('')).toBe(line);
+    expect(pieces.length).toBeGreaterThan(8);
+    expect(
+      pieces.filter((piece) => piece.length > 2_000 || /^[\uDC00-\uDFFF]/.test(piece)),
+    ).toEqual([]);
+  }
+});
+
 describe('links', () => {
   function link(markdown: string): HTMLElement | null {
     return dom(renderClosed(markdown)).querySelector('a');

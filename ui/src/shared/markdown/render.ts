@@ -17,6 +17,8 @@ const attributes = ['role', 'tabindex', 'data-note', 'data-web', 'data-task', 's
 
 /** No block that a person reads is longer; what is, is shown as it is written. */
 const longest = 16_000;
+/** Some engines break a line in time that grows with the square of its length. */
+const longestPiece = 2_000;
 /** Closing what is open takes time that grows with the square of the length. */
 const longestOpen = 4_000;
 
@@ -38,7 +40,26 @@ export function renderOpen(markdown: string): string {
 }
 
 function plain(markdown: string): string {
-  return safe(`<p>${escapeHtml(markdown)}</p>`);
+  const shown = pieces(markdown).map((piece) => `<p>${escapeHtml(piece)}</p>`);
+  return safe(shown.join(''));
+}
+
+/** The text in pieces of no more than so much. */
+function pieces(text: string): string[] {
+  const found: string[] = [];
+  for (let at = 0; at < text.length; at += found.at(-1)?.length ?? text.length) {
+    found.push(firstPiece(text.slice(at, at + longestPiece + 1)));
+  }
+  return found;
+}
+
+/** Cut between words where there are any. */
+function firstPiece(text: string): string {
+  if (text.length <= longestPiece) return text;
+  const piece = text.slice(0, longestPiece);
+  const space = Math.max(piece.lastIndexOf('\n'), piece.lastIndexOf(' '));
+  // Half a character is none.
+  return space > 0 ? piece.slice(0, space + 1) : piece.replace(/[\uD800-\uDBFF]$/, '');
 }
 
 const strict = {
