@@ -13,6 +13,8 @@ import { sectionWords } from './settings-words';
 interface Around {
   readonly palette: () => void;
   readonly shortcuts: () => void;
+  /** Begins another conversation; the keyboard is where one writes then. */
+  readonly openNew: () => void;
   /** Shows the list of conversations, and begins to look for what was said. */
   readonly lookFor: () => void;
   /** Shows the list with the open conversation in it. */
@@ -38,13 +40,7 @@ function going(session: Session, around: Around): Command[] {
   const { place } = session;
   return [
     one('palette', () => m.palette(), 'keyboard', around.palette, 'Mod+K'),
-    one(
-      'new',
-      () => m.new_conversation(),
-      'write',
-      () => session.openNew(),
-      'Mod+N',
-    ),
+    one('new', () => m.new_conversation(), 'write', around.openNew, 'Mod+N'),
     one(
       'note',
       () => m.switcher(),

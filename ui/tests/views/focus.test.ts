@@ -57,6 +57,19 @@ describe('the keyboard', () => {
     await inComposer();
   });
 
+  it('goes to where one writes when a conversation is begun, from a new one too', async () => {
+    const { keys } = await open('chat');
+    const button = screen.getByTestId('new-conversation');
+    for (const round of ['from another one', 'from a new one']) {
+      await keys.click(button);
+      expect(screen.queryByTestId('chat-log'), round).toBeNull();
+      await inComposer();
+    }
+    button.focus();
+    await keys.keyboard('{Control>}n{/Control}');
+    await inComposer();
+  });
+
   it('is somewhere after another branch is shown', async () => {
     const { keys } = await open('anew');
     screen.getByRole('button', { name: 'The variant before' }).focus();
