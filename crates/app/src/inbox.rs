@@ -139,7 +139,7 @@ async fn go_on(vault: &Arc<OpenVault>, row: &InboxRow) -> Result<(), UserError> 
         // It was cut before its turn was stored: nothing has been tried yet.
         None => submit(vault, row, Said::Now).await,
         Some(status) if status.is_terminal() => {
-            again(vault, row, &UserError::other("Interrupted")).await
+            again(vault, row, &UserError::other("It was interrupted.")).await
         }
         Some(_) => Ok(()),
     }

@@ -81,9 +81,42 @@ pub(crate) struct TooLarge {
     pub(crate) room: u32,
 }
 
+impl TooLarge {
+    /// For the user: what does not fit the model, and what can be done about it.
+    fn sentence(&self) -> String {
+        let Self { part, tokens, room } = self;
+        let (what, advice) = match part {
+            Mandatory::Instructions => (
+                "The instructions",
+                "shorten the folder's AGENTS.md and the text in Settings, or choose a model that \
+                 takes in more",
+            ),
+            Mandatory::Tools => {
+                ("The descriptions of the tools", "choose a model that takes in more")
+            }
+            Mandatory::Message => (
+                "Your message with its context",
+                "shorten it, or choose a model that takes in more",
+            ),
+            Mandatory::OpenTurn => (
+                "What this turn has read so far",
+                "ask for less at once, or choose a model that takes in more",
+            ),
+            Mandatory::Question => (
+                "The exchange with the open question",
+                "ask anew, or choose a model that takes in more",
+            ),
+        };
+        format!(
+            "The request does not fit the model, which has room for {room} tokens. {what} alone: \
+             about {tokens} tokens. To go on, {advice}."
+        )
+    }
+}
+
 impl From<TooLarge> for ModelError {
     fn from(error: TooLarge) -> Self {
-        Self::ContextExceeded(wording::too_large(error))
+        Self::ContextExceeded(error.sentence())
     }
 }
 

@@ -4,7 +4,6 @@
 use protocol::{CallId, CallResult, QuestionId};
 use serde_json::Value;
 
-use crate::budget::{Mandatory, TooLarge};
 use crate::model::ToolSpec;
 
 pub(crate) const CANCELLED: &str = "Cancelled: the user stopped the turn before this call ran.";
@@ -43,26 +42,6 @@ pub(crate) fn refused(call: CallId, output: impl Into<String>) -> CallResult {
         sources: Vec::new(),
         whole: None,
     }
-}
-
-/// For the user: what does not fit the model, and what can be done about it.
-pub(crate) fn too_large(error: TooLarge) -> String {
-    let TooLarge { part, tokens, room } = error;
-    let (what, advice) = match part {
-        Mandatory::Instructions => {
-            ("The instructions", "shorten the folder's AGENTS.md and the text in Settings, or")
-        }
-        Mandatory::Tools => ("The descriptions of the tools", ""),
-        Mandatory::Message => ("Your message with its context", "shorten it, or"),
-        Mandatory::OpenTurn => ("What this turn has read so far", "ask for less at once, or"),
-        Mandatory::Question => ("The exchange with the open question", "ask anew, or"),
-    };
-    let advice = format!("{advice} choose a model that takes in more");
-    format!(
-        "The request does not fit the model, which has room for {room} tokens. {what} alone: about \
-         {tokens} tokens. To go on, {}.",
-        advice.trim_start()
-    )
 }
 
 pub(crate) fn too_many_in_message(cap: u32) -> String {

@@ -54,7 +54,7 @@ pub enum VaultError {
         nearest: Vec<NotePath>,
     },
     /// Several notes answer to this name.
-    #[error("`{asked}` could be {}. Use one of these paths.", listed(candidates, "or"))]
+    #[error("`{asked}` could be {}. Use one of these paths.", listed(candidates))]
     Ambiguous {
         /// The name as it was given.
         asked: String,
@@ -254,15 +254,15 @@ impl VaultError {
 fn nearest_notes(nearest: &[NotePath]) -> String {
     match nearest {
         [] => " List or search the notes to find its path.".to_owned(),
-        _ => format!(" Did you mean {}?", listed(nearest, "or")),
+        _ => format!(" Did you mean {}?", listed(nearest)),
     }
 }
 
-fn listed(paths: &[NotePath], conjunction: &str) -> String {
-    let mut quoted: Vec<String> = paths.iter().map(|path| format!("`{path}`")).collect();
-    match quoted.pop() {
-        Some(last) if quoted.is_empty() => last,
-        Some(last) => format!("{} {conjunction} {last}", quoted.join(", ")),
+fn listed(paths: &[NotePath]) -> String {
+    let mut names: Vec<&str> = paths.iter().map(NotePath::as_str).collect();
+    match names.pop() {
+        Some(last) if names.is_empty() => format!("`{last}`"),
+        Some(last) => format!("`{}` or `{last}`", names.join("`, `")),
         None => String::new(),
     }
 }

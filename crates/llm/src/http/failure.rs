@@ -50,18 +50,19 @@ impl Failures {
             (413, _) | (400 | 422 | 500, Sort::TooLong) => self.too_long(),
             (429, _) => self.busy(&trouble, retry_after),
             (503 | 529, _) => self.overloaded(retry_after),
-            (511, _) => self.final_error(
-                "is behind a network that wants you to sign in first: open a browser.",
-            ),
-            (300..=399, _) => self.final_error(
-                "redirects elsewhere, which is not followed: check the address in Settings.",
-            ),
+            (511, _) => final_error(format!(
+                "{} is behind a network that wants you to sign in first: open a browser.",
+                self.host
+            )),
+            (300..=399, _) => final_error(format!(
+                "{} redirects elsewhere, which is not followed: check the address in Settings.",
+                self.host
+            )),
             (400 | 422, Sort::NoModel) => self.no_model(),
             (400 | 422, _) => self.refused(&trouble),
             (500..=599, _) => self.broke(&trouble),
             (code, _) => {
-                let message = format!("{} answered with status {code}: try again.", self.host);
-                ModelError::Unknown { message, retryable: false }
+                final_error(format!("{} answered with status {code}: try again.", self.host))
             }
         }
     }
@@ -84,10 +85,7 @@ impl Failures {
     }
 
     pub(super) fn too_large(&self, why: impl std::fmt::Display) -> ModelError {
-        ModelError::Unknown {
-            message: format!("The answer of {} is too large: {why}.", self.host),
-            retryable: false,
-        }
+        final_error(format!("The answer of {} is too large: {why}.", self.host))
     }
 
     /// `what` reads "broke off its answer".
@@ -107,12 +105,11 @@ impl Failures {
     /// The request did not get through.
     pub(super) fn unreached(&self, error: &reqwest::Error) -> ModelError {
         if is_bad_certificate(error) {
-            let message = format!(
+            return final_error(format!(
                 "{} shows a certificate that this computer does not trust: check the address in \
                  Settings and the computer's clock.",
                 self.host
-            );
-            return ModelError::Unknown { message, retryable: false };
+            ));
         }
         if is_refused_by_a_proxy(error) {
             return self.behind_a_proxy();
@@ -129,8 +126,10 @@ impl Failures {
         if !trouble.message.is_empty() {
             return self.reported(&trouble);
         }
-        let api = self.vendor.api;
-        self.final_error(&format!("does not answer as {api} does: check the address in Settings."))
+        final_error(format!(
+            "{} does not answer as {} does: check the address in Settings.",
+            self.host, self.vendor.api
+        ))
     }
 
     /// An `error` event inside a stream that began well.
@@ -215,12 +214,10 @@ impl Failures {
     }
 
     fn behind_a_proxy(&self) -> ModelError {
-        self.final_error("is behind a proxy that wants a login: check the system's proxy settings.")
-    }
-
-    /// `what` is a predicate of the host.
-    fn final_error(&self, what: &str) -> ModelError {
-        ModelError::Unknown { message: format!("{} {what}", self.host), retryable: false }
+        final_error(format!(
+            "{} is behind a proxy that wants a login: check the system's proxy settings.",
+            self.host
+        ))
     }
 
     /// The server's own words in brackets, short, on one line and without the key.
@@ -233,6 +230,11 @@ impl Failures {
         let said: String = said.chars().filter(|c| !c.is_control()).take(LONGEST_QUOTE).collect();
         if said.trim().is_empty() { String::new() } else { format!(" ({})", said.trim()) }
     }
+}
+
+/// Asking again does not mend it.
+fn final_error(message: String) -> ModelError {
+    ModelError::Unknown { message, retryable: false }
 }
 
 /// `Retry-After`: seconds, or an HTTP date (RFC 9110 §10.2.3). `None` when it is neither.

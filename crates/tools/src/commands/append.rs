@@ -7,7 +7,6 @@ use super::words::{at_last, unquoted};
 use super::{Command, Entry, Move, Scene, reply};
 use crate::candidates::{self, Candidates};
 use crate::daily::DAILY;
-use crate::note_text::count;
 use crate::page;
 
 /// Lines at the end of a long note in which its last list is looked for.
@@ -54,14 +53,19 @@ impl Append {
             Some(Candidates::Near(_)) if self.is_daily() => {
                 Move::call("append_file", json!({ "path": DAILY, "content": self.text }))
             }
-            Some(Candidates::Near(_)) => match reply::trouble(output, &self.note) {
-                Move::Say(words) => Move::Say(format!(
-                    "{words} To begin it, type `new {}: {}`.",
-                    self.note, self.text
-                )),
-                asks => asks,
-            },
+            Some(Candidates::Near(paths)) => Move::Say(self.to_begin(&paths)),
             _ => reply::trouble(output, &self.note),
+        }
+    }
+
+    fn to_begin(&self, nearest: &[String]) -> String {
+        let Self { text, note } = self;
+        match reply::quoted(nearest) {
+            None => format!("There is no note “{note}”. To begin it, type `new {note}: {text}`."),
+            Some(near) => format!(
+                "There is no note “{note}”. The nearest: {near}. To begin it, type `new {note}: \
+                 {text}`."
+            ),
         }
     }
 }
@@ -81,8 +85,11 @@ impl Command for Append {
                 let path = read.and_then(|read| Some(page::read(read.output)?.path));
                 let today = scene.today.to_string();
                 let path = path.unwrap_or(&today);
-                let lines = count(self.text.lines().count(), "line");
-                let sentence = format!("Added {lines} to {}", reply::title(path));
+                let note = reply::title(path);
+                let sentence = match self.text.lines().count() {
+                    1 => format!("Added 1 line to {note}."),
+                    lines => format!("Added {lines} lines to {note}."),
+                };
                 reply::changed(done.output, path, &sentence)
             }
         }

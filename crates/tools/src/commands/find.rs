@@ -56,13 +56,13 @@ impl Command for Find {
 
 /// “a”, “b” or “c”: a search that finds nothing has found none of its words.
 fn either(words: &str) -> String {
-    let mut quoted: Vec<String> = match unquoted(words) {
-        phrase if phrase != words => vec![format!("“{phrase}”")],
-        words => words.split_whitespace().map(|word| format!("“{word}”")).collect(),
+    let mut looked_for: Vec<&str> = match unquoted(words) {
+        phrase if phrase != words => vec![phrase],
+        words => words.split_whitespace().collect(),
     };
-    match quoted.pop() {
-        Some(last) if quoted.is_empty() => last,
-        Some(last) => format!("{} or {last}", quoted.join(", ")),
+    match looked_for.pop() {
+        Some(last) if looked_for.is_empty() => format!("“{last}”"),
+        Some(last) => format!("“{}” or “{last}”", looked_for.join("”, “")),
         None => "it".to_owned(),
     }
 }

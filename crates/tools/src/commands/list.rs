@@ -47,14 +47,14 @@ impl List {
                 what => format!("There is nothing in “{what}”."),
             };
         };
-        let head = match total.checked_sub(paths.len()) {
-            Some(more) if more > 0 => format!("The {} newest of {total}:", paths.len()),
-            _ => format!("{total}, newest first:"),
-        };
         let lines: Vec<String> = paths
             .iter()
             .map(|path| format!("- {}", path.strip_suffix(".md").unwrap_or(path)))
             .collect();
-        format!("{head}\n\n{}", lines.join("\n"))
+        let text = lines.join("\n");
+        match total.checked_sub(paths.len()) {
+            Some(more) if more > 0 => format!("The {} newest of {total}:\n\n{text}", paths.len()),
+            _ => format!("{total}, newest first:\n\n{text}"),
+        }
     }
 }

@@ -33,6 +33,6 @@ impl Command for New {
         if done.is_error {
             return Move::Say(reply::first_line(done.output).to_owned());
         }
-        reply::changed(done.output, &self.note, &format!("Created {}", reply::title(&self.note)))
+        reply::changed(done.output, &self.note, &format!("Created {}.", reply::title(&self.note)))
     }
 }

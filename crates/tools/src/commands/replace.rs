@@ -36,7 +36,7 @@ impl Command for Replace {
             Some(done) if done.is_error => self.trouble(done.output),
             Some(done) => {
                 let (old, new, note) = (&self.old, &self.new, reply::title(&self.note));
-                let sentence = format!("Replaced “{old}” with “{new}” in {note}");
+                let sentence = format!("Replaced “{old}” with “{new}” in {note}.");
                 reply::changed(done.output, &self.note, &sentence)
             }
         }

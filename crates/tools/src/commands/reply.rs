@@ -19,17 +19,17 @@ pub(super) fn title(path: &str) -> String {
 
 /// A note in the chat.
 pub(super) fn shown(note: &Printed<'_>) -> Move {
-    let mut text = format!("**{}**\n\n", title(note.path));
+    let title = title(note.path);
     if note.lines.is_empty() {
-        text.push_str("This note is empty.");
-        return Move::Say(text);
+        return Move::Say(format!("**{title}**\n\nThis note is empty."));
     }
     let lines = note.lines.get(..MAX_LINES.min(note.lines.len())).unwrap_or_default();
-    text.push_str(&prose(lines).join("\n"));
-    if lines.len() < note.total {
-        text.push_str(&format!("\n\nThe first {} of {} lines.", lines.len(), note.total));
-    }
-    Move::Say(text)
+    let text = prose(lines).join("\n");
+    Move::Say(if lines.len() < note.total {
+        format!("**{title}**\n\n{text}\n\nThe first {} of {} lines.", lines.len(), note.total)
+    } else {
+        format!("**{title}**\n\n{text}")
+    })
 }
 
 /// A note's lines without the properties on top: they would be drawn as a heading.
@@ -42,7 +42,7 @@ fn prose<'a>(lines: &'a [&'a str]) -> &'a [&'a str] {
 /// The sentence after a change: what was done, or that it waits.
 pub(super) fn changed(output: &str, path: &str, done: &str) -> Move {
     Move::Say(match verdict::read(output) {
-        Became::Applied => format!("{done}."),
+        Became::Applied => done.to_owned(),
         Became::Waiting => format!("The change to {} waits for your review.", title(path)),
     })
 }
@@ -55,16 +55,18 @@ pub(super) fn trouble(output: &str, note: &str) -> Move {
             let options = paths.get(..MAX_OPTIONS.min(paths.len())).unwrap_or_default();
             Move::ask(&format!("Several notes are called “{note}”. Which one?"), options)
         }
-        Some(Candidates::Near(paths)) if paths.is_empty() => {
-            Move::Say(format!("There is no note “{note}”."))
-        }
-        Some(Candidates::Near(paths)) => {
-            let near: Vec<String> =
-                paths.iter().take(3).map(|path| format!("“{}”", title(path))).collect();
-            Move::Say(format!("There is no note “{note}”. The nearest: {}.", near.join(", ")))
-        }
+        Some(Candidates::Near(paths)) => Move::Say(match quoted(&paths) {
+            None => format!("There is no note “{note}”."),
+            Some(near) => format!("There is no note “{note}”. The nearest: {near}."),
+        }),
         None => Move::Say(first_line(output).to_owned()),
     }
+}
+
+/// The first of these notes by their names; `None` when there are none.
+pub(super) fn quoted(paths: &[String]) -> Option<String> {
+    let near: Vec<String> = paths.iter().take(3).map(|path| format!("“{}”", title(path))).collect();
+    (!near.is_empty()).then(|| near.join(", "))
 }
 
 /// The first line of a failure says what is wrong; the rest is for models.
