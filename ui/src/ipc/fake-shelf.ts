@@ -12,6 +12,7 @@ import type {
   SaidAt,
   SaidBy,
 } from './bindings';
+import { noConversation } from './fake-refusals';
 
 /** How many rows stand on a page. */
 const page = 3;
@@ -26,7 +27,7 @@ export class FakeShelf {
 
   get(id: ConversationId): Conversation {
     const row = this.#rows.get(id);
-    if (!row) throw { code: 'other', message: 'This conversation is not there any more.' };
+    if (!row) throw noConversation;
     return row;
   }
 
@@ -41,7 +42,7 @@ export class FakeShelf {
 
   restore(id: ConversationId): Conversation {
     const row = this.#deleted.get(id);
-    if (!row) throw { code: 'other', message: 'This conversation is not there any more.' };
+    if (!row) throw noConversation;
     this.#deleted.delete(id);
     this.put(row);
     return row;

@@ -42,6 +42,7 @@ import type {
 } from './bindings';
 import { type AppliedStory, FakeChanges, nothingApplied } from './fake-changes';
 import { FakeLooking, type LookingStory, nothingKnown } from './fake-looking';
+import { noAnswer, noConversation, noNote, nothingToSumUp } from './fake-refusals';
 import { leftOf, outcome } from './fake-review';
 import { FakeShelf } from './fake-shelf';
 import { answeringWith, isWords, newView, vaultAt } from './fake-view';
@@ -257,7 +258,7 @@ export class FakeHost extends FakeCalls implements Host {
     );
     const at = beginnings.at(-6);
     if (!view || at === undefined || at === 0) {
-      throw { code: 'other', message: 'There is nothing to sum up.' };
+      throw nothingToSumUp;
     }
     const line: Item = { type: 'summed_up', id: 'summed-up', text: 'They talked.' };
     const items = view.items.toSpliced(at, 0, line);
@@ -368,7 +369,7 @@ export class FakeHost extends FakeCalls implements Host {
       const lines = item.text.split('\n').length;
       return { type: 'saved', path, changeSet: this.#changes.save(path, conversation.id, lines) };
     }
-    throw { code: 'other', message: 'This answer is not there any more.' };
+    throw noAnswer;
   }
 
   async selectInNote(selected: string, heading: string | null): Promise<void> {
@@ -401,7 +402,7 @@ export class FakeHost extends FakeCalls implements Host {
 
   async testProvider(): Promise<ProviderTest> {
     await this.called('testProvider');
-    return { ok: true, message: 'Haiku answered in 0.8 s.' };
+    return { ok: true, message: 'It answers.' };
   }
 
   async retryHub(): Promise<void> {
@@ -441,13 +442,13 @@ export class FakeHost extends FakeCalls implements Host {
 
   #view(id: ConversationId): ConversationView {
     const view = this.#views.get(id);
-    if (!view) throw { code: 'other', message: 'This conversation is gone.' };
+    if (!view) throw noConversation;
     return { ...view, seq: this.#seq };
   }
 
   #note(path: NotePath): NoteText {
     const text = this.looking.note(path);
-    if (text === undefined) throw { code: 'other', message: `There is no note “${path}”.` };
+    if (text === undefined) throw noNote(path);
     return { seq: this.#seq, path, text };
   }
 

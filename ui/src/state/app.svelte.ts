@@ -17,8 +17,10 @@ import type {
   VaultInfo,
 } from '../ipc/bindings';
 import { m } from '../messages/messages';
+import { worded } from '../shared/worded';
 import { Changes } from './changes.svelte';
 import { type ChatEvent, OpenConversation } from './conversation.svelte';
+import { questionWords } from './own-words';
 
 /** Something that went wrong outside any conversation, until the user has seen it. */
 export interface Problem {
@@ -204,7 +206,7 @@ export class AppState {
     if (this.problems.some((other) => other.error.message === error.message)) return;
     this.#problemCount += 1;
     this.problems = [...this.problems, { id: this.#problemCount, error }];
-    this.#announce(error.message);
+    this.#announce(worded(error.message));
   }
 
   dismiss(id: number): void {
@@ -217,7 +219,8 @@ export class AppState {
   }
 
   #putVault(vault: VaultInfo | null): void {
-    if (vault?.trouble && vault.trouble !== this.vault?.trouble) this.#announce(vault.trouble);
+    if (vault?.trouble && vault.trouble !== this.vault?.trouble)
+      this.#announce(worded(vault.trouble));
     this.vault = vault;
   }
 
@@ -263,7 +266,7 @@ function endOf(last: Item | undefined): string | null {
     case 'cancelled':
       return m.ended_cancelled();
     case 'failed':
-      return `${m.ended_failed()}: ${last.error?.message ?? m.ended_failed_unknown()}`;
+      return `${m.ended_failed()}: ${last.error ? worded(last.error.message) : m.ended_failed_unknown()}`;
     case 'interrupted':
       return m.ended_interrupted();
     case 'limit':
@@ -282,7 +285,7 @@ function endOf(last: Item | undefined): string | null {
 function boundary(event: ChatEvent): string | null {
   switch (event.type) {
     case 'question_changed':
-      return event.question && m.said_question({ question: event.question.text });
+      return event.question && m.said_question({ question: questionWords(event.question) });
     case 'review_changed':
       return event.review && m.said_review({ count: event.review.notes.length });
     case 'held_changed':

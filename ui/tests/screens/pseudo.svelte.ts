@@ -5,6 +5,8 @@
 import { type Locale, overwriteGetLocale } from '../../src/messages/runtime';
 // It answers for the locale as well, and first.
 import '../../src/shared/language.svelte';
+import { phrasebook } from '../../src/shared/phrasebook';
+import sentences from '../../messages/sentences.de.json';
 
 type Say = (inputs?: Record<string, unknown>, options?: object) => string;
 
@@ -32,6 +34,49 @@ export function pseudo(catalogue: Readonly<Record<string, Say>>): Record<string,
   ]);
   return Object.fromEntries(messages);
 }
+
+const templates = Object.keys(sentences);
+const sayPseudo = phrasebook(
+  Object.fromEntries(
+    templates.map((text) => [
+      text,
+      text.replaceAll(/\{\w+\}|[a-z]/gi, (found) => (found.length > 1 ? found : `${found}\u0302`)),
+    ]),
+  ),
+);
+const markHoles = phrasebook(
+  Object.fromEntries(
+    templates
+      .filter((text) => /\p{L}/u.test(text.replaceAll(/\{\w+\}/g, '')))
+      .map((text) => [
+        text,
+        (text.match(/\{\w+\}/g) ?? ['']).map((hole) => `${from}${hole}${to}`).join(''),
+      ]),
+  ),
+);
+const heard: string[] = [];
+
+/** What the application words, in the language while it is spoken. */
+export function pseudoWorded(sentence: string): string {
+  heard.push(sentence);
+  return spoken ? sayPseudo(sentence) : sentence;
+}
+
+/** What stood in the sentences of the application that were shown: names, numbers, words of the system. */
+export function inHoles(): string[] {
+  const hole = new RegExp(`${from}([^${from}${to}]*)${to}`, 'g');
+  return heard.flatMap((text) => [...markHoles(text).matchAll(hole)].map(([, held = '']) => held));
+}
+
+/** What a value holds that the application has worded: it is to be said in the language. */
+export function wordedIn(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) =>
+    typeof inner === 'string' && wordedKeys.includes(key) ? [inner] : wordedIn(inner),
+  );
+}
+
+const wordedKeys = ['message', 'trouble', 'problem', 'why', 'error'];
 
 function marked(inputs: Record<string, unknown>): Record<string, unknown> {
   const entries = Object.entries(inputs).map(([key, value]) => [

@@ -1,7 +1,9 @@
 import { render, screen } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
+import { tick } from 'svelte';
 import { afterEach, describe, expect, it } from 'vitest';
 
+import type { Question } from '../../src/ipc/bindings';
 import { FakeHost } from '../../src/ipc/fake';
 import { stories } from '../../src/ipc/stories';
 import { speak } from '../../src/shared/language.svelte';
@@ -9,19 +11,26 @@ import { moneyWords } from '../../src/shared/money';
 import { numberWords } from '../../src/shared/number';
 import { sizeWords } from '../../src/shared/size';
 import { dateWords } from '../../src/shared/when';
+import { wordedAnswer } from '../../src/shared/worded';
+import { questionWords } from '../../src/state/own-words';
 import { Session } from '../../src/state/session.svelte';
 import App from '../../src/views/App.svelte';
 
 afterEach(() => speak('system'));
 
+async function open(name: string): Promise<{ host: FakeHost; session: Session }> {
+  const tell = stories[name];
+  if (!tell) throw new Error('no story');
+  const host = new FakeHost(tell());
+  const session = new Session(host);
+  render(App, { session });
+  await session.start();
+  return { host, session };
+}
+
 describe('the language', () => {
   it('that is chosen in the settings is spoken at once, everywhere', async () => {
-    const tell = stories.chat;
-    if (!tell) throw new Error('no story');
-    const host = new FakeHost(tell());
-    const session = new Session(host);
-    render(App, { session });
-    await session.start();
+    const { host, session } = await open('chat');
     const keys = userEvent.setup();
     session.openSettings('appearance');
     await keys.selectOptions(await screen.findByLabelText('Language'), 'Deutsch');
@@ -33,6 +42,65 @@ describe('the language', () => {
     session.openSettings('appearance');
     await keys.selectOptions(await screen.findByLabelText('Sprache'), 'English');
     expect(await screen.findByLabelText('Language')).toHaveValue('en');
+  });
+
+  it('is that of what the application words, at once and for what was said before', async () => {
+    const { host } = await open('trouble');
+    const [settings, keyring] = await screen.findAllByTestId('problem');
+    expect(settings).toHaveTextContent('config.toml cannot be read (line 3: a value is missing).');
+    speak('de');
+    await tick();
+    expect(settings).toHaveTextContent(
+      'config.toml sind nicht lesbar (line 3: a value is missing).',
+    );
+    expect(keyring).toHaveTextContent('Der Schlüsselbund des Systems nimmt den Schlüssel nicht an');
+    host.tell({ type: 'problem', error: { code: 'other', message: 'Nobody knows this one.' } });
+    host.tell({ type: 'problem', error: { code: 'other', message: 'It failed.' } });
+    expect(await screen.findByText('Es ist gescheitert.', { selector: '.words' })).toBeVisible();
+    expect(screen.getByText('Nobody knows this one.', { selector: '.words' })).toBeVisible();
+    expect(screen.getByText('Es ist gescheitert.', { selector: '[aria-live] *' })).toBeDefined();
+    speak('en');
+    await tick();
+    expect(keyring).toHaveTextContent('The system keyring does not take the key');
+  });
+
+  it('is that of answers without a model, and never changes what a model or a note says', async () => {
+    await open('commands');
+    speak('de');
+    expect(await screen.findByText('1 Zeile zu Tasks hinzugefügt.')).toBeVisible();
+    expect(screen.getByText('Kein Modell verbunden. 7 Notizen passen')).toBeVisible();
+    const asked: Question = {
+      id: 'q',
+      conversation: 'c',
+      turn: 't',
+      call: 'cmd-2',
+      originalMessage: 'm',
+      text: 'Several notes are called “Plan”. Which one?',
+      options: [],
+      toolCallsCompleted: 1,
+      askedAt: 0,
+    };
+    expect(questionWords(asked)).toBe('Mehrere Notizen heißen „Plan“. Welche?');
+    expect(questionWords({ ...asked, call: 'toolu_1' })).toBe(asked.text);
+    const noteOf = (body: string): string => `**Plan**\n\n${body}`;
+    expect(wordedAnswer(noteOf('It failed.'))).toBe(noteOf('It failed.'));
+    expect(wordedAnswer(noteOf('This note is empty.'))).toBe(noteOf('Diese Notiz ist leer.'));
+  });
+
+  it('is not that of an answer by a model with the same words', async () => {
+    const { host, session } = await open('chat');
+    const conversation = session.app.current?.id;
+    if (!conversation) throw new Error('no conversation');
+    speak('de');
+    const item = {
+      type: 'assistant',
+      id: 'a9',
+      text: 'It failed.',
+      streaming: false,
+      cut: false,
+    } as const;
+    host.tell({ type: 'item_changed', conversation, item });
+    expect(await screen.findByText('It failed.')).toBeVisible();
   });
 
   it('is also that of dates, numbers and amounts', () => {

@@ -1,15 +1,25 @@
 /** The chat's items as the rows that are drawn: days apart, tool calls together. */
 import type { Item, MessageId, Timestamp, TurnId } from '../../ipc/bindings';
 import { itemKey } from '../../state/conversation.svelte';
+import { isOwnCall } from '../../state/own-words';
 
 export type ToolItem = Extract<Item, { type: 'tool' }>;
 
 export type Row =
   | { readonly kind: 'day'; readonly key: string; readonly at: Timestamp }
-  | { readonly kind: 'item'; readonly key: string; readonly item: Exclude<Item, ToolItem> }
+  | {
+      readonly kind: 'item';
+      readonly key: string;
+      readonly item: Exclude<Item, ToolItem>;
+      /** Whether the application worded it, as no model was connected. */
+      readonly ours: boolean;
+    }
   | { readonly kind: 'tools'; readonly key: string; readonly calls: readonly ToolItem[] }
   | { readonly kind: 'passages'; readonly key: string; readonly call: ToolItem }
   | { readonly kind: 'undo'; readonly key: string; readonly turn: TurnId };
+
+/** How replies of commands begin that need no call; no model says this. */
+const ownWords = /^(No model connected\. |This is not possible here: `)/;
 
 interface Reading {
   /** Without a model passages are the answer itself, else they lie inside their line. */
@@ -25,6 +35,7 @@ export function rows(items: readonly Item[], reading: Reading, before = ''): Row
   const drawn: Row[] = [];
   let day = before;
   let turns = new Set<TurnId>();
+  let ours = false;
   const endTurns = (): void => {
     for (const turn of turns) drawn.push({ kind: 'undo', key: `undo:${turn}`, turn });
     turns = new Set();
@@ -36,8 +47,11 @@ export function rows(items: readonly Item[], reading: Reading, before = ''): Row
       day = dayOf(item.at);
       drawn.push({ kind: 'day', key: `day:${itemKey(item)}`, at: item.at });
     }
-    if (item.type === 'tool') pushCall(drawn, item, reading);
-    else if (isShown(item)) pushItem(drawn, item);
+    if (item.type === 'user' && !item.queued) ours = false;
+    if (item.type === 'tool') {
+      ours ||= isOwnCall(item.call);
+      pushCall(drawn, item, reading);
+    } else if (isShown(item)) pushItem(drawn, item, ours);
   }
   if (!reading.working) endTurns();
   return drawn;
@@ -77,8 +91,9 @@ function pushCall(drawn: Row[], call: ToolItem, reading: Reading): void {
 }
 
 /** Words that introduce passages come after them in time, and stand above them. */
-function pushItem(drawn: Row[], item: Exclude<Item, ToolItem>): void {
-  const row: Row = { kind: 'item', key: itemKey(item), item };
+function pushItem(drawn: Row[], item: Exclude<Item, ToolItem>, ours: boolean): void {
+  const isOurs = ours || (item.type === 'assistant' && ownWords.test(item.text));
+  const row: Row = { kind: 'item', key: itemKey(item), item, ours: isOurs };
   if (item.type === 'assistant' && drawn.at(-1)?.kind === 'passages') drawn.splice(-1, 0, row);
   else drawn.push(row);
 }

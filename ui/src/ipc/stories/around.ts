@@ -11,15 +11,14 @@ export function closing(): Story {
 
 /** The next message cannot be taken. */
 export function refused(): Story {
-  const message =
-    'The message cannot be kept: no space is left on the disk. Make room, then send it again.';
+  const message = 'The disk is full, cannot store a message: free some space, then try again.';
   return { ...emptyVault(), refusals: { sendMessage: { code: 'write', message } } };
 }
 
 /** The window comes up and the application does not answer as it should. */
 export function noStart(): Story {
   const message =
-    'The conversations cannot be read: the database is damaged. Put back a copy of it, or move it away to begin anew.';
+    '`/home/anna/.local/share/vaultmate/vaults/Notebook/vaultmate.db` is damaged: move it away or restore a backup, then start again.';
   return { ...emptyVault(), refusals: { subscribe: { code: 'other', message } } };
 }
 
@@ -28,7 +27,7 @@ export function vaultTrouble(): Story {
   const story = chat();
   const { vault } = story.snapshot;
   const trouble =
-    'The folder /home/anna/Documents/Notebook is not there any more. Connect the disk it lies on; nothing is changed until then.';
+    'The folder with your notes is not there any more: /home/anna/Documents/Notebook. Bring it back, or open another one in the settings.';
   return { ...story, snapshot: { ...story.snapshot, vault: vault && { ...vault, trouble } } };
 }
 

@@ -155,7 +155,7 @@ const hunks: Record<string, Hunk[]> = {
 const conflict = {
   effect: 'e-letter',
   path: letter,
-  why: 'You changed the same line since. The other 4 places are undone; choose for this one.',
+  why: 'The same lines were changed since. Choose which version shall stay.',
   places: [
     {
       line: 3,

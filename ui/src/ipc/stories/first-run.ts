@@ -20,7 +20,7 @@ export function firstRun(): Story {
 export function lostVault(): Story {
   const { snapshot } = firstRun();
   const message =
-    'The folder /media/anna/Backup/Notebook is not there. Connect the disk it lies on, or pick another folder.';
+    'There is no folder at /media/anna/Backup/Notebook. Choose another folder, or bring this one back.';
   return {
     snapshot: { ...snapshot, problems: [{ code: 'vault', message }] },
     views: [],

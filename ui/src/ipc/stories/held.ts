@@ -30,7 +30,11 @@ export function held(): Story {
             {
               number: 4,
               text: 'Remember milk',
-              why: { kind: 'failed', error: 'The disk is full: free space, then try again.' },
+              why: {
+                kind: 'failed',
+                error:
+                  'It could not be saved: Not changed: The disk is full, so `inbox/Inbox.md` was not changed. Free some space, then try again.',
+              },
             },
           ],
         },

@@ -23,15 +23,19 @@ export function trouble(): Story {
       },
       provider: {
         ...snapshot.provider,
-        trouble: 'The last answer was refused: too many requests. Wait a minute.',
+        trouble: 'The keyring has not answered yet: unlock it, or wait a moment.',
       },
       problems: [
         {
           code: 'other',
           message:
-            'config.toml could not be read (line 3: a value is missing). The defaults are used until it is put right.',
+            'The settings in /home/anna/.local/share/vaultmate/config.toml cannot be read (line 3: a value is missing). Everything runs on the defaults: correct the file, or save the settings anew (the old file is kept as config.toml.broken).',
         },
-        { code: 'key', message: 'The keyring is locked. Unlock it, or paste the key again.' },
+        {
+          code: 'key',
+          message:
+            'The system keyring does not take the key (no storage access). Unlock it and try again, set ANTHROPIC_API_KEY, or keep the key in a file that only you can read.',
+        },
       ],
     },
   };

@@ -1,0 +1,116 @@
+/** What of the Rust sources never stands in the window: every other sentence there has a translation. */
+import type { Template } from './sources';
+
+/** Where sentences for the window are worded. What the terminal says is in `crates/cli`. */
+export const folders = [
+  ...['app', 'llm', 'vault', 'store', 'hub', 'protocol', 'index', 'desktop'].map(
+    (crate) => `crates/${crate}/src`,
+  ),
+  'src-tauri/src',
+  // What answers where there is no model.
+  'crates/tools/src/commands',
+  'crates/tools/src/find_notes.rs',
+] as const;
+
+/** Files and folders whose words are for somebody else. */
+const files: Readonly<Record<string, readonly string[]>> = {
+  models: [
+    'crates/app/src/context.rs',
+    'crates/app/src/ports/archive.rs',
+    'crates/app/src/ports/desk.rs',
+    'crates/app/src/ports/questions.rs',
+    'crates/app/src/privacy/',
+    'crates/app/src/taint.rs',
+    'crates/index/src/links/',
+    'crates/llm/src/compaction/',
+    'crates/llm/src/gist.rs',
+    'crates/llm/src/json_calls/',
+    'crates/llm/src/shorten.rs',
+    'crates/llm/src/wording.rs',
+    'crates/store/src/tool_call.rs',
+    'crates/vault/src/list.rs',
+  ],
+  'the servers of models': [
+    'crates/llm/src/anthropic.rs',
+    'crates/llm/src/anthropic/wire.rs',
+    'crates/llm/src/http/trouble.rs',
+    'crates/llm/src/ollama.rs',
+    'crates/llm/src/ollama/wire.rs',
+    'crates/llm/src/openai.rs',
+    'crates/llm/src/openai/wire.rs',
+  ],
+  'the hub': ['crates/app/src/outbox.rs', 'crates/hub/src/handle.rs', 'crates/hub/src/local/'],
+  'files of the user and of the desktop': [
+    'crates/app/src/diff.rs',
+    'crates/app/src/export/markdown.rs',
+    'crates/desktop/src/login.rs',
+    'crates/vault/src/system_trash.rs',
+  ],
+  'whoever starts the program in a terminal': [
+    'src-tauri/src/arguments.rs',
+    'src-tauri/src/lib.rs',
+    'src-tauri/src/portal.rs',
+  ],
+  'whoever writes the program': ['crates/llm/src/registry.rs'],
+};
+
+/** Words in other files that are for somebody else, or names that no language changes. */
+const words: readonly string[] = [
+  // Models.
+  "The user stopped in the middle. Done: {0}. The rest waits for the user's review.",
+  'The program was interrupted; {tool} may have changed {0}. Read before you change it again.',
+  'The program was interrupted; {tool} had changed {0}.',
+  'what {tool} was asked for, before an interruption',
+  'The program was interrupted before {tool} did anything.',
+  'Answer with the one word: ready',
+  'Are you there?',
+  'No note matches “{query}”.{cut}\nNone of its words is in a name, a heading or the text of a note. Try other words, or list_files.',
+  '{matching}; the best {shown}:{cut}',
+  ' The time was up before all notes were looked at.',
+  'in its name',
+  'in another name of it',
+  'in a heading',
+  'in the text',
+  '\n\n`{0}` line {1}, {why}',
+  ', under “{heading}”',
+  // Commands, as they are typed in every language.
+  'append TEXT to NOTE',
+  'find WORDS',
+  'list [FOLDER or PATTERN]',
+  'new NOTE: TEXT',
+  'open NOTE',
+  'replace OLD with NEW in NOTE',
+  ' to',
+  ' in',
+  ' with',
+  // The hub.
+  'Busy: too many messages wait already. Try again later.',
+  'Not saved: {0}',
+  'Interrupted after changing {0}: look at it in Vaultmate.',
+  'Bearer {token}',
+  'Keeps my notes: remembers things, adds to lists, answers from notes.',
+  // Servers of models.
+  'tunnel error: proxy authorization required',
+  '{0} at {1}',
+  // Names.
+  'LM Studio',
+  'Sample notes',
+  'Inbox, {0}',
+];
+
+/** Whether somebody may read it in the window. */
+export function isForTheWindow({ file, text, says }: Template): boolean {
+  const isElsewhere = Object.values(files)
+    .flat()
+    .some((path) => file.startsWith(path));
+  return says && !isElsewhere && !words.includes(text);
+}
+
+/** What is named here and stands nowhere any more. */
+export function outdated(all: readonly Template[]): string[] {
+  const paths = Object.values(files).flat();
+  return [
+    ...paths.filter((path) => !all.some(({ file }) => file.startsWith(path))),
+    ...words.filter((text) => !all.some((one) => one.says && one.text === text)),
+  ];
+}
