@@ -93,6 +93,12 @@ impl Proxy {
         state.armed = fault.map(|fault| (at, fault));
     }
 
+    /// Whether a fault waits for its byte.
+    #[must_use]
+    pub fn is_armed(&self) -> bool {
+        self.sky.state().armed.is_some()
+    }
+
     /// How many faults have struck.
     #[must_use]
     pub fn struck(&self) -> usize {
