@@ -7,6 +7,7 @@ import type {
   Forgetting,
   HubStatus,
   Item,
+  MessageId,
   NotePath,
   NoteText,
   Numbered,
@@ -72,6 +73,8 @@ export class AppState {
   #seq = 0;
   #problemCount = 0;
   #announcementCount = 0;
+  /** Whether the answer in front of the user has grown since an end was told. */
+  #unheard = false;
   /** The last change of a note, and its number: it may come before the note itself. */
   #lastChange: { path: NotePath; text: string | null; seq: number } | null = null;
   #missed: { conversation: ConversationId; events: [ChatEvent, number][] } | null = null;
@@ -179,8 +182,14 @@ export class AppState {
     const known = this.conversations.some((row) => row.id === view.conversation.id);
     // A row that is here already came with the feed, and may be newer than the view.
     if (!known) this.#putRow(view.conversation);
-    if (this.chat?.id === view.conversation.id) this.chat.renew(view);
-    else this.chat = new OpenConversation(view);
+    const before = this.chat?.answered ?? null;
+    if (this.chat?.id === view.conversation.id) {
+      this.chat.renew(view);
+      this.#tellNext(before);
+    } else {
+      this.chat = new OpenConversation(view);
+      this.#unheard = false;
+    }
     for (const [event, seq] of missed.events) this.chat.apply(event, seq);
   }
 
@@ -240,7 +249,10 @@ export class AppState {
   #applyToChat(event: ChatEvent, seq: number): void {
     if (this.#missed?.conversation === event.conversation) this.#missed.events.push([event, seq]);
     if (this.chat?.id !== event.conversation) return;
+    const before = this.chat.answered;
     this.chat.apply(event, seq);
+    this.#unheard ||= isAnswer(event);
+    this.#tellNext(before);
     const words = boundary(event);
     if (words) this.#announce(words);
   }
@@ -248,7 +260,20 @@ export class AppState {
   /** An answer is finished when its turn has ended, not with each of its parts. */
   #tellEnd(row: Conversation): void {
     const worked = this.current?.id === row.id && this.current.working;
-    const words = worked && !row.working ? endOf(this.chat?.items.at(-1)) : null;
+    if (worked && !row.working) this.#tellEndWith(this.chat?.items.at(-1));
+  }
+
+  /** What waited is answered now, so the answer before it has ended. */
+  #tellNext(before: MessageId | null): void {
+    const now = this.chat?.answered ?? null;
+    if (!this.#unheard || now === null || now === before) return;
+    const at = this.chat?.items.findIndex((item) => 'id' in item && item.id === now) ?? 0;
+    this.#tellEndWith(this.chat?.items[at - 1]);
+  }
+
+  #tellEndWith(last: Item | undefined): void {
+    this.#unheard = false;
+    const words = endOf(last);
     if (words) this.#announce(words);
   }
 
@@ -279,6 +304,12 @@ function endOf(last: Item | undefined): string | null {
     default:
       return last.status satisfies never;
   }
+}
+
+/** Whether it is a part of an answer, or its end. */
+function isAnswer(event: ChatEvent): boolean {
+  if (event.type !== 'item_changed') return event.type === 'text_added';
+  return ['assistant', 'tool', 'ended'].includes(event.item.type);
 }
 
 /** The words for an event that a screen reader should hear of; never for single tokens. */

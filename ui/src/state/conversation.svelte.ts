@@ -66,6 +66,12 @@ export class OpenConversation {
     return this.items.findLast((item) => item.type === 'user') ?? null;
   }
 
+  /** The message that is being answered, or was last. */
+  get answered(): MessageId | null {
+    const last = this.items.findLast((item) => item.type === 'user' && !item.queued);
+    return last?.type === 'user' ? last.id : null;
+  }
+
   /** Shows another state of the same conversation; what the user began to decide stays. */
   renew(view: ConversationView): void {
     this.#seq = view.seq;

@@ -229,6 +229,42 @@ describe('announcements', () => {
     expect(said()).toEqual(['This did not work: Nobody answers.']);
   });
 
+  it('tell the end of an answer that a queued message follows at once', () => {
+    const words = (id: string, queued: boolean): AppEvent =>
+      changed({ type: 'user', id, text: id, origin: 'window', at: 0, queued });
+    open(10);
+    app.receive(numbered(11, words('first', true), ends({ working: true }), words('first', false)));
+    expect(said()).toEqual([]);
+    app.receive(numbered(14, words('next', true), added('Hel')));
+    app.receive(numbered(16, changed(assistant('Hello', false)), ends({ working: true })));
+    expect(said()).toEqual([]);
+    app.receive(numbered(18, words('next', false), ends({ working: true })));
+    expect(said()).toEqual(['Answer finished']);
+    const item: Item = { type: 'ended', turn: 't', status: 'cancelled', error: null, offer: null };
+    const stopped = 'You stopped this. What stands above stays.';
+    app.receive(numbered(20, words('last', true), changed(item), ends({ working: true })));
+    app.receive(numbered(23, words('last', false), words('last', false)));
+    expect(said()).toEqual(['Answer finished', stopped]);
+    const so: Item = { type: 'assistant', id: 'b', text: 'So.', streaming: false, cut: false };
+    app.receive(numbered(25, changed(so), ends()));
+    app.receive(numbered(27, words('new', true), ends({ working: true }), words('new', false)));
+    expect(said()).toEqual(['Answer finished', stopped, 'Answer finished']);
+  });
+
+  it('tell it too when the conversation was fetched anew in between', () => {
+    const user = (id: string, queued: boolean): Item => {
+      return { type: 'user', id, text: id, origin: 'window', at: 0, queued };
+    };
+    open(10, [user('first', false), user('next', true)]);
+    app.receive(numbered(11, ends({ working: true }), changed(assistant('Hello', false))));
+    open(13, [user('first', false), assistant('Hello', false), user('next', true)]);
+    expect(said()).toEqual([]);
+    open(14, [user('first', false), assistant('Hello', false), user('next', false)]);
+    expect(said()).toEqual(['Answer finished']);
+    open(15, [user('other', false)]);
+    expect(said()).toEqual(['Answer finished']);
+  });
+
   it('are all there when several things happen at once, and twice when they happen twice', () => {
     open(10);
     const ask: AppEvent = { type: 'question_changed', conversation: 'c', question: asked };
