@@ -3,6 +3,7 @@ import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
 import { FakeHost } from '../../src/ipc/fake';
+import { answered, healthy, row, said, view } from '../../src/ipc/stories/base';
 import { search } from '../../src/ipc/stories/search';
 import { Session } from '../../src/state/session.svelte';
 import App from '../../src/views/App.svelte';
@@ -75,6 +76,29 @@ describe('an answer', () => {
     expect(await field()).toHaveValue('what?');
     session.openNew();
     await waitFor(() => expect(screen.queryByTestId('save-answer')).toBeNull());
+  });
+
+  it('stands in the page while it is named, wherever in a long conversation one reads', async () => {
+    const conversation = row('long', 'Everything');
+    const items = Array.from({ length: 150 }, (_, at) => [
+      said(`q${at}`, `Question ${at}`),
+      answered(`a${at}`, `Answer ${at}`),
+    ]).flat();
+    const story = {
+      snapshot: healthy([conversation]),
+      views: [view(conversation, items)],
+      notes: {},
+    };
+    const session = new Session(new FakeHost(story));
+    render(App, { session });
+    await session.start();
+    await screen.findByText('Answer 149');
+    session.turns.editing = 'q0';
+    await screen.findByText('Answer 1');
+    expect(screen.queryByText('Answer 149')).toBeNull();
+    await userEvent.setup().keyboard('{Control>}{Shift>}S{/Shift}{/Control}');
+    await waitFor(() => expect(screen.getByText('Answer 149')).toBeVisible());
+    expect(await field()).toHaveFocus();
   });
 
   it('that is being written cannot be saved yet', async () => {
