@@ -286,6 +286,17 @@ const around: readonly Screen[] = [
   ]),
   screen('settings-private', 'anew', part('private')),
   screen('settings-answering', 'anew', part('answering'), 'small'),
+  screen(
+    'settings-default',
+    'search',
+    [
+      ...part('answering'),
+      clickOn('organisation-default'),
+      show('[data-testid=organisation-default]'),
+    ],
+    'narrow',
+    'small',
+  ),
   screen('settings-key', 'anew', [...part('answering'), click('^Replace')], 'small'),
   screen('settings-tested', 'anew', [
     ...part('answering'),
