@@ -6,7 +6,7 @@ use llm::host::TurnEvent;
 use protocol::conversation::Item;
 use protocol::{
     AppEvent, CallId, CallResult, ChangeSetId, ConversationId, Ending, Message, OpenTurn, Part,
-    Question, TurnId, TurnStatus, UserError,
+    Question, Timestamp, TurnId, TurnStatus, UserError,
 };
 use store::Store;
 use tokio::sync::{mpsc, oneshot};
@@ -47,7 +47,14 @@ pub(crate) struct Announcer {
     store: Store,
     feed: Feed,
     /// Calls of running turns that have no result yet.
-    open: HashMap<(TurnId, CallId), (String, serde_json::Value)>,
+    open: HashMap<(TurnId, CallId), Called>,
+}
+
+/// A call that has no result yet.
+struct Called {
+    tool: String,
+    arguments: serde_json::Value,
+    at: Timestamp,
 }
 
 impl Announcer {
@@ -220,20 +227,20 @@ impl Announcer {
         for part in &message.parts {
             let Part::Call { id, tool, arguments } = part else { continue };
             let key = (turn.turn.clone(), id.clone());
-            self.open.insert(key, (tool.clone(), arguments.clone()));
+            let called =
+                Called { tool: tool.clone(), arguments: arguments.clone(), at: message.at };
             if !is_talk(tool) {
-                self.item(&turn.conversation, tool_item(turn, id, tool, arguments, None));
+                self.item(&turn.conversation, tool_item(turn, id, &called, None));
             }
+            self.open.insert(key, called);
         }
     }
 
     fn answered(&mut self, turn: &OpenTurn, results: &[CallResult]) {
         for result in results {
-            let Some((tool, arguments)) =
-                self.open.remove(&(turn.turn.clone(), result.call.clone()))
-            else {
-                continue;
-            };
+            let key = (turn.turn.clone(), result.call.clone());
+            let Some(called) = self.open.remove(&key) else { continue };
+            let Called { tool, arguments, .. } = &called;
             let said = arguments.get("message").and_then(serde_json::Value::as_str);
             let asks = arguments.get("is_question").and_then(serde_json::Value::as_bool);
             match said {
@@ -246,11 +253,9 @@ impl Announcer {
                         Item::Assistant { id, text, streaming: false, cut: false },
                     );
                 }
-                _ if is_talk(&tool) && !result.is_error => {}
-                _ => self.item(
-                    &turn.conversation,
-                    tool_item(turn, &result.call, &tool, &arguments, Some(result)),
-                ),
+                _ if is_talk(tool) && !result.is_error => {}
+                _ => self
+                    .item(&turn.conversation, tool_item(turn, &result.call, &called, Some(result))),
             }
         }
     }
@@ -323,18 +328,13 @@ fn is_talk(tool: &str) -> bool {
     matches!(tool, "send_message" | "end_conversation" | "resolve_question")
 }
 
-fn tool_item(
-    turn: &OpenTurn,
-    call: &CallId,
-    tool: &str,
-    arguments: &serde_json::Value,
-    result: Option<&CallResult>,
-) -> Item {
+fn tool_item(turn: &OpenTurn, call: &CallId, called: &Called, result: Option<&CallResult>) -> Item {
     Item::Tool {
         turn: turn.turn.clone(),
         call: call.clone(),
-        tool: tool.to_owned(),
-        arguments: serde_json::to_string_pretty(arguments).unwrap_or_default(),
+        tool: called.tool.clone(),
+        at: called.at,
+        arguments: serde_json::to_string_pretty(&called.arguments).unwrap_or_default(),
         output: result.map(|result| result.output.clone()),
         is_error: result.is_some_and(|result| result.is_error),
         reactions: result.map(|result| result.reactions.clone()).unwrap_or_default(),

@@ -118,6 +118,8 @@ pub enum Item {
         call: CallId,
         /// The tool's name.
         tool: String,
+        /// When the model called it.
+        at: Timestamp,
         /// The arguments, pretty-printed JSON.
         arguments: String,
         /// The text the model got; `None` while it runs.

@@ -10,7 +10,7 @@ use protocol::conversation::{Item, Variant};
 use protocol::held::HeldNotice;
 use protocol::{
     CallId, Compaction, Conversation, ConversationId, Message, MessageId, OpenTurn, Part, Question,
-    QuestionId, Role, TurnId, TurnStatus,
+    QuestionId, Role, Timestamp, TurnId, TurnStatus,
 };
 use serde_json::Value;
 use sqlx::sqlite::SqliteRow;
@@ -246,9 +246,9 @@ fn items(rows: Rows) -> Vec<Item> {
             items.push(from_verdict(verdict));
         }
         for MessageRow { message, cut } in messages.remove(&row.turn.turn).unwrap_or_default() {
-            let calls = calls.remove(&message.id).unwrap_or_default();
+            let (calls, at) = (calls.remove(&message.id).unwrap_or_default(), message.at);
             items.extend(from_message(&row.turn, message, cut));
-            items.extend(calls.into_iter().filter_map(|call| from_call(call, &asked)));
+            items.extend(calls.into_iter().filter_map(|call| from_call(call, at, &asked)));
         }
         let turn = row.turn.turn.clone();
         items.extend(from_end(row));
@@ -302,15 +302,15 @@ fn from_message(turn: &OpenTurn, message: Message, cut: bool) -> Option<Item> {
 }
 
 /// Talking is shown as talk, and only once it was delivered; every other call is a line.
-fn from_call(row: CallRow, asked: &Asked) -> Option<Item> {
+fn from_call(row: CallRow, at: Timestamp, asked: &Asked) -> Option<Item> {
     match row.tool.as_str() {
         "end_conversation" => None,
         "resolve_question" if !row.is_error => None,
         "send_message" if row.output.is_none() => None,
         "send_message" if !row.is_error => {
-            Some(asked.by(&row).or_else(|| said(&row)).unwrap_or_else(|| line(row)))
+            Some(asked.by(&row).or_else(|| said(&row)).unwrap_or_else(|| line(row, at)))
         }
-        _ => Some(line(row)),
+        _ => Some(line(row, at)),
     }
 }
 
@@ -324,11 +324,12 @@ fn said(row: &CallRow) -> Option<Item> {
     })
 }
 
-fn line(row: CallRow) -> Item {
+fn line(row: CallRow, at: Timestamp) -> Item {
     Item::Tool {
         turn: row.turn,
         call: row.call,
         tool: row.tool,
+        at,
         arguments: format!("{:#}", row.arguments),
         output: row.output,
         is_error: row.is_error,

@@ -842,6 +842,10 @@ call: CallId,
  */
 tool: string, 
 /**
+ * When the model called it.
+ */
+at: Timestamp, 
+/**
  * The arguments, pretty-printed JSON.
  */
 arguments: string, 

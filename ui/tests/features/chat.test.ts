@@ -11,6 +11,7 @@ function tool(change: Partial<ToolItem>): ToolItem {
   calls += 1;
   return {
     type: 'tool',
+    at: 0,
     turn: 't',
     call: `c${calls}`,
     tool: 'read_file',

@@ -13,6 +13,7 @@ function turns(count: number): Item[] {
     said(`u${turn}`, `Message ${turn}`),
     {
       type: 'tool',
+      at: 0,
       turn: `t${turn}`,
       call: 'c',
       tool: 'read_file',

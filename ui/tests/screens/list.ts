@@ -62,6 +62,7 @@ const chat: readonly Screen[] = [
     ...['^(textbox|combobox) Message', '^status'],
   ),
   screen('chat-open', 'chat', [click('^Read 4 notes')]),
+  screen('chat-tool', 'chat', [click('^Read 4 notes'), click('^Arguments, result')], 'small'),
   screen('chat-note', 'chat', [click('^Pantry'), see('note-pane')], 'narrow'),
   screen('chat-note-gone', 'chat', [click('^Luca Ferri'), see('note-pane')]),
   screen('chat-menu', 'chat', [clickAt('.pick')], 'small'),

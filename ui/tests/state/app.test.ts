@@ -117,6 +117,7 @@ describe('the feed', () => {
     open(10);
     const tool = {
       type: 'tool',
+      at: 0,
       turn: 't',
       call: 'x',
       tool: 'read_file',
@@ -151,6 +152,7 @@ describe('the feed', () => {
     open(10);
     const call = {
       type: 'tool',
+      at: 0,
       call: 'x',
       tool: 'read_file',
       arguments: '{}',

@@ -97,6 +97,7 @@ fn a_call_is_a_line_after_the_words_of_its_step() {
         turn: "t1".into(),
         call: "c1".into(),
         tool: "read_file".into(),
+        at: Timestamp(1),
         arguments: "{\n  \"path\": \"a.md\"\n}".into(),
         output: Some("ok".into()),
         is_error: false,

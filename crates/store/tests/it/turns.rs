@@ -293,6 +293,7 @@ async fn the_chat_reads_as_it_was_told() {
         turn: "t1".into(),
         call: "c1".into(),
         tool: "read_file".into(),
+        at: Timestamp(50),
         arguments: "{}".into(),
         output: Some("A".into()),
         is_error: false,

@@ -171,6 +171,7 @@ export function changes(): Story {
     said('u1', 'Marta and Luca come on Sunday. Put what is missing on [[Groceries]].'),
     {
       type: 'tool',
+      at: daysAgo(0),
       turn: 't1',
       call: 'c1',
       tool: 'append_file',

@@ -8,6 +8,7 @@ const turn = 'turn-1';
 export function read(call: string, path: string): Item {
   return {
     type: 'tool',
+    at: daysAgo(0),
     turn,
     call,
     tool: 'read_file',
@@ -29,6 +30,7 @@ const items: Item[] = [
   read('c4', 'Pantry.md'),
   {
     type: 'tool',
+    at: daysAgo(0),
     turn,
     call: 'c5',
     tool: 'append_file',
@@ -162,6 +164,7 @@ export function longChat(): Story {
 
 const failedEdit: Extract<Item, { type: 'tool' }> = {
   type: 'tool',
+  at: daysAgo(0),
   turn,
   call: 'failed',
   tool: 'edit_file',

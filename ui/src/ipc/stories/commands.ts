@@ -1,6 +1,6 @@
 /** No model: a command's effect, and passages as the answer. */
 import type { Story } from '../fake';
-import { answered, healthy, row, said, view } from './base';
+import { answered, daysAgo, healthy, row, said, view } from './base';
 
 export function commands(): Story {
   const conversation = row('boiler-2', 'Boiler pressure and who to call');
@@ -35,6 +35,7 @@ export function commands(): Story {
         said('u1', 'append check the boiler on Monday to Tasks'),
         {
           type: 'tool',
+          at: daysAgo(0),
           turn: 't1',
           call: 'cmd-1',
           tool: 'append_file',
@@ -56,6 +57,7 @@ export function commands(): Story {
         said('u2', query),
         {
           type: 'tool',
+          at: daysAgo(0),
           turn: 't2',
           call: 'cmd-2',
           tool: 'find_notes',

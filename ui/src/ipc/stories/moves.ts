@@ -1,7 +1,7 @@
 /** A move with the links that follow it, folders, deletions and a conflict that wait together. */
 import type { Item, NoteDiff, Reaction } from '../bindings';
 import type { Story } from '../fake';
-import { answered, healthy, row, said, view } from './base';
+import { answered, daysAgo, healthy, row, said, view } from './base';
 import { line, noteDiff } from './diff';
 
 const minutes = 'Projects/Reading room/Minutes, November.md';
@@ -77,6 +77,7 @@ const reactions: Reaction[] = [
 function call(name: string, tool: string, ...done: Reaction[]): Item {
   return {
     type: 'tool',
+    at: daysAgo(0),
     turn: 't1',
     call: name,
     tool,

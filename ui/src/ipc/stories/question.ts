@@ -20,6 +20,7 @@ export function question(): Story {
           ),
           {
             type: 'tool',
+            at: daysAgo(0),
             turn: 't1',
             call: 'c1',
             tool: 'search_files',

@@ -1,6 +1,6 @@
 /** Changes to three notes that wait for a verdict. */
 import type { Story } from '../fake';
-import { answered, healthy, row, said, view } from './base';
+import { answered, daysAgo, healthy, row, said, view } from './base';
 import { line, noteDiff } from './diff';
 
 const library = noteDiff('Projects/Harbour Library.md', {
@@ -105,6 +105,7 @@ export function review(): Story {
           said('u1', request),
           {
             type: 'tool',
+            at: daysAgo(0),
             turn: 't1',
             call: 'c1',
             tool: 'edit_file',
