@@ -1,6 +1,6 @@
 /// Every command that the window may call. The build makes a permission of each; the capability
 /// file grants them to the window `main`; a test compares this list with the handler and the UI.
-pub(crate) const COMMANDS: [&str; 63] = [
+pub(crate) const COMMANDS: [&str; 64] = [
     "subscribe",
     "open_conversation",
     "open_conversation_at",
@@ -26,6 +26,7 @@ pub(crate) const COMMANDS: [&str; 63] = [
     "decide_review",
     "list_applied",
     "applied_hunks",
+    "changed_since",
     "note_marks",
     "undo",
     "redo",

@@ -34,6 +34,7 @@ pub(crate) fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync 
         chat::decide_review,
         changes::list_applied,
         changes::applied_hunks,
+        changes::changed_since,
         changes::note_marks,
         changes::undo,
         changes::redo,

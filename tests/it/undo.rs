@@ -3,6 +3,7 @@
 
 use protocol::AppEvent;
 use protocol::applied::{AppliedBy, AppliedSet, ListApplied, Standing, UndoScope};
+use protocol::review::Sign;
 use testkit::ScriptedModel;
 use testkit::story::{self, EDITED, NOTES};
 
@@ -60,6 +61,41 @@ async fn a_set_is_taken_back_beside_later_edits_and_put_back_after_a_restart() {
     assert_eq!(home.notes.read("Beta.md"), EDITED[1].1);
     let sets = listed(&running).await;
     assert_eq!((sets.len(), stands(&sets[2])), (3, vec![Standing::Stands; 3]));
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_changed_in_a_note_since_is_told_wherever_it_is_by_now() {
+    let (home, _model, running) = changed().await;
+    let set = listed(&running).await.remove(0);
+    let since = |note: usize| {
+        let (app, effect) = (running.app.clone(), set.notes[note].effect.clone());
+        async move { app.changed_since(&effect).await.expect("told") }
+    };
+    assert_eq!(set.notes.iter().map(|note| note.path.as_str()).collect::<Vec<_>>(), ALL);
+    for (note, path) in ALL.into_iter().enumerate() {
+        let same = since(note).await;
+        let found = same.path.as_ref().map(ToString::to_string);
+        assert_eq!((found.as_deref(), same.hunks.len()), (Some(path), 0));
+    }
+
+    home.notes.write("Alpha.md", &format!("{}By hand.\n", home.notes.read("Alpha.md")));
+    let lines: Vec<_> = since(0).await.hunks.into_iter().flat_map(|hunk| hunk.lines).collect();
+    let added: Vec<_> = lines.iter().filter(|line| line.sign == Sign::Added).collect();
+    let words: String = added.iter().flat_map(|line| &line.words).map(|w| w.text.as_str()).collect();
+    assert_eq!((added.len(), words.as_str()), (1, "By hand."));
+    assert!(lines.iter().all(|line| line.sign != Sign::Removed), "{lines:?}");
+
+    std::fs::rename(home.notes.root().join("Beta.md"), home.notes.root().join("Deep/Beta 2.md"))
+        .expect("renamed by hand");
+    let moved = since(1).await;
+    assert_eq!(moved.path.map(|path| path.to_string()).as_deref(), Some("Deep/Beta 2.md"));
+    assert_eq!(moved.hunks.len(), 0);
+    std::fs::remove_file(home.notes.root().join("Deep/Gamma.md")).expect("removed by hand");
+    assert_eq!(since(2).await.path, None);
+
+    running.app.undo(&whole(&set)).await.expect("taken back");
+    assert_eq!(since(0).await.hunks.len(), 2, "taking back changed it as well");
     running.quit().await;
 }
 

@@ -60,6 +60,7 @@ mod save_answer;
 mod secrets;
 mod shelf;
 mod shown;
+mod since;
 mod spending;
 mod submit;
 mod sum_up;

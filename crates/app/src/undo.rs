@@ -196,11 +196,7 @@ impl OpenVault {
         let is_wanted = |effect: &&Effect| wanted.effects.contains_key(&effect.id);
         let sets = effects.iter().filter(is_wanted).map(|effect| effect.change_set.clone());
         let sets = sets.collect();
-        let mut past = Past::new(effects);
-        let needs: Vec<_> = past.needs(wanted).into_iter().collect();
-        for (hash, content) in self.store.contents(&needs).await.map_err(user_error)? {
-            past.know(hash, content);
-        }
+        let past = self.known(effects, wanted).await?;
         let (notes, wanted) = (VaultNotes(self.vault.clone()), wanted.clone());
         let vault = self.vault.clone();
         let taken = aside(move || {
@@ -208,6 +204,20 @@ impl OpenVault {
             Taken { changes: with_links(&vault, taken.changes), ..taken }
         });
         Ok((taken.await?, sets))
+    }
+
+    /// A past with the contents that are needed for what is wanted.
+    pub(crate) async fn known(
+        &self,
+        effects: Vec<Effect>,
+        wanted: &Wanted,
+    ) -> Result<Past, UserError> {
+        let mut past = Past::new(effects);
+        let needs: Vec<_> = past.needs(wanted).into_iter().collect();
+        for (hash, content) in self.store.contents(&needs).await.map_err(user_error)? {
+            past.know(hash, content);
+        }
+        Ok(past)
     }
 
     /// The earliest of the wanted effects. Their ids sort by time.

@@ -115,6 +115,19 @@ pub struct AppliedHunks {
     pub hunks: Vec<Hunk>,
 }
 
+/// What changed in a note since a change in the ledger.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangedSince {
+    /// The change.
+    pub effect: EffectId,
+    /// Where the note is now; `None` when it is gone.
+    pub path: Option<NotePath>,
+    /// From what the change left to what stands there now, from top to bottom; none where that is
+    /// the same.
+    pub hunks: Vec<Hunk>,
+}
+
 /// Which changes to take back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]

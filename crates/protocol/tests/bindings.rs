@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use protocol::applied::{
-    AppliedBy, AppliedHunks, AppliedNote, AppliedPage, AppliedSet, AssistantLines, ConflictPlace,
-    ListApplied, NoteMarks, Standing, UndoConflict, UndoScope, Undone,
+    AppliedBy, AppliedHunks, AppliedNote, AppliedPage, AppliedSet, AssistantLines, ChangedSince,
+    ConflictPlace, ListApplied, NoteMarks, Standing, UndoConflict, UndoScope, Undone,
 };
 use protocol::conversation::{ConversationView, Interruption, Item, Variant};
 use protocol::desktop::{AtLogin, DesktopSettings, DesktopState, OnClose};
@@ -130,6 +130,7 @@ fn bindings() -> String {
         ListApplied,
         AppliedPage,
         AppliedHunks,
+        ChangedSince,
         UndoScope,
         ConflictPlace,
         UndoConflict,

@@ -2,7 +2,8 @@
 
 use app::App;
 use protocol::applied::{
-    AppliedHunks, AppliedPage, ListApplied, NoteMarks, UndoConflict, UndoScope, Undone,
+    AppliedHunks, AppliedPage, ChangedSince, ListApplied, NoteMarks, UndoConflict, UndoScope,
+    Undone,
 };
 use protocol::history::{Age, ForgottenHistory, KeptHistory};
 use protocol::{EffectId, NotePath, UserError};
@@ -22,6 +23,14 @@ pub(crate) async fn applied_hunks(
     effect: EffectId,
 ) -> Result<AppliedHunks, UserError> {
     app.applied_hunks(&effect).await
+}
+
+#[tauri::command]
+pub(crate) async fn changed_since(
+    app: State<'_, App>,
+    effect: EffectId,
+) -> Result<ChangedSince, UserError> {
+    app.changed_since(&effect).await
 }
 
 #[tauri::command]

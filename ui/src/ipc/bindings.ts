@@ -1251,6 +1251,25 @@ effect: EffectId,
  */
 hunks: Array<Hunk>, };
 
+
+/**
+ * What changed in a note since a change in the ledger.
+ */
+export type ChangedSince = { 
+/**
+ * The change.
+ */
+effect: EffectId, 
+/**
+ * Where the note is now; `None` when it is gone.
+ */
+path: NotePath | null, 
+/**
+ * From what the change left to what stands there now, from top to bottom; none where that is
+ * the same.
+ */
+hunks: Array<Hunk>, };
+
 /**
  * Which changes to take back.
  */

@@ -4,6 +4,7 @@ import type {
   AppliedNote,
   AppliedPage,
   AppliedSet,
+  ChangedSince,
   ChangeSetId,
   ConversationId,
   EffectId,
@@ -25,6 +26,8 @@ export interface AppliedStory {
   readonly hunks: Readonly<Record<EffectId, readonly Hunk[]>>;
   /** What stands in the way of taking a change back. */
   readonly conflicts: Readonly<Record<EffectId, UndoConflict>>;
+  /** What changed in notes since; in those that are not named nothing did. */
+  readonly since?: Readonly<Record<EffectId, Omit<ChangedSince, 'effect'>>>;
 }
 
 export const nothingApplied: AppliedStory = { sets: [], hunks: {}, conflicts: {} };
@@ -57,6 +60,12 @@ export class FakeChanges {
     const from = wanted.findIndex(({ id }) => id === before) + 1;
     const sets = wanted.slice(from, from + pageLength);
     return { seq, sets, more: from + pageLength < wanted.length };
+  }
+
+  since(effect: EffectId): ChangedSince {
+    const note = this.#notes().find((one) => one.effect === effect);
+    const path = note?.target ?? note?.path ?? null;
+    return { effect, path, hunks: [], ...this.#story.since?.[effect] };
   }
 
   hunks(effect: EffectId): Hunk[] {

@@ -6,6 +6,7 @@ import type {
   AppliedPage,
   AskAnew,
   AskedAnew,
+  ChangedSince,
   Conversation,
   ConversationId,
   ConversationPage,
@@ -304,6 +305,11 @@ export class FakeHost extends FakeCalls implements Host {
   async listApplied(request: ListApplied): Promise<AppliedPage> {
     await this.called('listApplied', request);
     return this.#changes.page(request, this.#seq);
+  }
+
+  async changedSince(effect: EffectId): Promise<ChangedSince> {
+    await this.called('changedSince', effect);
+    return this.#changes.since(effect);
   }
 
   async appliedHunks(effect: EffectId): Promise<AppliedHunks> {

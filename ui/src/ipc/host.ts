@@ -1,6 +1,6 @@
 /** The one door between the window and the application. */
 import type {
-  Age, AtLogin, AppliedHunks, AppliedPage, AskAnew, AskedAnew, ConversationId, ConversationPage, ConversationView, CountedWords, DecideReview,
+  Age, AtLogin, AppliedHunks, AppliedPage, AskAnew, AskedAnew, ChangedSince, ConversationId, ConversationPage, ConversationView, CountedWords, DecideReview,
   DesktopState, EffectId, ForgottenHistory, Exported, ExportFormat, FoundConversations, FoundLines, FoundNames, Having, KeptHistory, KeyPlace, ListApplied, ListConversations, MessageId,
   HeldVerdict,
   MonthSpent,
@@ -63,6 +63,8 @@ export interface Host {
   listApplied(request: ListApplied): Promise<AppliedPage>;
   /** What an applied change did inside its note. */
   appliedHunks(effect: EffectId): Promise<AppliedHunks>;
+  /** What changed in the note since an applied change of it, wherever the note is now. */
+  changedSince(effect: EffectId): Promise<ChangedSince>;
   /** The lines of a note that stand as the assistant left them, and the text that they are of. */
   noteMarks(path: NotePath): Promise<NoteMarks>;
   /** Takes changes back, as far as that needs no guess; resolves when the files are written. */

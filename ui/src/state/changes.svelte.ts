@@ -4,6 +4,7 @@ import { SvelteMap, SvelteSet } from 'svelte/reactivity';
 import type {
   AppliedPage,
   AppliedSet,
+  ChangedSince,
   ChangeSetId,
   ConversationId,
   EffectId,
@@ -17,6 +18,8 @@ export class Changes {
   readonly conflicts = new SvelteMap<EffectId, UndoConflict>();
   /** What each opened change did. */
   readonly hunks = new SvelteMap<EffectId, readonly Hunk[]>();
+  /** What changed in notes since a change, where that was asked. */
+  readonly since = new SvelteMap<EffectId, ChangedSince>();
   /** Conversations whose sets are all known. */
   readonly whole = new SvelteSet<ConversationId>();
   /** Whether there are sets older than those that are listed. */
@@ -68,6 +71,7 @@ export class Changes {
     this.more = true;
     this.conflicts.clear();
     this.hunks.clear();
+    this.since.clear();
     this.whole.clear();
   }
 

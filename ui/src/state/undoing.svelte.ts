@@ -81,6 +81,16 @@ export class Undoing {
     });
   }
 
+  /** Looks what changed in the note since then, each time anew; says whether that could be told. */
+  async lookSince(effect: EffectId): Promise<boolean> {
+    const { since } = this.#app.changes;
+    since.delete(effect);
+    await this.#ask(async () => {
+      since.set(effect, await this.#host.changedSince(effect));
+    });
+    return since.has(effect);
+  }
+
   /** Says whether it was done, as far as that needs no guess. */
   async undo(scope: UndoScope): Promise<boolean> {
     const undone = await this.#take(

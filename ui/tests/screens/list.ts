@@ -182,6 +182,25 @@ const past: readonly Screen[] = [
     click('^See the changes'),
     seeAt('[data-testid=changes] *', 'mushrooms$'),
   ]),
+  screen(
+    'changes-since',
+    'changes',
+    [
+      ...changes,
+      click('^Added 3 lines'),
+      click('^What changed since'),
+      seeAt('[data-testid=since] .hunk'),
+    ],
+    'narrow',
+    'small',
+  ),
+  screen('changes-since-moved', 'changes', [
+    ...changes,
+    click('^Changed 2 notes'),
+    click('^What changed since', 0),
+    click('^What changed since', 1),
+    seeAt('[data-testid=since] p', '\\.'),
+  ]),
   screen('changes-empty', 'empty-vault', changes),
 ];
 

@@ -63,6 +63,53 @@ describe('the end of a turn', () => {
   });
 });
 
+describe('what changed since', () => {
+  it('is told of a note when it is asked for, and anew when the change was taken back', async () => {
+    const { host, keys } = await openChanges();
+    const row = within(rowOf(/Added 3 lines/));
+    await keys.click(row.getByRole('button', { expanded: false }));
+    expect(host.asked('changedSince')).toEqual([]);
+    const since = await row.findByRole('button', { name: 'What changed since: Groceries' });
+    await keys.click(since);
+    const told = await row.findByTestId('since');
+    await waitFor(() => expect(told).toHaveTextContent('Changed in 1 place since then:'));
+    expect(within(told).getByText(/the firm ones/)).toBeVisible();
+    expect(since).toHaveAttribute('aria-expanded', 'true');
+    await keys.click(row.getByTestId('change-undo'));
+    await waitFor(() => expect(host.asked('changedSince')).toEqual(['e-pears', 'e-pears']));
+    await keys.click(since);
+    expect(row.queryByTestId('since')).toBeNull();
+  });
+
+  it('is closed again when it cannot be told', async () => {
+    const { host, keys } = await openChanges();
+    const row = within(rowOf(/Added 3 lines/));
+    await keys.click(row.getByRole('button', { expanded: false }));
+    host.refusals.set('changedSince', { code: 'other', message: 'It is not kept.' });
+    const since = await row.findByRole('button', { name: /^What changed since/ });
+    await keys.click(since);
+    expect(await screen.findByTestId('problem')).toHaveTextContent('It is not kept.');
+    await waitFor(() => expect(since).toHaveAttribute('aria-expanded', 'false'));
+    expect(row.queryByTestId('since')).toBeNull();
+  });
+
+  it('says that a note was moved, or is gone, or is as it was left', async () => {
+    const { keys } = await openChanges();
+    const row = within(rowOf(/Changed 2 notes/));
+    await keys.click(row.getByRole('button', { expanded: false }));
+    for (const button of await row.findAllByRole('button', { name: /^What changed since/ })) {
+      await keys.click(button);
+    }
+    const [moved, gone] = await row.findAllByTestId('since');
+    await waitFor(() =>
+      expect(moved).toHaveTextContent(
+        'It is now Letters/Sent/Letter to Signora Furlan. Nothing was changed in it since then.',
+      ),
+    );
+    expect(gone).toHaveTextContent('The note is not there any more.');
+  });
+});
+
 describe('Ctrl+Z', () => {
   it('takes back the newest changes from anywhere but a text field', async () => {
     const { host, keys } = await open('changes');

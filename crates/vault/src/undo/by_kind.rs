@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use protocol::{Change, ChangeKind, ChangeSet, Effect, NotePath, Renames, Seen};
 
-use super::find::{Clue, find};
+use super::find::located;
 use super::past::Past;
 use super::{Conflict, Direction, Hunks, Notes, Place, Taken, Undoing, Wanted, Why};
 use crate::merge::{self, Merged, Order, hunks, merge_in_order, without};
@@ -244,14 +244,7 @@ impl<'a> Attempt<'a> {
         if home.is_gone {
             return None;
         }
-        let touched = self.past.touched_later(place);
-        let clue = Clue {
-            path: &home.path,
-            touched: &touched,
-            inode: self.past.inode(place),
-            said: self.past.newest(place).unwrap_or_default(),
-        };
-        let now = find(self.notes, clue)?;
+        let now = located(self.past, place, &home.path, self.notes)?;
         let path = self.planned.seen_from(&now)?;
         let bytes = self.bytes_at(&path)?;
         Some(Found { path, now, home: home.path, bytes })

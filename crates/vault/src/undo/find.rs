@@ -4,6 +4,8 @@ use std::collections::HashSet;
 
 use protocol::NotePath;
 
+use super::past::Past;
+
 /// The vault as it is, for planning.
 pub trait Notes {
     /// The bytes of a note; `None` if none can be read there.
@@ -29,19 +31,32 @@ pub struct Standing {
 
 /// What is known of a note that is looked for.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Clue<'a> {
+struct Clue<'a> {
     /// Where the ledger says it is.
-    pub(super) path: &'a NotePath,
-    pub(super) inode: Option<u64>,
+    path: &'a NotePath,
+    inode: Option<u64>,
     /// What it said last.
-    pub(super) said: &'a [u8],
+    said: &'a [u8],
     /// Where notes are that were changed later.
-    pub(super) touched: &'a [NotePath],
+    touched: &'a [NotePath],
+}
+
+/// Where the note is that the effect at a place of the past left, whoever moved it; `home` is where the
+/// ledger says that it is.
+pub(super) fn located(
+    past: &Past,
+    place: usize,
+    home: &NotePath,
+    notes: &dyn Notes,
+) -> Option<NotePath> {
+    let touched = past.touched_later(place);
+    let said = past.newest(place).unwrap_or_default();
+    find(notes, Clue { path: home, touched: &touched, inode: past.inode(place), said })
 }
 
 /// Finds the note: where it should be; else by its number; else by what it said; else by its name
 /// and some of what it said. `None` when several could be it.
-pub(super) fn find(notes: &dyn Notes, clue: Clue<'_>) -> Option<NotePath> {
+fn find(notes: &dyn Notes, clue: Clue<'_>) -> Option<NotePath> {
     let at_home = notes.bytes(clue.path);
     if at_home.as_ref().is_some_and(|bytes| clue.fits(bytes)) {
         return Some(clue.path.clone());

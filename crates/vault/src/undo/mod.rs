@@ -121,6 +121,14 @@ pub enum Why {
     Entangled,
 }
 
+/// Where the note is that an effect left, whoever moved it since; `None` when it is gone, or when
+/// several could be it. The past begins with the effect and knows what taking it back needs.
+#[must_use]
+pub fn note_now(past: &Past, effect: &EffectId, notes: &dyn Notes) -> Option<NotePath> {
+    let (place, home) = past.left(effect)?;
+    find::located(past, place, &home, notes)
+}
+
 /// Plans how to take back what is wanted, newest first. A unit is taken back whole or not at all.
 #[must_use]
 pub fn take_back(past: &Past, wanted: &Wanted, notes: &dyn Notes) -> Taken {

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use protocol::{ChangeKind, ContentHash, Effect, NotePath};
+use protocol::{ChangeKind, ContentHash, Effect, EffectId, NotePath};
 
 use super::{Hunks, Wanted};
 
@@ -85,6 +85,15 @@ impl Past {
 
     pub(super) fn image(&self, hash: Option<&ContentHash>) -> Option<&[u8]> {
         self.images.get(hash?).map(Vec::as_slice)
+    }
+
+    /// Where an effect stands in the past, and where the ledger says that the note is which it left;
+    /// `None` when that is gone.
+    pub(super) fn left(&self, effect: &EffectId) -> Option<(usize, NotePath)> {
+        let place = self.effects.iter().position(|found| found.id == *effect)?;
+        let found = self.effects.get(place)?;
+        let home = self.now_at(place, found.target.as_ref().unwrap_or(&found.path));
+        (!home.is_gone).then_some((place, home.path))
     }
 
     /// Where what an effect left at `path` is now, as far as the ledger knows.

@@ -13,6 +13,8 @@ export interface ChangeActions {
   reapply(effect: EffectId): void;
   /** What the change did is wanted. */
   open(effect: EffectId): void;
+  /** What changed in the note since is wanted, as it stands now; whether it can be told. */
+  lookSince(effect: EffectId): Promise<boolean>;
   /** Leaves the note as it is. */
   keep(effect: EffectId): void;
   /** Takes the old text in these places. */

@@ -152,6 +152,27 @@ const hunks: Record<string, Hunk[]> = {
   ],
 };
 
+const since = {
+  'e-pears': {
+    path: 'Groceries.md',
+    hunks: [
+      {
+        heading: 'Sunday',
+        properties: false,
+        oldStart: 9,
+        newStart: 9,
+        lines: [
+          line('removed', '- *4* pears'),
+          line('added', '- *6* pears, the firm ones'),
+          line('added', '- bread from the corner'),
+        ],
+      },
+    ],
+  },
+  'e-letter': { path: 'Letters/Sent/Letter to Signora Furlan.md', hunks: [] },
+  'e-furlan': { path: null, hunks: [] },
+};
+
 const conflict = {
   effect: 'e-letter',
   path: letter,
@@ -196,6 +217,6 @@ export function changes(): Story {
     snapshot: healthy([conversation]),
     views: [view(conversation, items)],
     notes: { 'Groceries.md': '# Groceries\n\n## Sunday\n\n- mushrooms\n- sage\n- 4 pears' },
-    applied: { sets: [...recent, ...past], hunks, conflicts: { 'e-letter': conflict } },
+    applied: { sets: [...recent, ...past], hunks, conflicts: { 'e-letter': conflict }, since },
   };
 }
