@@ -1,6 +1,6 @@
 /// Every command that the window may call. The build makes a permission of each; the capability
 /// file grants them to the window `main`; a test compares this list with the handler and the UI.
-pub(crate) const COMMANDS: [&str; 64] = [
+pub(crate) const COMMANDS: [&str; 67] = [
     "subscribe",
     "open_conversation",
     "open_conversation_at",
@@ -11,6 +11,9 @@ pub(crate) const COMMANDS: [&str; 64] = [
     "end_conversation",
     "delete_conversation",
     "restore_conversation",
+    "kept_conversations",
+    "delete_conversations",
+    "restore_conversations",
     "export_conversations",
     "send_message",
     "stop",

@@ -80,6 +80,44 @@ async fn a_conversation_that_is_being_answered_is_not_deleted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn all_are_deleted_at_once_but_what_is_answered_and_come_back_after_a_restart() {
+    let model = ScriptedModel::start(vec![Reply::text("There."), Reply::hang()]).await;
+    let home = keyed(&NOTES);
+    let running = home.open(asking(&model)).await;
+    let spices = running.say(None, "Where is the turmeric?").await;
+    running.app.put_conversation(&spices, Shelf::Archived).await.expect("put away");
+    let hangs = running.send(None, "Tell me", None).await.expect("sent");
+    model.request(2).await;
+    let kept = running.app.kept_conversations().await.expect("counted");
+    assert_eq!((kept.kept, kept.deleted, kept.until), (2, 0, None));
+    let left = running.app.delete_conversations().await.expect("deleted");
+    assert_eq!((left.kept, left.deleted), (1, 1), "what is answered stays");
+    assert!(left.until.is_some());
+    let gone = |event: &AppEvent| match event {
+        AppEvent::ConversationGone { conversation } => Some(conversation.clone()),
+        _ => None,
+    };
+    assert_eq!(running.hears("that it is gone", gone).await, spices);
+    assert_eq!(hits(&running, "turmeric").await, 0);
+    running.app.stop(&hangs).await.expect("stopped");
+    running.app.idle(&hangs).await.expect("idle");
+    let left = running.app.delete_conversations().await.expect("deleted");
+    assert_eq!((left.kept, left.deleted), (0, 2));
+    assert_eq!(home.notes.read(NOTES[0].0), NOTES[0].1);
+    running.quit().await;
+
+    let running = home.open(asking(&model)).await;
+    assert_eq!(listed(&running, Shelf::Open).await, Vec::<String>::new());
+    let page = running.app.restore_conversations().await.expect("brought back");
+    let titles: Vec<_> = page.conversations.iter().map(|row| row.title.as_str()).collect();
+    assert_eq!((titles, page.behind), (vec!["Tell me"], None));
+    assert_eq!(listed(&running, Shelf::Archived).await, ["Where is the turmeric?"]);
+    assert_ne!(hits(&running, "turmeric").await, 0);
+    assert_eq!(running.app.kept_conversations().await.expect("counted").deleted, 0);
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_was_found_in_a_variant_that_is_not_shown_opens_that_variant() {
     let replies = ["Vermilion.", "Sea green."].map(Reply::text);
     let model = ScriptedModel::start(replies.into()).await;

@@ -10,6 +10,7 @@ mod ask;
 mod blame;
 mod briefing;
 mod capture;
+mod clearing;
 mod clock;
 mod config;
 mod context;

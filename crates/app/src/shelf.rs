@@ -23,7 +23,7 @@ const LONGEST_NAME: usize = 200;
 
 const MINUTE: i64 = 60 * 1000;
 /// A deleted conversation can be brought back for so long; then nothing is left of it.
-const UNDO_STANDS: i64 = 10 * MINUTE;
+pub(crate) const UNDO_STANDS: i64 = 10 * MINUTE;
 /// Nothing has happened in a conversation for so long: one of the hub ends, and of others a model is
 /// asked what they were about.
 pub(crate) const IDLE: i64 = 30 * MINUTE;

@@ -34,6 +34,18 @@ pub struct ConversationPage {
     pub behind: Option<ConversationId>,
 }
 
+/// How many conversations there are, and how many that were deleted can be brought back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct KeptConversations {
+    /// In the list, or put away.
+    pub kept: u32,
+    /// Deleted, and still there.
+    pub deleted: u32,
+    /// Until when all of those are; `None` where there are none.
+    pub until: Option<Timestamp>,
+}
+
 /// Whose words were found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]

@@ -27,7 +27,8 @@ use protocol::settings::{
     SpendingSettings, Theme, Titles,
 };
 use protocol::shelf::{
-    ConversationPage, FoundConversations, FoundSaid, ListConversations, SaidAt, SaidBy, Shelf,
+    ConversationPage, FoundConversations, FoundSaid, KeptConversations, ListConversations, SaidAt,
+    SaidBy, Shelf,
 };
 use protocol::spent::{MonthSpent, Spent, TurnSpent};
 use protocol::{
@@ -147,6 +148,7 @@ fn bindings() -> String {
         Shelf,
         ListConversations,
         ConversationPage,
+        KeptConversations,
         SaidBy,
         SaidAt,
         FoundSaid,

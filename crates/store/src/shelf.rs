@@ -3,7 +3,7 @@
 use protocol::shelf::Shelf;
 use protocol::{ConversationId, Timestamp, fault};
 use sqlx::sqlite::SqliteRow;
-use sqlx::{Connection, SqliteConnection};
+use sqlx::{Connection, Row, SqliteConnection};
 
 use crate::column::Columns;
 use crate::commit::{commit, read};
@@ -25,6 +25,22 @@ impl Store {
     /// was. Refused with [`StoreError::Working`] while it is being answered, or waits to be.
     pub async fn delete(&self, id: &ConversationId, at: Timestamp) -> Result<(), StoreError> {
         commit!(self, "delete", "delete the conversation", |db| mark_deleted(db, id, at))
+    }
+
+    /// Deletes all conversations in the list and those put away, as [`Store::delete`] deletes one, and
+    /// says which. Those that are being answered, or wait to be, stay.
+    pub async fn delete_all(&self, at: Timestamp) -> Result<Vec<ConversationId>, StoreError> {
+        commit!(self, "delete_all", "delete the conversations", |db| mark_all_deleted(db, at))
+    }
+
+    /// Brings all deleted conversations back that are still there, and says how many.
+    pub async fn restore_all(&self) -> Result<u64, StoreError> {
+        commit!(self, "restore_all", "bring the conversations back", |db| unmark_all(db))
+    }
+
+    /// How many conversations are kept, how many are deleted, and when the first of these was.
+    pub async fn kept_conversations(&self) -> Result<(u32, u32, Option<Timestamp>), StoreError> {
+        read!(self, "count the conversations", |db| counted(db))
     }
 
     /// Brings a deleted conversation back; refused with [`StoreError::NotFound`] when it is gone.
@@ -104,6 +120,47 @@ async fn mark_deleted(
     .execute(db)
     .await?;
     found(deleted.rows_affected(), id)
+}
+
+async fn mark_all_deleted(
+    db: &mut SqliteConnection,
+    at: Timestamp,
+) -> Result<Vec<ConversationId>, sqlx::Error> {
+    sqlx::query(
+        "UPDATE conversation SET deleted_at = ?1, hub_day = hub_day || ' ' || id
+         WHERE listed AND deleted_at IS NULL AND NOT EXISTS (
+             SELECT 1 FROM turn t WHERE t.conversation = conversation.id
+                 AND (t.status = 'running' OR (t.status = 'queued' AND t.origin <> 'window'))
+         )
+         RETURNING id",
+    )
+    .bind(at.0)
+    .try_map(|row: SqliteRow| row.text("id"))
+    .fetch_all(db)
+    .await
+}
+
+/// One after the other: of several that were of one day of the hub, one has it again.
+async fn unmark_all(db: &mut SqliteConnection) -> Result<u64, Failure> {
+    let all = deleted(db, Timestamp(i64::MAX)).await?;
+    for id in &all {
+        unmark_deleted(db, id).await?;
+    }
+    Ok(all.len() as u64)
+}
+
+async fn counted(db: &mut SqliteConnection) -> Result<(u32, u32, Option<Timestamp>), sqlx::Error> {
+    sqlx::query(
+        "SELECT count(*) - count(deleted_at) AS kept, count(deleted_at) AS deleted,
+             min(deleted_at) AS first
+         FROM conversation WHERE listed",
+    )
+    .try_map(|row: SqliteRow| {
+        let first: Option<i64> = row.try_get("first")?;
+        Ok((row.try_get("kept")?, row.try_get("deleted")?, first.map(Timestamp)))
+    })
+    .fetch_one(db)
+    .await
 }
 
 /// The day of a hub may have begun another conversation meanwhile; then it stays with that.

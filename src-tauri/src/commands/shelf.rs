@@ -3,7 +3,9 @@
 use app::{App, Existing, Export};
 use protocol::conversation::ConversationView;
 use protocol::export::{ExportFormat, Exported};
-use protocol::shelf::{ConversationPage, FoundConversations, ListConversations, Shelf};
+use protocol::shelf::{
+    ConversationPage, FoundConversations, KeptConversations, ListConversations, Shelf,
+};
 use protocol::{ConversationId, TurnId, UserError};
 use tauri::{AppHandle, Runtime, State};
 use tauri_plugin_dialog::DialogExt as _;
@@ -91,4 +93,25 @@ pub(crate) async fn export_conversations<R: Runtime>(
         .map_err(|error| UserError::other(format!("This place cannot be written to: {error}.")))?;
     let export = Export { conversation, format, file, existing: Existing::Replaced };
     app.export(&export).await.map(Some)
+}
+
+#[tauri::command]
+pub(crate) async fn kept_conversations(
+    app: State<'_, App>,
+) -> Result<KeptConversations, UserError> {
+    app.kept_conversations().await
+}
+
+#[tauri::command]
+pub(crate) async fn delete_conversations(
+    app: State<'_, App>,
+) -> Result<KeptConversations, UserError> {
+    app.delete_conversations().await
+}
+
+#[tauri::command]
+pub(crate) async fn restore_conversations(
+    app: State<'_, App>,
+) -> Result<ConversationPage, UserError> {
+    app.restore_conversations().await
 }

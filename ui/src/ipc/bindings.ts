@@ -1536,6 +1536,24 @@ conversations: Array<Conversation>,
  */
 behind: ConversationId | null, };
 
+
+/**
+ * How many conversations there are, and how many that were deleted can be brought back.
+ */
+export type KeptConversations = { 
+/**
+ * In the list, or put away.
+ */
+kept: number, 
+/**
+ * Deleted, and still there.
+ */
+deleted: number, 
+/**
+ * Until when all of those are; `None` where there are none.
+ */
+until: Timestamp | null, };
+
 /**
  * Whose words were found.
  */

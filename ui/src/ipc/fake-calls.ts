@@ -1,14 +1,18 @@
 /** The calls of the window as the application in memory takes them: noted, or refused; what it looks up,
- * and the desktop around it. */
+ * how conversations are kept, and the desktop around it. */
 import type {
+  AppEvent,
   AtLogin,
   ConversationId,
+  ConversationPage,
   CountedWords,
   DesktopState,
   FoundLines,
   FoundNames,
   Having,
+  KeptConversations,
   KeyPlace,
+  ListConversations,
   NoteLinks,
   NoteList,
   NoteMarks,
@@ -17,12 +21,13 @@ import type {
   SearchText,
 } from './bindings';
 import type { FakeLooking } from './fake-looking';
+import type { FakeShelf } from './fake-shelf';
 import type { Host } from './host';
 
 /** Every call, in order, as the window made it. */
 type Call = readonly [name: keyof Host, argument?: unknown];
 
-export class FakeCalls {
+export abstract class FakeCalls {
   readonly calls: Call[] = [];
   /** What the next call of this name is refused with. */
   readonly refusals = new Map<string, unknown>();
@@ -32,9 +37,15 @@ export class FakeCalls {
   /** How the desktop around the window stands. */
   desktop: DesktopState = { inTray: true, atLogin: 'stays_off' };
 
-  constructor(looking: FakeLooking) {
+  protected readonly shelf: FakeShelf;
+
+  constructor(looking: FakeLooking, shelf: FakeShelf) {
     this.looking = looking;
+    this.shelf = shelf;
   }
+
+  /** Tells the window, as the application would. */
+  abstract tell(...events: AppEvent[]): void;
 
   /** Another program writes a note. */
   write(path: NotePath, text: string): void {
@@ -44,6 +55,41 @@ export class FakeCalls {
   /** What the window asked with calls of this name. */
   asked(name: keyof Host): unknown[] {
     return this.calls.filter(([called]) => called === name).map(([, argument]) => argument);
+  }
+
+  async listConversations(request: ListConversations): Promise<ConversationPage> {
+    await this.called('listConversations', request);
+    return this.shelf.list(request);
+  }
+
+  async deleteConversation(conversation: ConversationId): Promise<void> {
+    await this.called('deleteConversation', conversation);
+    this.shelf.delete(conversation);
+    this.tell({ type: 'conversation_gone', conversation });
+  }
+
+  async restoreConversation(conversation: ConversationId): Promise<void> {
+    await this.called('restoreConversation', conversation);
+    this.tell({ type: 'conversation_changed', conversation: this.shelf.restore(conversation) });
+  }
+
+  async keptConversations(): Promise<KeptConversations> {
+    await this.called('keptConversations');
+    return this.shelf.kept();
+  }
+
+  async deleteConversations(): Promise<KeptConversations> {
+    await this.called('deleteConversations');
+    for (const conversation of this.shelf.deleteAll()) {
+      this.tell({ type: 'conversation_gone', conversation });
+    }
+    return this.shelf.kept();
+  }
+
+  async restoreConversations(): Promise<ConversationPage> {
+    await this.called('restoreConversations');
+    this.shelf.restoreAll();
+    return this.shelf.list({ shelf: 'open', before: null });
   }
 
   async openInEditor(path: NotePath): Promise<void> {

@@ -8,6 +8,7 @@ import type {
   FoundConversations,
   FoundSaid,
   Item,
+  KeptConversations,
   ListConversations,
   SaidAt,
   SaidBy,
@@ -20,6 +21,8 @@ const page = 3;
 export class FakeShelf {
   readonly #rows: Map<ConversationId, Conversation>;
   readonly #deleted = new Map<ConversationId, Conversation>();
+  /** Until when those can be brought back. */
+  readonly #until = Date.now() + 600_000;
 
   constructor(rows: readonly Conversation[]) {
     this.#rows = new Map(rows.map((row) => [row.id, row]));
@@ -46,6 +49,22 @@ export class FakeShelf {
     this.#deleted.delete(id);
     this.put(row);
     return row;
+  }
+
+  /** Those that are worked on stay. */
+  deleteAll(): ConversationId[] {
+    const gone = [...this.#rows.values()].filter(({ working }) => !working).map(({ id }) => id);
+    for (const id of gone) this.delete(id);
+    return gone;
+  }
+
+  restoreAll(): void {
+    for (const id of this.#deleted.keys()) this.restore(id);
+  }
+
+  kept(): KeptConversations {
+    const { size: deleted } = this.#deleted;
+    return { kept: this.#rows.size, deleted, until: deleted > 0 ? this.#until : null };
   }
 
   list({ shelf, before }: ListConversations): ConversationPage {

@@ -9,7 +9,6 @@ import type {
   ChangedSince,
   Conversation,
   ConversationId,
-  ConversationPage,
   ConversationView,
   DecideReview,
   EffectId,
@@ -22,7 +21,6 @@ import type {
   KeptHistory,
   KeyPlace,
   ListApplied,
-  ListConversations,
   MessageId,
   MonthSpent,
   NotePath,
@@ -77,11 +75,12 @@ export class FakeHost extends FakeCalls implements Host {
   readonly #decided: DecideReview[] = [];
   readonly #branches = new Map<MessageId, { first: Item[]; second: Item[] }>();
   readonly #changes: FakeChanges;
-  readonly #shelf: FakeShelf;
 
   constructor(story: Story) {
-    super(new FakeLooking(story.notes, story.looking ?? nothingKnown));
-    this.#shelf = new FakeShelf(story.snapshot.conversations);
+    super(
+      new FakeLooking(story.notes, story.looking ?? nothingKnown),
+      new FakeShelf(story.snapshot.conversations),
+    );
     this.#story = story;
     for (const [name, refusal] of Object.entries(story.refusals ?? {})) {
       this.refusals.set(name, refusal);
@@ -121,14 +120,9 @@ export class FakeHost extends FakeCalls implements Host {
     return this.#view(conversation);
   }
 
-  async listConversations(request: ListConversations): Promise<ConversationPage> {
-    await this.called('listConversations', request);
-    return this.#shelf.list(request);
-  }
-
   async searchSaid(query: string): Promise<FoundConversations> {
     await this.called('searchSaid', query);
-    return this.#shelf.search(query, this.#views.values());
+    return this.shelf.search(query, this.#views.values());
   }
 
   async renameConversation(conversation: ConversationId, name: string): Promise<void> {
@@ -146,24 +140,13 @@ export class FakeHost extends FakeCalls implements Host {
     this.#rework(conversation, { state: 'ended' });
   }
 
-  async deleteConversation(conversation: ConversationId): Promise<void> {
-    await this.called('deleteConversation', conversation);
-    this.#shelf.delete(conversation);
-    this.tell({ type: 'conversation_gone', conversation });
-  }
-
-  async restoreConversation(conversation: ConversationId): Promise<void> {
-    await this.called('restoreConversation', conversation);
-    this.tell({ type: 'conversation_changed', conversation: this.#shelf.restore(conversation) });
-  }
-
   async exportConversations(
     conversation: ConversationId | null,
     format: ExportFormat,
     name: string,
   ): Promise<Exported | null> {
     await this.called('exportConversations', { conversation, format, name });
-    return this.#shelf.exported(conversation, `Documents/${name}.${format}`);
+    return this.shelf.exported(conversation, `Documents/${name}.${format}`);
   }
 
   async sendMessage(request: SendMessage): Promise<ConversationId> {
@@ -481,9 +464,9 @@ export class FakeHost extends FakeCalls implements Host {
 
   #rework(id: ConversationId, change: Partial<Conversation>): void {
     const view = this.#views.get(id);
-    const conversation = { ...(view?.conversation ?? this.#shelf.get(id)), ...change };
+    const conversation = { ...(view?.conversation ?? this.shelf.get(id)), ...change };
     if (view) this.#views.set(id, { ...view, conversation });
-    this.#shelf.put(conversation);
+    this.shelf.put(conversation);
     this.tell({ type: 'conversation_changed', conversation });
   }
 

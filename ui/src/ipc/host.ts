@@ -1,7 +1,7 @@
 /** The one door between the window and the application. */
 import type {
   Age, AtLogin, AppliedHunks, AppliedPage, AskAnew, AskedAnew, ChangedSince, ConversationId, ConversationPage, ConversationView, CountedWords, DecideReview,
-  DesktopState, EffectId, ForgottenHistory, Exported, ExportFormat, FoundConversations, FoundLines, FoundNames, Having, KeptHistory, KeyPlace, ListApplied, ListConversations, MessageId,
+  DesktopState, EffectId, ForgottenHistory, Exported, ExportFormat, FoundConversations, FoundLines, FoundNames, Having, KeptConversations, KeptHistory, KeyPlace, ListApplied, ListConversations, MessageId,
   HeldVerdict,
   MonthSpent,
   NoteLinks, NoteList, NoteMarks, NotePath, NoteText, Numbered, OnClose, ProviderTest, SavedAnswer, SearchText, SendMessage, Settings, Shelf,
@@ -28,6 +28,13 @@ export interface Host {
   /** Deletes it; for a while it can be brought back as it was. */
   deleteConversation(conversation: ConversationId): Promise<void>;
   restoreConversation(conversation: ConversationId): Promise<void>;
+  /** How many there are, and how many that were deleted can be brought back. */
+  keptConversations(): Promise<KeptConversations>;
+  /** Deletes all but those that are worked on, and says what is left; for a while they can be brought
+   * back as they were. */
+  deleteConversations(): Promise<KeptConversations>;
+  /** Brings back all that still can be; the list as it begins then. */
+  restoreConversations(): Promise<ConversationPage>;
   /** Writes one conversation, or all, into a file that the user picks under a name to begin with;
    * `null` when they changed their mind. */
   exportConversations(

@@ -16,6 +16,7 @@ import type {
   FoundConversations,
   FoundLines,
   FoundNames,
+  KeptConversations,
   KeptHistory,
   MonthSpent,
   NoteLinks,
@@ -48,6 +49,9 @@ export const tauriHost: Host = {
   endConversation: (conversation) => invoke('end_conversation', { conversation }),
   deleteConversation: (conversation) => invoke('delete_conversation', { conversation }),
   restoreConversation: (conversation) => invoke('restore_conversation', { conversation }),
+  keptConversations: () => invoke<KeptConversations>('kept_conversations'),
+  deleteConversations: () => invoke<KeptConversations>('delete_conversations'),
+  restoreConversations: () => invoke<ConversationPage>('restore_conversations'),
   exportConversations: (conversation, format, name) =>
     invoke<Exported | null>('export_conversations', { conversation, format, name }),
   sendMessage: (request) => invoke<ConversationId>('send_message', { request }),

@@ -15,6 +15,7 @@ import type { Host } from '../ipc/host';
 import { AnswerLinks } from './answer-links.svelte';
 import { Answering } from './answering.svelte';
 import { AppState } from './app.svelte';
+import { Clearing } from './clearing.svelte';
 import { Desktop } from './desktop.svelte';
 import { Drafts, type Sending } from './drafts.svelte';
 import { HubToken } from './hub-token.svelte';
@@ -69,6 +70,7 @@ export class Session {
   readonly undoing: Undoing;
   readonly turns: Turns;
   readonly history: History;
+  readonly clearing: Clearing;
   readonly desktop: Desktop;
   readonly hubToken: HubToken;
   readonly spending: Spending;
@@ -107,6 +109,7 @@ export class Session {
     this.drafts = new Drafts(host, this.app);
     this.search = new Search(host, this.app);
     this.keeping = new Keeping(host, this.app);
+    this.clearing = new Clearing(host, this.app, this.keeping);
     this.said = new Said(host, this.app);
     this.saving = new Saving(host, this.app, this.keeping, this.undoing);
     this.links = new ShownLinks(host, this.app);
@@ -411,6 +414,7 @@ export class Session {
   }
 
   #lookAtSettings(): void {
+    void this.clearing.look();
     void this.history.look();
     void this.spending.look();
     void this.desktop.look();

@@ -298,6 +298,32 @@ const around: readonly Screen[] = [
   screen('trouble', 'trouble', [], 'narrow', 'small'),
   screen('vault-trouble', 'vault-trouble', [see('vault-trouble')], 'small'),
   screen('settings', 'trouble', settings, 'small'),
+  screen('settings-data', 'changes', [
+    ...settings,
+    see('kept-conversations', '\\d'),
+    show('[data-testid=kept-conversations]'),
+  ]),
+  screen(
+    'settings-delete',
+    'changes',
+    [...settings, see('kept-conversations', '\\d'), click('^Delete all'), seeAt('dialog')],
+    'narrow',
+    'small',
+  ),
+  screen(
+    'settings-deleted',
+    'chat',
+    [
+      ...settings,
+      see('kept-conversations', '\\d'),
+      click('^Delete all'),
+      click('^Delete them'),
+      see('clearing-news', '\\d'),
+      show('[data-testid=kept-conversations]'),
+    ],
+    'narrow',
+    'small',
+  ),
   screen('settings-history', 'changes', part('history'), 'small'),
   screen('settings-forget', 'changes', [
     ...part('history'),

@@ -123,6 +123,33 @@ async fn a_conversation_that_works_is_not_deleted_and_what_is_queued_in_a_delete
 }
 
 #[tokio::test]
+async fn all_are_deleted_but_those_that_work_and_all_come_back() {
+    let story = Story::begin().await;
+    let store = &story.store;
+    let (first, second) = (ConversationId::from("h1"), ConversationId::from("h2"));
+    store.create_conversation(&first, "h1", Some("day"), Timestamp(1)).await.expect("begun");
+    store.delete(&first, Timestamp(2)).await.expect("deleted");
+    store.create_conversation(&second, "h2", Some("day"), Timestamp(3)).await.expect("begun");
+    store.put_on(Shelf::Archived, &second).await.expect("put away");
+    store.create_unlisted_conversation(&"u".into(), "u", Timestamp(3)).await.expect("begun");
+    story.says("t1", "Look it up", 4).await;
+    story.begins().await;
+    assert_eq!(store.kept_conversations().await.expect("read"), (2, 1, Some(Timestamp(2))));
+    assert_eq!(store.delete_all(Timestamp(5)).await.expect("deleted"), [second.clone()]);
+    assert_eq!(on(&story, Shelf::Open).await, ["c"], "what works stays");
+    assert_eq!(store.kept_conversations().await.expect("read"), (1, 2, Some(Timestamp(2))));
+
+    story.ends("t1", &answered("t1", "So", 6)).await;
+    assert_eq!(store.delete_all(Timestamp(7)).await.expect("deleted"), [conversation()]);
+    assert_eq!(store.delete_all(Timestamp(8)).await.expect("deleted"), []);
+    assert_eq!(store.kept_conversations().await.expect("read"), (0, 3, Some(Timestamp(2))));
+    assert_eq!(store.restore_all().await.expect("brought back"), 3);
+    assert_eq!(store.kept_conversations().await.expect("read"), (3, 0, None));
+    assert_eq!(on(&story, Shelf::Open).await, ["c", "h1"]);
+    assert_eq!(on(&story, Shelf::Archived).await, ["h2"]);
+}
+
+#[tokio::test]
 async fn the_day_of_a_deleted_hub_conversation_may_begin_another() {
     let story = Story::begin().await;
     let (store, day) = (&story.store, "2026-11-21");
