@@ -1,6 +1,6 @@
 /// Every command that the window may call. The build makes a permission of each; the capability
 /// file grants them to the window `main`; a test compares this list with the handler and the UI.
-pub(crate) const COMMANDS: [&str; 67] = [
+pub(crate) const COMMANDS: [&str; 69] = [
     "subscribe",
     "open_conversation",
     "open_conversation_at",
@@ -61,6 +61,8 @@ pub(crate) const COMMANDS: [&str; 67] = [
     "hub_token_source",
     "set_hub_token",
     "decide_held",
+    "write_description",
+    "stop_description",
     "pick_folder",
     "open_vault",
     "open_sample",

@@ -69,6 +69,8 @@ pub(crate) fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync 
         hub::hub_token_source,
         hub::set_hub_token,
         hub::decide_held,
+        hub::write_description,
+        hub::stop_description,
         vault::pick_folder,
         vault::open_vault,
         vault::open_sample,

@@ -18,6 +18,7 @@ mod canary;
 mod compaction;
 mod conformance;
 mod corpus;
+mod describing;
 mod extra_roots;
 mod faults;
 mod flood;

@@ -90,7 +90,7 @@ impl ScriptedModel {
         Self { address, desk, _server: server }
     }
 
-    /// Answers requests for a title from now on; before, each of them fails. They are no part of the
+    /// Answers requests for a title or a description from now on; before, each of them fails. They are no part of the
     /// script and not among the requests.
     pub fn tells(&self, answer: impl FnMut(&Value) -> Reply + Send + 'static) {
         *self.desk.aside.lock().unwrap_or_else(PoisonError::into_inner) = Box::new(answer);
@@ -269,10 +269,11 @@ async fn answer(
     stream_of(events, ends, reply.gate, HangUp { desk, at_end: false })
 }
 
-/// Whether a title is asked for: no tools, and told so.
+/// Whether a title, or a description for a hub, is asked for: no tools, and told so.
 fn is_aside(request: &Value) -> bool {
     let told = request["system"][0]["text"].as_str().unwrap_or_default();
-    request["tools"].is_null() && told.contains("Write a title for it")
+    let wanted = ["Write a title for it", "Describe the assistant that keeps"];
+    request["tools"].is_null() && wanted.iter().any(|words| told.contains(words))
 }
 
 fn error_body() -> Value {

@@ -23,6 +23,7 @@ use crate::announce::News;
 use crate::aside::aside;
 use crate::config::Config;
 use crate::data_dir::DataDir;
+use crate::describing::Writing;
 use crate::feed::{Feed, Listener};
 use crate::notice::Looking;
 use crate::open_vault::{InUse, OpenVault, Surroundings};
@@ -95,10 +96,10 @@ impl App {
     /// Starts for `purpose`, without a vault.
     pub(crate) fn with(data: DataDir, purpose: Purpose, pace: Pace) -> Self {
         let (config, settings) = Config::load(&data);
-        let (feed, desk) = (Feed::default(), OpenNote::default());
-        let answering = Answering::new(no_tools::no_tools(&data));
-        let door = OnceLock::new();
-        let around = Surroundings { data, config, feed, desk, answering, purpose, pace, door };
+        let (feed, answering) = (Feed::default(), Answering::new(no_tools::no_tools(&data)));
+        let (desk, door, describing) = (OpenNote::default(), OnceLock::new(), Writing::default());
+        let around =
+            Surroundings { data, config, feed, desk, answering, purpose, pace, door, describing };
         let inner = Inner {
             around,
             open: tokio::sync::RwLock::new(None),

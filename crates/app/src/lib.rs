@@ -15,6 +15,7 @@ mod clock;
 mod config;
 mod context;
 mod data_dir;
+mod describing;
 mod diff;
 mod door;
 mod export;

@@ -23,6 +23,7 @@ use crate::announce::{Announcer, News};
 use crate::aside::aside;
 use crate::config::Config;
 use crate::data_dir::DataDir;
+use crate::describing::Writing;
 use crate::feed::Feed;
 use crate::home::Home;
 use crate::indexing::Indexing;
@@ -59,6 +60,7 @@ pub(crate) struct Surroundings {
     pub(crate) pace: Pace,
     /// Rung when a second window is started on the vault; a host without a window has no door.
     pub(crate) door: OnceLock<Arc<Notify>>,
+    pub(crate) describing: Writing,
 }
 
 /// An open vault. Everything it spawned is joined by [`OpenVault::close`].

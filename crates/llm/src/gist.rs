@@ -11,7 +11,7 @@ use crate::shown::shown;
 use crate::tokens::{self, Gauge};
 use crate::transcript::Originals;
 
-mod heard;
+pub(crate) mod heard;
 
 /// What the model is told to do.
 const TITLE: &str = "\

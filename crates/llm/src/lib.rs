@@ -11,6 +11,7 @@ mod budget;
 pub mod changes;
 mod compaction;
 mod decoding;
+pub mod describing;
 mod exchange;
 pub mod gist;
 pub mod history;

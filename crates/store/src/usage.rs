@@ -7,7 +7,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
 use crate::column::Columns;
-use crate::commit::{look, read};
+use crate::commit::{commit, look, read};
 use crate::{Store, StoreError};
 
 /// The columns of a sum over requests. A total is exact up to 2^53 and never too large, as a sum
@@ -44,6 +44,11 @@ impl Store {
         until: Timestamp,
     ) -> Result<Spent, StoreError> {
         look!(self, "sum up what a time cost", |db| between(db, from, until))
+    }
+
+    /// Counts a request that belongs to no turn.
+    pub async fn count_apart(&self, asked: &Utility) -> Result<(), StoreError> {
+        commit!(self, "count_apart", "count what a request cost", |db| insert_apart(db, asked))
     }
 
     /// When something was spent first; `None` when nothing was.
@@ -96,6 +101,14 @@ pub(crate) async fn insert_beside(
         .await?;
     if is_there {
         return insert_of(db, turn, asked).await;
+    }
+    insert_apart(db, asked).await
+}
+
+/// A request that reported nothing leaves no row.
+async fn insert_apart(db: &mut SqliteConnection, asked: &Utility) -> Result<(), sqlx::Error> {
+    if asked.usage == Usage::default() {
+        return Ok(());
     }
     let cost = asked.price.map(|price| i64::try_from(price.of(&asked.usage)).unwrap_or(i64::MAX));
     sqlx::query(

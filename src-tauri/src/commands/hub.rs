@@ -36,3 +36,17 @@ pub(crate) async fn decide_held(
 ) -> Result<(), UserError> {
     app.decide_held(number, verdict).await
 }
+
+#[tauri::command]
+pub(crate) async fn write_description(
+    app: State<'_, App>,
+    organisation: String,
+) -> Result<Option<String>, UserError> {
+    app.write_description(&organisation).await
+}
+
+#[tauri::command]
+pub(crate) async fn stop_description(app: State<'_, App>) -> Result<(), UserError> {
+    app.stop_description();
+    Ok(())
+}

@@ -34,6 +34,10 @@ export abstract class FakeCalls {
   protected readonly looking: FakeLooking;
   /** Where the token for the hub comes from. */
   #hubToken: string | null = null;
+  /** What a model writes for the hub; `null` writes for ever. */
+  described: string | null =
+    'Keeps recipes and the minutes of meetings. Ask it what to cook or what was decided.';
+  #stopped = (): void => undefined;
   /** How the desktop around the window stands. */
   desktop: DesktopState = { inTray: true, atLogin: 'stays_off' };
 
@@ -167,6 +171,17 @@ export abstract class FakeCalls {
   async setHubToken(token: string, place: KeyPlace): Promise<void> {
     await this.called('setHubToken', { token, place });
     this.#hubToken = token ? place : null;
+  }
+
+  async writeDescription(organisation: string): Promise<string | null> {
+    await this.called('writeDescription', organisation);
+    const { described } = this;
+    return described ?? new Promise((resolve) => (this.#stopped = () => resolve(null)));
+  }
+
+  async stopDescription(): Promise<void> {
+    await this.called('stopDescription');
+    this.#stopped();
   }
 
   async desktopState(): Promise<DesktopState> {

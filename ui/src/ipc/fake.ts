@@ -63,6 +63,8 @@ export interface Story {
   readonly refusals?: Partial<Record<keyof Host, UserError>>;
   /** A note that goes as soon as it is shown. */
   readonly removedOnceShown?: NotePath;
+  /** What a model writes for the hub; `null` writes for ever. */
+  readonly described?: string | null;
   readonly spent?: { readonly turns: readonly TurnSpent[]; readonly months: readonly MonthSpent[] };
 }
 
@@ -85,6 +87,7 @@ export class FakeHost extends FakeCalls implements Host {
     for (const [name, refusal] of Object.entries(story.refusals ?? {})) {
       this.refusals.set(name, refusal);
     }
+    if (story.described !== undefined) this.described = story.described;
     this.#seq = story.snapshot.seq;
     this.#views = new Map(story.views.map((view) => [view.conversation.id, view]));
     this.#changes = new FakeChanges(story.applied ?? nothingApplied, (set) =>

@@ -129,6 +129,10 @@ export interface Host {
   hubTokenSource(): Promise<string | null>;
   /** Keeps that token and links anew; an empty one removes it. Refused as `setKey`. */
   setHubToken(token: string, place: KeyPlace): Promise<void>;
+  /** Has a model write a description for the hub from how the notes are organised. It is not saved;
+   * `null` when it was stopped. */
+  writeDescription(organisation: string): Promise<string | null>;
+  stopDescription(): Promise<void>;
   /** Sends an answer that waits to the hub, or discards it. */
   decideHeld(number: number, verdict: HeldVerdict): Promise<void>;
   /** Lets the user pick a folder; `null` when they changed their mind. */

@@ -16,6 +16,7 @@ import { AnswerLinks } from './answer-links.svelte';
 import { Answering } from './answering.svelte';
 import { AppState } from './app.svelte';
 import { Clearing } from './clearing.svelte';
+import { Describing } from './describing.svelte';
 import { Desktop } from './desktop.svelte';
 import { Drafts, type Sending } from './drafts.svelte';
 import { HubToken } from './hub-token.svelte';
@@ -71,6 +72,7 @@ export class Session {
   readonly turns: Turns;
   readonly history: History;
   readonly clearing: Clearing;
+  readonly describing: Describing;
   readonly desktop: Desktop;
   readonly hubToken: HubToken;
   readonly spending: Spending;
@@ -100,6 +102,7 @@ export class Session {
     this.undoing = new Undoing(host, this.app);
     this.turns = new Turns(host, this.app, this.undoing);
     this.history = new History(host, this.app);
+    this.describing = new Describing(host, this.app);
     this.desktop = new Desktop(host, this.app);
     this.hubToken = new HubToken(host, this.app);
     this.spending = new Spending(host, this.app);

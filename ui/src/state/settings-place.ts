@@ -16,5 +16,5 @@ export type SettingsSection = (typeof settingsSections)[number];
 /** A part of the settings, or one field of it. */
 export interface SettingsPlace {
   readonly section: SettingsSection;
-  readonly field?: 'model';
+  readonly field?: 'model' | 'organisation' | 'description';
 }

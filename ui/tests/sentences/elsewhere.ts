@@ -23,6 +23,7 @@ const files: Readonly<Record<string, readonly string[]>> = {
     'crates/app/src/taint.rs',
     'crates/index/src/links/',
     'crates/llm/src/compaction/',
+    'crates/llm/src/describing.rs',
     'crates/llm/src/gist.rs',
     'crates/llm/src/json_calls/',
     'crates/llm/src/shorten.rs',

@@ -109,20 +109,23 @@ impl Who {
     /// The same provider sums up, by the model that the user picked for it.
     fn summing_up(&self) -> Option<SummingUp> {
         self.model.as_ref()?;
-        let compaction = &self.settings.compaction;
-        let model = match compaction.model.trim() {
-            "" => self.chosen.model.clone(),
-            model => model.to_owned(),
-        };
-        let known = known(&self.settings, &self.chosen, &model);
-        Some(SummingUp {
-            provider: Arc::clone(&self.provider),
-            model,
-            price: known.price,
-            window: window(&known, &self.chosen),
-            prompt: compaction.prompt.clone(),
-        })
+        Some(summing_up(&self.settings, &self.chosen, Arc::clone(&self.provider)))
     }
+}
+
+/// Who is asked for what is no answer: `provider`, by the model that the user picked for it.
+pub(crate) fn summing_up(
+    settings: &Settings,
+    chosen: &Chosen,
+    provider: Arc<dyn Provider>,
+) -> SummingUp {
+    let model = match settings.compaction.model.trim() {
+        "" => chosen.model.clone(),
+        model => model.to_owned(),
+    };
+    let known = known(settings, chosen, &model);
+    let (price, window) = (known.price, window(&known, chosen));
+    SummingUp { provider, model, price, window, prompt: settings.compaction.prompt.clone() }
 }
 
 impl AppHost {

@@ -1,4 +1,6 @@
-//! Reads a title and a summary out of whatever a model answered.
+//! Reads a title, a summary or a paragraph out of whatever a model answered.
+
+use std::borrow::Cow;
 
 use protocol::invisible::visible;
 use protocol::{Gist, Wanted};
@@ -15,11 +17,7 @@ const THOUGHT: [&str; 2] = ["<think>", "</think>"];
 
 /// The title, and the summary if one was wanted; `None` when something of it is missing.
 pub(super) fn gist(words: &str, wanted: Wanted) -> Option<Gist> {
-    let words = words.rsplit_once(THOUGHT[1]).map_or(words, |(_, after)| after);
-    if words.trim_start().starts_with(THOUGHT[0]) {
-        return None;
-    }
-    let words = visible(words);
+    let words = said(words)?;
     let mut lines = words.lines().map(str::trim).filter(|line| !line.is_empty());
     let title = title(lines.next()?)?;
     let summary = match wanted {
@@ -27,6 +25,19 @@ pub(super) fn gist(words: &str, wanted: Wanted) -> Option<Gist> {
         Wanted::TitleAndSummary => Some(summary(&lines.collect::<Vec<_>>().join(" "))?),
     };
     Some(Gist { title, summary })
+}
+
+/// All of it as one paragraph, cut behind so many characters; `None` when nothing is said.
+pub(crate) fn paragraph(words: &str, most: usize) -> Option<String> {
+    let words = said(words)?;
+    let text = unlabelled(words.trim_matches(around), "description").trim_matches(around);
+    joined(text, most)
+}
+
+/// The words without a model's thoughts and without what nobody sees; `None` while it only thinks.
+fn said(words: &str) -> Option<Cow<'_, str>> {
+    let words = words.rsplit_once(THOUGHT[1]).map_or(words, |(_, after)| after);
+    (!words.trim_start().starts_with(THOUGHT[0])).then(|| visible(words))
 }
 
 /// Without what a weak model puts around it: marks, quotes, a label, a full stop.
@@ -43,9 +54,12 @@ fn title(line: &str) -> Option<String> {
 }
 
 fn summary(text: &str) -> Option<String> {
-    let text = unlabelled(text.trim_matches(around), "summary").trim_matches(around);
+    joined(unlabelled(text.trim_matches(around), "summary").trim_matches(around), SUMMARY)
+}
+
+fn joined(text: &str, most: usize) -> Option<String> {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    text.chars().any(char::is_alphanumeric).then(|| cut(&text, SUMMARY, '.'))
+    text.chars().any(char::is_alphanumeric).then(|| cut(&text, most, '.'))
 }
 
 fn around(c: char) -> bool {
@@ -104,6 +118,25 @@ mod tests {
         }
         let long = titled(&format!("{} end", "syllables ".repeat(14))).expect("a title");
         assert!(long.ends_with("syllables…") && long.chars().count() <= TITLE, "{long}");
+    }
+
+    #[test]
+    fn a_paragraph_is_cut_at_a_sentence_and_never_longer_than_a_hub_takes() {
+        for words in [
+            "Keeps recipes. Ask it what to cook.",
+            "**Description:** “Keeps recipes.\nAsk it what to cook.”",
+            "<think>Recipes?</think>\n> Keeps recipes. Ask it\u{200B} what to cook.",
+        ] {
+            let told = paragraph(words, 500);
+            assert_eq!(told.as_deref(), Some("Keeps recipes. Ask it what to cook."), "{words}");
+        }
+        for words in ["", "…", "<think> still"] {
+            assert_eq!(paragraph(words, 500), None, "{words}");
+        }
+        let long = paragraph(&"Remembers this. ".repeat(80), 500).expect("a paragraph");
+        assert!(long.ends_with("this.") && long.chars().count() <= 500, "{long}");
+        let wide = paragraph(&"a😀".repeat(900), 500).expect("a paragraph");
+        assert!(wide.encode_utf16().count() <= 1_024, "{}", wide.encode_utf16().count());
     }
 
     #[test]

@@ -31,8 +31,10 @@ export function anew(): Story {
     ),
   ];
   const variants = [{ message: 'u2', number: 2, count: 3 }];
+  const snapshot = healthy([conversation]);
+  const organisation = 'Recipes go to Recipes/, one note each. Meetings are tagged #meeting.';
   return {
-    snapshot: healthy([conversation]),
+    snapshot: { ...snapshot, settings: { ...snapshot.settings, organisation } },
     views: [{ ...view(conversation, items), variants }],
     notes: {},
     spent: {

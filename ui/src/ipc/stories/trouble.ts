@@ -8,12 +8,17 @@ export function trouble(): Story {
   const { settings } = snapshot;
   return {
     notes: {},
+    described: null,
     views: [
       view(conversation, [said('u1', 'When did I sow the beans?'), answered('a1', 'On 3 May.')]),
     ],
     snapshot: {
       ...snapshot,
-      settings: { ...settings, hub: { ...settings.hub, enabled: true } },
+      settings: {
+        ...settings,
+        organisation: 'Beds are in Garden/, one note each. What I sowed is in Garden/Diary.md.',
+        hub: { ...settings.hub, enabled: true },
+      },
       hub: {
         state: 'waiting',
         trouble:
