@@ -166,6 +166,22 @@ pub enum VaultError {
         /// Its size in bytes.
         size: u64,
     },
+    /// It is a file, but none of a kind that is shown as a picture.
+    #[error(
+        "`{path}` is not shown: it holds no PNG, JPEG, GIF, WebP, AVIF or BMP picture. Save it as one of these."
+    )]
+    NotAPicture {
+        /// The file.
+        path: NotePath,
+    },
+    /// The picture is over [`crate::PICTURE_LIMIT`].
+    #[error("`{path}` is {} MiB, over the limit of 32 MiB for a picture. Save a smaller one.", size.div_ceil(1 << 20))]
+    PictureTooLarge {
+        /// The file.
+        path: NotePath,
+        /// Its size in bytes.
+        size: u64,
+    },
     /// The disk or the user's quota is full; the note is as it was.
     #[error("The disk is full, so `{path}` was not changed. Free some space, then try again.")]
     NoSpace {

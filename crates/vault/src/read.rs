@@ -78,7 +78,7 @@ impl Vault {
     }
 
     /// What is not there may be elsewhere.
-    fn not_downloaded(&self, path: &NotePath, error: VaultError) -> VaultError {
+    pub(crate) fn not_downloaded(&self, path: &NotePath, error: VaultError) -> VaultError {
         let stands_in = |name: &String| {
             let folder = path.folder().map(|folder| format!("{folder}/")).unwrap_or_default();
             self.stat_to_read(&format!("{folder}{name}")).is_ok()
@@ -92,20 +92,32 @@ impl Vault {
     }
 
     fn open_and_read(&self, path: &NotePath) -> Result<(Vec<u8>, Stat), VaultError> {
+        let (file, stat) = self.open_ordinary(path)?;
+        under_limit(path, size(&stat))?;
+        let bytes = contents(path, &file, &stat)?;
+        Ok((bytes, stat))
+    }
+
+    /// Opens the file at `path` of any size, whatever a screen keeps back.
+    pub(crate) fn open_ordinary(&self, path: &NotePath) -> Result<(File, Stat), VaultError> {
         let handle =
             self.open_to_read(path).map_err(|error| VaultError::system("read", path, error))?;
         let stat = fs::fstat(&handle).map_err(|error| VaultError::system("read", path, error))?;
-        admit(path, &stat)?;
-        let bytes = contents(path, &File::from(handle), &stat)?;
-        Ok((bytes, stat))
+        ordinary(path, &stat)?;
+        Ok((File::from(handle), stat))
     }
 }
 
 /// Whether the file may be read and changed as a note.
 pub(crate) fn admit(path: &NotePath, stat: &Stat) -> Result<(), VaultError> {
+    ordinary(path, stat)?;
+    under_limit(path, size(stat))
+}
+
+fn ordinary(path: &NotePath, stat: &Stat) -> Result<(), VaultError> {
     let what = match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile if stat.st_nlink > 1 => "a file with several names (a hard link)",
-        FileType::RegularFile => return under_limit(path, size(stat)),
+        FileType::RegularFile => return Ok(()),
         FileType::Directory => "a folder",
         FileType::Symlink => "a link",
         _ => "a pipe, socket or device",

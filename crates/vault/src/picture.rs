@@ -1,0 +1,199 @@
+//! Reading a picture that lies among the notes: told by its first bytes, whatever it is called.
+
+use std::fs::File;
+use std::io::Read;
+
+use protocol::NotePath;
+
+use crate::{Vault, VaultError, read};
+
+/// The most a picture may weigh, in bytes. A larger file is not read.
+pub const PICTURE_LIMIT: u64 = 32 << 20;
+
+/// So many bytes tell what a file is.
+const HEAD: u64 = 512;
+
+/// A picture of one of the kinds that are shown. Only [`Vault::picture`] makes one, so whoever has
+/// it has a file of the vault that begins as its kind does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Picture {
+    kind: PictureKind,
+    bytes: Vec<u8>,
+}
+
+/// What a picture is made of: points. What is drawn by instructions, as SVG, is none of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PictureKind {
+    /// <https://www.w3.org/TR/png-3/#5PNG-file-signature>
+    Png,
+    /// <https://www.w3.org/Graphics/JPEG/itu-t81.pdf>, B.1.1.3
+    Jpeg,
+    /// <https://www.w3.org/Graphics/GIF/spec-gif89a.txt>, 17
+    Gif,
+    /// <https://www.rfc-editor.org/rfc/rfc9649#section-2.4>
+    WebP,
+    /// <https://aomediacodec.github.io/av1-avif/#brands-overview>
+    Avif,
+    /// <https://learn.microsoft.com/en-us/windows/win32/gdi/bitmap-storage>
+    Bmp,
+}
+
+impl Picture {
+    /// What it is by its first bytes.
+    #[must_use]
+    pub const fn kind(&self) -> PictureKind {
+        self.kind
+    }
+
+    /// Its bytes, exactly.
+    #[must_use]
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+}
+
+impl PictureKind {
+    /// The media type, as it is told to a browser.
+    #[must_use]
+    pub const fn media_type(self) -> &'static str {
+        match self {
+            Self::Png => "image/png",
+            Self::Jpeg => "image/jpeg",
+            Self::Gif => "image/gif",
+            Self::WebP => "image/webp",
+            Self::Avif => "image/avif",
+            Self::Bmp => "image/bmp",
+        }
+    }
+
+    /// What a file is that begins like this.
+    fn of(head: &[u8]) -> Option<Self> {
+        match head {
+            [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Some(Self::Png),
+            [0xFF, 0xD8, 0xFF, ..] => Some(Self::Jpeg),
+            [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some(Self::Gif),
+            [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some(Self::WebP),
+            [_, _, _, _, b'f', b't', b'y', b'p', ..] => is_avif(head).then_some(Self::Avif),
+            // Two letters say too little: what is reserved is zero, and the next header has a size.
+            [
+                b'B',
+                b'M',
+                _,
+                _,
+                _,
+                _,
+                0,
+                0,
+                0,
+                0,
+                _,
+                _,
+                _,
+                _,
+                12 | 40 | 52 | 56 | 64 | 108 | 124,
+                0,
+                0,
+                0,
+                ..,
+            ] => Some(Self::Bmp),
+            _ => None,
+        }
+    }
+}
+
+/// Whether one of the brands of the first box is AVIF's.
+fn is_avif(head: &[u8]) -> bool {
+    let size = head.first_chunk().map_or(0, |size| u32::from_be_bytes(*size));
+    let end = usize::try_from(size).unwrap_or_default().min(head.len());
+    // The second word behind the name is the version of the first brand.
+    let brands = head.get(8..end).unwrap_or_default().chunks_exact(4).enumerate();
+    brands.filter(|(at, _)| *at != 1).any(|(_, brand)| matches!(brand, b"avif" | b"avis"))
+}
+
+impl Vault {
+    /// Reads the picture at `path`, spelled as on disk. What may not be read as a note is refused
+    /// here as well: links, hard links, folders, pipes, devices; nothing is waited for. A file of
+    /// another kind is refused after its first bytes, one over [`PICTURE_LIMIT`] before them.
+    pub fn picture(&self, path: &NotePath) -> Result<Picture, VaultError> {
+        self.screened_path(path)?;
+        let real = self.followed(path)?;
+        self.screened_path(&real)?;
+        let read = self.open_picture(&real).map_err(|error| self.not_downloaded(&real, error));
+        self.screened_text(&real, read).map(|(bytes, kind)| Picture { kind, bytes })
+    }
+
+    fn open_picture(&self, path: &NotePath) -> Result<(Vec<u8>, PictureKind), VaultError> {
+        let (file, stat) = self.open_ordinary(path)?;
+        let size = read::size(&stat);
+        under_limit(path, size)?;
+        let mut bytes = Vec::with_capacity(usize::try_from(size.min(HEAD)).unwrap_or_default());
+        read_on(path, &file, HEAD, &mut bytes)?;
+        let not_one = || VaultError::NotAPicture { path: path.clone() };
+        let kind = PictureKind::of(&bytes).ok_or_else(not_one)?;
+        // It may grow meanwhile.
+        let rest = PICTURE_LIMIT + 1 - bytes.len() as u64;
+        read_on(path, &file, rest, &mut bytes)?;
+        under_limit(path, bytes.len() as u64)?;
+        Ok((bytes, kind))
+    }
+}
+
+fn under_limit(path: &NotePath, size: u64) -> Result<(), VaultError> {
+    if size > PICTURE_LIMIT {
+        return Err(VaultError::PictureTooLarge { path: path.clone(), size });
+    }
+    Ok(())
+}
+
+/// Adds what comes next, at most so many bytes.
+fn read_on(path: &NotePath, file: &File, most: u64, bytes: &mut Vec<u8>) -> Result<(), VaultError> {
+    let failed = |source| VaultError::Io { verb: "read", path: path.clone(), source };
+    file.take(most).read_to_end(bytes).map(drop).map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(head: &[u8], kind: Option<PictureKind>) {
+        assert_eq!(PictureKind::of(head), kind, "{}", head.escape_ascii());
+    }
+
+    #[test]
+    fn a_picture_is_told_by_its_first_bytes() {
+        check(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", Some(PictureKind::Png));
+        check(b"\xff\xd8\xff\xe0\0\x10JFIF", Some(PictureKind::Jpeg));
+        check(b"GIF87a\x01\0", Some(PictureKind::Gif));
+        check(b"GIF89a\x01\0", Some(PictureKind::Gif));
+        check(b"RIFF\x1a\0\0\0WEBPVP8L", Some(PictureKind::WebP));
+        check(b"\0\0\0\x1cftypavif\0\0\0\0mif1avifmiaf", Some(PictureKind::Avif));
+        check(b"\0\0\0\x18ftypmif1\0\0\0\0mif1avis", Some(PictureKind::Avif));
+        check(b"BM\x46\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0", Some(PictureKind::Bmp));
+    }
+
+    #[test]
+    fn what_begins_otherwise_is_no_picture() {
+        for head in [
+            &b""[..],
+            b"\x89PNG\n\x1a\n",
+            b"\xff\xd8",
+            b"GIF88a",
+            b"RIFF\x1a\0\0\0WAVEfmt ",
+            // A film, and a picture of another maker; a brand outside of the box says nothing.
+            b"\0\0\0\x18ftypisom\0\0\0\0isommp42",
+            b"\0\0\0\x18ftypheic\0\0\0\0mif1heic",
+            b"\0\0\0\x10ftypheic\0\0\0\0avif",
+            b"\0\0\0\x14ftypheicavifmif1",
+            b"BMW sells cars, and this is a text about them.",
+            b"<svg xmlns='http://www.w3.org/2000/svg'/>",
+            b"<?xml version='1.0'?><svg/>",
+            b"<!doctype html><script>1</script>",
+            b" \x89PNG\r\n\x1a\n",
+            b"%PDF-1.7",
+            b"II*\0",
+        ] {
+            check(head, None);
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Reading a picture: told by its bytes, and confined as every note is.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test makes its own files and fails where it cannot go on"
+)]
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use protocol::settings::PrivateSettings;
+use protocol::{NotePath, Privacy, PrivateRules};
+use support::{Folder, path};
+use vault::{Links, PICTURE_LIMIT, PictureKind, Screen, VaultError};
+
+/// One grey point.
+const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\0\0\0\0:~\x9bU\0\0\0\nIDATx\x9cch\0\0\0\x82\0\x81w\xcdr\xb6\0\0\0\0IEND\xaeB`\x82";
+const GIF: &[u8] = b"GIF89a\x01\0\x01\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\0;";
+
+#[track_caller]
+fn refused(folder: &Folder, at: &str) -> VaultError {
+    folder.vault().picture(&path(at)).expect_err(at)
+}
+
+#[test]
+fn a_picture_is_read_byte_by_byte_and_called_what_its_bytes_say() {
+    let folder = Folder::new();
+    folder.write("Attachments/plum tree.png", PNG);
+    folder.write("called.jpg", GIF);
+    folder.write("no ending", PNG);
+    let vault = folder.vault();
+    for (at, kind, media_type, bytes) in [
+        ("Attachments/plum tree.png", PictureKind::Png, "image/png", PNG),
+        ("called.jpg", PictureKind::Gif, "image/gif", GIF),
+        ("no ending", PictureKind::Png, "image/png", PNG),
+    ] {
+        let picture = vault.picture(&path(at)).unwrap();
+        assert_eq!((picture.kind(), picture.kind().media_type()), (kind, media_type), "{at}");
+        assert_eq!(picture.into_bytes(), bytes, "{at}");
+    }
+}
+
+#[test]
+fn what_is_no_picture_is_refused_whatever_it_is_called() {
+    let folder = Folder::with(&[
+        ("page.png", "<!doctype html><script>alert(1)</script>"),
+        ("drawing.svg", "<svg xmlns='http://www.w3.org/2000/svg'><script>1</script></svg>"),
+        ("drawing.png", "<svg xmlns='http://www.w3.org/2000/svg'/>"),
+        ("note.md", "# A note"),
+        ("empty.png", ""),
+    ]);
+    for at in ["page.png", "drawing.svg", "drawing.png", "note.md", "empty.png"] {
+        let error = refused(&folder, at);
+        assert!(matches!(error, VaultError::NotAPicture { .. }), "{at}: {error}");
+    }
+    let said = refused(&folder, "page.png").to_string();
+    assert_eq!(
+        said,
+        "`page.png` is not shown: it holds no PNG, JPEG, GIF, WebP, AVIF or BMP picture. Save it as \
+         one of these."
+    );
+}
+
+#[test]
+fn no_way_leads_out_of_the_vault_and_nothing_protected_is_read() {
+    let folder = Folder::new();
+    folder.write("in.png", PNG);
+    folder.write(".obsidian/icon.png", PNG);
+    fs::write(folder.out.join("out.png"), PNG).unwrap();
+    symlink(folder.out.join("out.png"), folder.root.join("link.png")).unwrap();
+    symlink(&folder.out, folder.root.join("linkdir")).unwrap();
+    symlink("in.png", folder.root.join("inside.png")).unwrap();
+    fs::hard_link(folder.out.join("out.png"), folder.root.join("hard.png")).unwrap();
+    // The control: the file system itself goes there.
+    for way in ["../out/out.png", "link.png", "linkdir/out.png", "hard.png"] {
+        assert_eq!(fs::read(folder.root.join(way)).unwrap(), PNG, "{way}");
+    }
+    for way in ["../out/out.png", "notes/../../out/out.png", ".obsidian/icon.png", "..\\out.png"] {
+        assert!(NotePath::parse(way).is_err(), "{way}");
+    }
+    let absolute = folder.out.join("out.png");
+    let within = NotePath::parse(absolute.to_str().unwrap());
+    assert!(within.is_err() || folder.vault().picture(&within.unwrap()).is_err());
+    for at in ["link.png", "linkdir/out.png", "inside.png", "hard.png"] {
+        let error = refused(&folder, at);
+        assert!(matches!(error, VaultError::NotANote { .. }), "{at}: {error}");
+    }
+    let vault = folder.vault();
+    vault.set_links(Links::Inside);
+    assert_eq!(vault.picture(&path("inside.png")).unwrap().into_bytes(), PNG);
+    for at in ["link.png", "linkdir/out.png"] {
+        let error = vault.picture(&path(at)).unwrap_err();
+        assert!(matches!(error, VaultError::NotANote { .. }), "{at}: {error}");
+    }
+}
+
+#[test]
+fn what_is_not_an_ordinary_file_is_refused_at_once() {
+    let folder = Folder::new();
+    fs::create_dir(folder.root.join("dir.png")).unwrap();
+    let pipe = folder.root.join("pipe.png");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(folder.root.join("sock.png")).unwrap();
+    for at in ["dir.png", "pipe.png", "sock.png"] {
+        let error = refused(&folder, at);
+        assert!(matches!(error, VaultError::NotANote { .. }), "{at}: {error}");
+    }
+    let error = refused(&folder, "gone.png");
+    assert!(matches!(error, VaultError::NotFound { .. }), "{error}");
+}
+
+#[test]
+fn a_picture_up_to_the_limit_is_read_and_a_larger_one_is_refused_in_words() {
+    let folder = Folder::new();
+    folder.write("large.png", PNG);
+    let file = fs::File::options().write(true).open(folder.root.join("large.png")).unwrap();
+    file.set_len(PICTURE_LIMIT).unwrap();
+    let read = folder.vault().picture(&path("large.png")).unwrap().into_bytes();
+    assert_eq!((read.len() as u64, &read[..PNG.len()]), (PICTURE_LIMIT, PNG));
+
+    file.set_len(PICTURE_LIMIT + 1).unwrap();
+    let error = refused(&folder, "large.png");
+    let too_large = PICTURE_LIMIT + 1;
+    assert!(
+        matches!(error, VaultError::PictureTooLarge { size, .. } if size == too_large),
+        "{error}"
+    );
+    assert!(error.to_string().contains("33 MiB, over the limit of 32 MiB"), "{error}");
+    file.set_len(5 << 30).unwrap();
+    assert!(matches!(refused(&folder, "large.png"), VaultError::PictureTooLarge { .. }));
+}
+
+#[test]
+fn a_picture_beside_the_vault_is_read_where_notes_there_are() {
+    let folder = Folder::new();
+    let beside = folder.beside("work", &[("a.md", "a")]);
+    fs::write(beside.join("pic.png"), PNG).unwrap();
+    let at = path("work/pic.png");
+    assert!(matches!(folder.vault().picture(&at), Err(VaultError::NotFound { .. })));
+    let vault = folder.vault_with(&[Path::new(&beside)]);
+    assert_eq!(vault.picture(&at).unwrap().into_bytes(), PNG);
+}
+
+#[test]
+fn through_a_screen_no_picture_of_a_private_folder_is_seen() {
+    let folder = Folder::new();
+    folder.write("Diary/pic.png", PNG);
+    let never = vec!["Diary".to_owned()];
+    let rules = PrivateSettings { never, ..PrivateSettings::default() };
+    let rules = PrivateRules::parse(&rules).unwrap();
+    let at = path("Diary/pic.png");
+    let screened = folder.vault().behind(Screen::new(rules, Privacy::Open).into());
+    assert!(matches!(screened.picture(&at), Err(VaultError::NotFound { .. })));
+    assert_eq!(screened.whole().picture(&at).unwrap().into_bytes(), PNG);
+}
