@@ -2,6 +2,7 @@
 
 use protocol::event::VaultInfo;
 use protocol::looking::{CutShort, FoundLines, Having, Meaning, SearchText};
+use protocol::settings::{PrivateSettings, Settings};
 use protocol::{AppEvent, ErrorCode, NotePath};
 
 use crate::stage::{Home, Running, without_model};
@@ -172,6 +173,51 @@ async fn a_note_has_a_place_for_other_programs_and_nothing_else_has() {
         std::os::unix::fs::symlink(secret.path(), home.notes.root().join("Link.md"))
             .expect("linked");
         running.app.file_of(path("Link.md")).await.expect_err("a link leads out");
+    }
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_picture_is_read_as_its_note_means_it_and_a_private_one_too() {
+    let home = Home::new(&NOTES);
+    let picture = b"GIF89a\x01\0\x01\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\0;";
+    for file in ["plan.gif", "plan.desktop"] {
+        std::fs::write(home.notes.root().join("House").join(file), picture).expect("written");
+    }
+    let running = standing(&home).await;
+    let never = PrivateSettings { never: vec!["House/".to_owned()], ..PrivateSettings::default() };
+    let settings = Settings { private: never, ..Settings::default() };
+    running.app.save_settings(settings).await.expect("saved");
+    for (link, source) in [
+        ("plan.gif", Some(path("House/Heating.md"))),
+        ("House/plan.gif", None),
+        ("../House/plan.gif", Some(path("House/Heating.md"))),
+    ] {
+        let read = running.app.picture(link.to_owned(), source).await.expect(link);
+        assert_eq!(read.kind().media_type(), "image/gif", "{link}");
+        assert_eq!(read.into_bytes(), picture, "{link}");
+    }
+    for (link, why) in [
+        ("House/picture.png", "holds no PNG"),
+        ("Groceries.md", "holds no PNG"),
+        ("Gone.png", "There is no picture `Gone.png`"),
+        ("../../plan.gif", "There is no picture"),
+    ] {
+        let source = Some(path("House/Heating.md"));
+        let refused = running.app.picture(link.to_owned(), source).await.expect_err(link);
+        assert!(refused.message.contains(why), "{}", refused.message);
+    }
+    let house = || Some(path("House/Heating.md"));
+    let file = running.app.file_of_picture("plan.gif".to_owned(), house()).await.expect("a file");
+    assert_eq!(std::fs::canonicalize(&file).expect("there"), file);
+    assert!(file.ends_with("House/plan.gif"), "{}", file.display());
+    for (link, why) in [
+        ("plan.desktop", "is not called a picture"),
+        ("picture.png", "holds no PNG"),
+        ("Gone.png", "There is no picture"),
+    ] {
+        let refused = running.app.file_of_picture(link.to_owned(), house()).await.expect_err(link);
+        assert!(refused.message.contains(why), "{}", refused.message);
     }
     running.quit().await;
 }

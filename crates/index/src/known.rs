@@ -129,6 +129,21 @@ impl Index {
         Some(links)
     }
 
+    /// The file, note or not, that `link` means in the note `source`, or where it stands in none.
+    #[must_use]
+    pub fn meant(
+        &self,
+        vault: &Vault,
+        link: &str,
+        source: Option<&NotePath>,
+    ) -> Option<Option<NotePath>> {
+        let view = self.view()?;
+        let shown = Shown { view: &view, vault };
+        let here = source.and_then(NotePath::folder).map(fold).unwrap_or_default();
+        let mut meant = candidates_from(&*view, link, &here).into_iter();
+        Some(meant.find(|path| shown.get(path).is_some()).cloned())
+    }
+
     /// All tags, those of most notes first.
     #[must_use]
     pub fn tags(&self, vault: &Vault, plan: &ChangeSet) -> Option<Vec<TagCount>> {

@@ -10,7 +10,7 @@ use vault::{EntryKind, Vault, VaultError};
 use crate::facts::Facts;
 use crate::having::PropertyCount;
 use crate::known::{KnownTask, TagCount, Unresolved, ValueCount};
-use crate::links::{Backlink, Outgoing};
+use crate::links::{Backlink, Outgoing, relative_to};
 use crate::live::{Fresh, View};
 use crate::names::Named;
 use crate::parallel;
@@ -177,6 +177,19 @@ impl UserIndex {
         self.index.dead_among(&self.vault, links)
     }
 
+    /// The file, note or not, that `link` means in the note `source`, or where it stands in none.
+    /// Until the index stands it is looked for under its whole path alone: from the note's folder,
+    /// then from the top.
+    #[must_use]
+    pub fn meant(&self, link: &str, source: Option<&NotePath>) -> Option<NotePath> {
+        let meant = self.index.meant(&self.vault, link, source);
+        meant.unwrap_or_else(|| {
+            let spelled = whole_paths(link, source.and_then(NotePath::folder)).into_iter();
+            let mut paths = spelled.filter_map(|path| NotePath::parse(&path).ok());
+            paths.find(|path| self.is_file(path))
+        })
+    }
+
     /// See [`Index::tags`].
     #[must_use]
     pub fn tags(&self) -> Option<Vec<TagCount>> {
@@ -212,5 +225,20 @@ impl UserIndex {
     #[must_use]
     pub fn tasks(&self) -> Option<Vec<KnownTask>> {
         self.told.tasks.or(&self.index.view()?, "", || self.index.tasks(&self.vault))
+    }
+
+    fn is_file(&self, path: &NotePath) -> bool {
+        let found = self.vault.entry(path).ok().flatten();
+        found.is_some_and(|(found, _)| !matches!(found.kind, EntryKind::Folder | EntryKind::Link))
+    }
+}
+
+/// The paths from the top that a link in a note of the folder `here` may spell out.
+fn whole_paths(link: &str, here: Option<&str>) -> Vec<String> {
+    let beside = relative_to(here.unwrap_or_default(), link);
+    match link.strip_prefix('/') {
+        Some(whole) => vec![whole.to_owned()],
+        None if link.starts_with("./") || link.starts_with("../") => Vec::from_iter(beside),
+        None => beside.into_iter().chain([link.to_owned()]).collect(),
     }
 }

@@ -196,3 +196,61 @@ fn what_changes_in_private_notes_is_seen_as_soon_as_it_is_told() {
     desk.models.catch_up(&GO).unwrap();
     assert_eq!(places(&desk.search("milk")).len(), 3);
 }
+
+#[test]
+fn a_picture_is_the_one_that_its_link_means_in_its_note() {
+    let desk = desk();
+    let files = ["Plum.png", "House/Plum.png", "House/img/Roof one.png", "img/Roof one.png"];
+    for file in files.into_iter().chain(["Diary/Face.png"]) {
+        desk.write(file, "a picture");
+    }
+    let meant = |link: &str, source: &str| {
+        let source = (!source.is_empty()).then(|| path(source));
+        desk.user.meant(link, source.as_ref()).map(|file| file.to_string()).unwrap_or_default()
+    };
+    let check = |link: &str, source: &str, file: &str| {
+        assert_eq!(meant(link, source), file, "`{link}` in `{source}`");
+    };
+    let stood = desk.user.outgoing(&path("a.md")).is_some();
+    assert!(stood, "the control: it was asked with an index");
+    desk.models.refresh(&files.map(path));
+    desk.models.refresh(&[path("Diary/Face.png")]);
+
+    check("Plum.png", "a.md", "Plum.png");
+    check("Plum.png", "House/Old/b.md", "Plum.png");
+    check("plum.PNG", "House/b.md", "House/Plum.png");
+    check("../Plum.png", "House/b.md", "Plum.png");
+    check("../../Plum.png", "House/b.md", "");
+    check("./img/Roof one.png", "House/b.md", "House/img/Roof one.png");
+    check("img/Roof one.png", "House/b.md", "House/img/Roof one.png");
+    check("img/Roof one.png", "", "img/Roof one.png");
+    check("/img/Roof one.png", "House/b.md", "img/Roof one.png");
+    check("Roof one.png", "", "img/Roof one.png");
+    check("Face.png", "", "Diary/Face.png");
+    check("Gone.png", "a.md", "");
+    check("House", "", "");
+    check("", "a.md", "");
+}
+
+#[test]
+fn until_the_index_stands_a_picture_is_found_under_its_whole_path() {
+    let (folder, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    for file in ["House/Plum.png", "img/Roof.png"] {
+        fs::create_dir_all(folder.path().join(file).parent().unwrap()).unwrap();
+        fs::write(folder.path().join(file), "a picture").unwrap();
+    }
+    let vault = Vault::open(folder.path()).unwrap();
+    let user = UserIndex::new(&vault, PrivateRules::default(), cache.path());
+    assert_eq!(user.outgoing(&path("a.md")), None, "the control: it does not stand");
+    let house = path("House/b.md");
+    let meant = |link: &str| user.meant(link, Some(&house));
+    for link in ["Plum.png", "./Plum.png", "House/Plum.png", "/House/Plum.png"] {
+        assert_eq!(meant(link), Some(path("House/Plum.png")), "{link}");
+    }
+    for link in ["img/Roof.png", "../img/Roof.png"] {
+        assert_eq!(meant(link), Some(path("img/Roof.png")), "{link}");
+    }
+    for link in ["Roof.png", "./img/Roof.png", "../../img/Roof.png", "/Plum.png", "../House", ""] {
+        assert_eq!(meant(link), None, "{link}");
+    }
+}

@@ -164,7 +164,7 @@ fn ending_in<'n>(names: &'n impl Names, path: &str) -> Vec<File<'n>> {
 }
 
 /// `link` from the folder `here`; `None` when it leads out of the vault.
-pub(super) fn relative_to(here: &str, link: &str) -> Option<String> {
+pub(crate) fn relative_to(here: &str, link: &str) -> Option<String> {
     let mut parts: Vec<&str> = here.split('/').filter(|part| !part.is_empty()).collect();
     for part in link.split('/') {
         match part {
