@@ -1,6 +1,6 @@
 /// Every command that the window may call. The build makes a permission of each; the capability
 /// file grants them to the window `main`; a test compares this list with the handler and the UI.
-pub(crate) const COMMANDS: [&str; 69] = [
+pub(crate) const COMMANDS: [&str; 70] = [
     "subscribe",
     "open_conversation",
     "open_conversation_at",
@@ -43,6 +43,7 @@ pub(crate) const COMMANDS: [&str; 69] = [
     "save_answer",
     "open_in_editor",
     "open_in_obsidian",
+    "open_picture",
     "find_names",
     "search_text",
     "note_links",

@@ -51,6 +51,7 @@ pub(crate) fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync 
         notes::save_answer,
         notes::open_in_editor,
         notes::open_in_obsidian,
+        notes::open_picture,
         looking::find_names,
         looking::search_text,
         looking::note_links,

@@ -26,7 +26,7 @@ fn the_page_loads_nothing_but_what_came_with_it_and_speaks_to_the_application_al
             "default-src 'none'",
             "script-src 'self'",
             "style-src 'self'",
-            "img-src 'self' blob: data:",
+            "img-src 'self' blob: data: vault-picture: http://vault-picture.localhost",
             "font-src 'self'",
             "connect-src ipc: http://ipc.localhost",
             "frame-src 'none'",

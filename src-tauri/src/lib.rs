@@ -6,6 +6,7 @@ mod closing;
 mod commands;
 #[cfg(test)]
 mod guard;
+mod picture;
 mod portal;
 mod presence;
 mod telling;
@@ -74,6 +75,8 @@ fn builder<R: Runtime>(
     arguments: Arguments,
 ) -> tauri::Builder<R> {
     let builder = builder.plugin(tauri_plugin_dialog::init()).on_window_event(presence::heed);
+    let builder =
+        builder.register_asynchronous_uri_scheme_protocol(picture::SCHEME, picture::answer);
     builder.invoke_handler(bindings::handler()).setup(move |host| {
         let begin = arguments.begin;
         let (app, presence) = tauri::async_runtime::block_on(async {

@@ -17,6 +17,7 @@ mod hub;
 mod hunks;
 mod interrupted;
 mod looking;
+mod pictures;
 mod policy;
 mod question;
 mod queue;

@@ -57,14 +57,14 @@ const FOREIGN: [&str; 7] =
     ["/fetch", "/font.woff2", "/frame", "/object", "/picture.png", "/script.js", "/style.css"];
 
 /// A server on loopback that tells which of it was asked for.
-struct Lure {
-    base: String,
-    asked: watch::Sender<BTreeSet<String>>,
+pub(super) struct Lure {
+    pub(super) base: String,
+    pub(super) asked: watch::Sender<BTreeSet<String>>,
     _server: JoinSet<()>,
 }
 
 impl Lure {
-    async fn lay() -> Self {
+    pub(super) async fn lay() -> Self {
         let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
         let base = format!("http://{}", listener.local_addr().expect("its address"));
         let asked = watch::Sender::new(BTreeSet::new());

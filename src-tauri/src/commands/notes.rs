@@ -1,5 +1,7 @@
 //! The note beside the chat.
 
+use std::path::Path;
+
 use app::App;
 use desktop::Outside;
 use protocol::request::{NoteText, SavedAnswer};
@@ -37,14 +39,17 @@ pub(crate) async fn save_answer(
 /// With the program that the user has for such files.
 #[tauri::command]
 pub(crate) async fn open_in_editor(app: State<'_, App>, path: NotePath) -> Result<(), UserError> {
-    let file = app.file_of(path).await?;
-    Outside::here().open_file(&file).await.map_err(|error| {
-        UserError::other(format!(
-            "{} could not be opened in another program: {error}. Choose a program for Markdown files \
-             in the settings of your desktop.",
-            file.display()
-        ))
-    })
+    open_file(&app.file_of(path).await?, "Markdown files").await
+}
+
+/// The same with the picture that `link` means in a note, or in an answer.
+#[tauri::command]
+pub(crate) async fn open_picture(
+    app: State<'_, App>,
+    link: String,
+    note: Option<NotePath>,
+) -> Result<(), UserError> {
+    open_file(&app.file_of_picture(link, note).await?, "pictures").await
 }
 
 #[tauri::command]
@@ -53,6 +58,16 @@ pub(crate) async fn open_in_obsidian(app: State<'_, App>, path: NotePath) -> Res
     Outside::here().open_in_obsidian(&file).await.map_err(|error| {
         UserError::other(format!(
             "Obsidian did not open {}: {error}. Install Obsidian, or start it once, and try again.",
+            file.display()
+        ))
+    })
+}
+
+async fn open_file(file: &Path, kind: &str) -> Result<(), UserError> {
+    Outside::here().open_file(file).await.map_err(|error| {
+        UserError::other(format!(
+            "{} could not be opened in another program: {error}. Choose a program for {kind} in the \
+             settings of your desktop.",
             file.display()
         ))
     })

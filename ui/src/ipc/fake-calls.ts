@@ -104,6 +104,14 @@ export abstract class FakeCalls {
     await this.called('openInObsidian', path);
   }
 
+  pictureAddress(link: string): string {
+    return this.looking.picture(link);
+  }
+
+  async openPicture(link: string, note: NotePath | null): Promise<void> {
+    await this.called('openPicture', { link, note });
+  }
+
   async findNames(query: string): Promise<FoundNames> {
     await this.called('findNames', query);
     return this.looking.names(query);

@@ -25,6 +25,8 @@ export interface LookingStory {
   readonly values: readonly CountedWord[];
   readonly dead: readonly CountedWord[];
   readonly links: Readonly<Record<NotePath, NoteLinks>>;
+  /** Pictures by the names of their files, as addresses that hold them. */
+  readonly pictures?: Readonly<Record<string, string>>;
   /** Lines that the assistant wrote. */
   readonly marks?: Readonly<Record<NotePath, readonly AssistantLines[]>>;
 }
@@ -125,6 +127,11 @@ export class FakeLooking {
     const named = this.#story.dead.map(({ word }) => word);
     const dead = named.filter((name) => !there.includes(name));
     return this.#story.stands ? links.filter((link) => dead.includes(nameOf(link))) : null;
+  }
+
+  /** Of one that is not there: an address that holds no picture. */
+  picture(link: string): string {
+    return this.#story.pictures?.[link.slice(link.lastIndexOf('/') + 1)] ?? 'data:,';
   }
 
   marks(path: NotePath): NoteMarks {

@@ -97,6 +97,11 @@ export interface Host {
   /** Opens a note of the vault with the program that the user has for such files. */
   openInEditor(path: NotePath): Promise<void>;
   openInObsidian(path: NotePath): Promise<void>;
+  /** Where the page finds the picture that `link` means in a note, or in an answer. Nothing is there
+   * where the vault has no picture that is shown. */
+  pictureAddress(link: string, note: NotePath | null): string;
+  /** Opens that picture with the program that the user has for such files. */
+  openPicture(link: string, note: NotePath | null): Promise<void>;
   /** Notes by some letters of their names; without any, those shown lately first. */
   findNames(query: string): Promise<FoundNames>;
   /** Lines that match. Refused with code `pattern` when it is no regular expression. */

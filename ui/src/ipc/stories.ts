@@ -17,6 +17,7 @@ import { failed, interrupted, limited, retired } from './stories/ended';
 import { emptyVault, firstRun, lostVault } from './stories/first-run';
 import { held } from './stories/held';
 import { moves } from './stories/moves';
+import { pictures } from './stories/pictures';
 import { question } from './stories/question';
 import { review, sixty } from './stories/review';
 import { indexing, search } from './stories/search';
@@ -42,6 +43,7 @@ export const stories: Readonly<Record<string, () => Story>> = {
   'no-start': noStart,
   offered,
   paused,
+  pictures,
   question,
   queue,
   refused,

@@ -1,5 +1,5 @@
 /** The host inside the desktop window; the only file that knows Tauri. */
-import { Channel, invoke } from '@tauri-apps/api/core';
+import { Channel, convertFileSrc, invoke } from '@tauri-apps/api/core';
 
 import type {
   AppliedHunks,
@@ -82,6 +82,11 @@ export const tauriHost: Host = {
   saveAnswer: (answer, name) => invoke<SavedAnswer>('save_answer', { answer, name }),
   openInEditor: (path) => invoke('open_in_editor', { path }),
   openInObsidian: (path) => invoke('open_in_obsidian', { path }),
+  pictureAddress(link, note) {
+    const asked = new URLSearchParams(note === null ? { link } : { link, note });
+    return `${convertFileSrc('', 'vault-picture')}?${asked}`;
+  },
+  openPicture: (link, note) => invoke('open_picture', { link, note }),
   findNames: (query) => invoke<FoundNames>('find_names', { query }),
   searchText: (request) => invoke<FoundLines>('search_text', { request }),
   noteLinks: (path) => invoke<NoteLinks | null>('note_links', { path }),

@@ -31,6 +31,7 @@ import { linkedNote } from './note-path';
 import { placeOf } from './note-place';
 import { Pace } from './pace';
 import { Palette } from './palette.svelte';
+import { VaultPictures } from './pictures.svelte';
 import { Said } from './said.svelte';
 import { Saving } from './saving.svelte';
 import { type Row, Search, type SearchKind } from './search.svelte';
@@ -87,6 +88,7 @@ export class Session {
   readonly links: ShownLinks;
   readonly marks: ShownMarks;
   readonly answerLinks: AnswerLinks;
+  readonly pictures: VaultPictures;
   /** The line that the shown note was opened at, 1-based. */
   noteAt = $state.raw<{ readonly line: number } | null>(null);
   /** What was found and is in front of the user. */
@@ -118,6 +120,7 @@ export class Session {
     this.links = new ShownLinks(host, this.app);
     this.marks = new ShownMarks(host, this.app);
     this.answerLinks = new AnswerLinks(host, this.app);
+    this.pictures = new VaultPictures(host, this.app);
   }
 
   /** Opens the feed and brings the window to where things stand; also after a vault was opened. */
@@ -434,6 +437,7 @@ export class Session {
   #lookAgain(): void {
     this.switcher.again();
     void this.answerLinks.look();
+    this.pictures.look();
     if (this.place.name === 'search') void this.search.again();
     if (this.app.note) this.#lookAtNote();
   }

@@ -28,7 +28,12 @@ it('shows nothing hostile that a model wrote', { timeout: 600_000 }, async () =>
 });
 
 it('finds out a renderer that cleans nothing', async () => {
-  const hostile = ['<img src=x onerror=1>', '<iframe></iframe>', '<a href=javascript:1>x</a>'];
+  const hostile = [
+    '<img src=x onerror=1>',
+    '<img src=https://exfil.test/p.png>',
+    '<iframe></iframe>',
+    '<a href=javascript:1>x</a>',
+  ];
   const cases = hostile.map((markdown, at) => ({ id: `c${at}`, class: 'H-rawhtml', markdown }));
   const outcomes = await trial(cases, careless);
   expect(outcomes.filter(({ wrong }) => wrong.length === 0)).toEqual([]);

@@ -26,15 +26,17 @@ interface Outcome {
 type Show = (target: Element, text: string, streaming: boolean) => () => void;
 
 const tags = new Set(
-  'div p br hr h1 h2 h3 h4 h5 h6 blockquote pre code ul ol li table thead tbody tr th td a em strong del kbd sub sup mark span'.split(
+  'div p br hr h1 h2 h3 h4 h5 h6 blockquote pre code ul ol li table thead tbody tr th td a em strong del kbd sub sup mark span button img'.split(
     ' ',
   ),
 );
 const attributes = new Set(
-  'class dir role tabindex data-note data-web data-task data-here start align aria-hidden title'.split(
+  'class dir role tabindex data-note data-web data-task data-here start align aria-hidden title data-picture data-size data-undrawn data-drawn type src alt loading decoding width height'.split(
     ' ',
   ),
 );
+/** What stands for every picture of the vault: no other may be shown, whatever is written. */
+const picture = 'data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAACAkQBADs=';
 const outside = ['http:', 'https:', 'mailto:'];
 const isEngine = !navigator.userAgent.includes('jsdom');
 /** In milliseconds: no case may take longer to be drawn by an engine that people use. */
@@ -52,7 +54,8 @@ export const ours: Show = (target, text, streaming) => {
     const plain = /^[\x20-\x7e]*$/.test(host) && outside.includes(new URL(address).protocol);
     if (!plain) done.push(`leads to ${address}, called ${host}`);
   };
-  const props = { text, streaming, onnote: () => undefined, onweb: followed };
+  const pictures = { addressOf: () => picture, open: () => undefined };
+  const props = { text, streaming, pictures, onnote: () => undefined, onweb: followed };
   const shown = mount(Markdown, { target, props });
   flushSync();
   return () => void unmount(shown);
@@ -111,6 +114,8 @@ function strangers(root: Element): string[] {
   const found: string[] = [];
   for (const element of root.querySelectorAll('*')) {
     if (!tags.has(element.localName)) found.push(`shows <${element.localName}>`);
+    const source = element.getAttribute('src');
+    if (source !== null && source !== picture) found.push(`loads ${source}`);
     for (const { name } of element.attributes) {
       if (!attributes.has(name)) found.push(`shows ${element.localName}[${name}]`);
     }
@@ -163,5 +168,5 @@ function requests(): string[] {
   return performance
     .getEntriesByType('resource')
     .map(({ name }) => name)
-    .filter((name) => !known.test(name));
+    .filter((name) => !known.test(name) && name !== picture);
 }

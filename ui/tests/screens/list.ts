@@ -290,6 +290,14 @@ const looking: readonly Screen[] = [
     'narrow',
     'small',
   ),
+  screen('answer-picture', 'pictures', [seeAt('.says [data-picture]')], 'small'),
+  screen(
+    'note-pictures',
+    'pictures',
+    [click('^Allotment$'), seeAt('[data-testid=note-pane] [data-picture]')],
+    'narrow',
+    'small',
+  ),
   screen('note-removed', 'removed', [click('^Pantry'), see('note-removed')]),
   screen('indexing', 'indexing', [...search, clickOn('search-tags'), see('search-summary', '\\w')]),
 ];

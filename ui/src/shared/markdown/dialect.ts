@@ -1,13 +1,16 @@
 /** Markdown as notes write it: GitHub's, `[[links]]`, and nothing that loads anything. */
-import { Marked, type Tokens } from 'marked';
+import { Marked, type Token, type Tokens } from 'marked';
 
 import { escapeHtml } from './escape';
 import { linkTarget } from './link';
+import { embeddedPlace, fileName, picturePlace, sized } from './picture';
 
 interface NoteLink extends Tokens.Generic {
   readonly type: 'noteLink';
   readonly target: string;
-  readonly label: string;
+  readonly label: string | undefined;
+  /** Whether it shows its target in place. */
+  readonly embeds: boolean;
 }
 
 export const marked = new Marked({ gfm: true, breaks: false, async: false });
@@ -19,14 +22,14 @@ marked.use({
       level: 'inline',
       start: (source) => source.indexOf('[['),
       tokenizer(source): NoteLink | undefined {
-        const match = /^!?\[\[([^\][|\n]+)(?:\|([^\]\n]+))?\]\]/.exec(source);
-        const target = match?.[1]?.trim();
+        const match = /^(!?)\[\[([^\][|\n]+)(?:\|([^\]\n]+))?\]\]/.exec(source);
+        const target = match?.[2]?.trim();
         if (!match || !target) return undefined;
-        const label = match[2]?.trim() ?? target.replace('#', ' › ');
-        return { type: 'noteLink', raw: match[0], target, label };
+        const [raw, sign, , label] = match;
+        return { type: 'noteLink', raw, target, label: label?.trim(), embeds: sign === '!' };
       },
       renderer(token) {
-        return isNoteLink(token) ? anchor('note', token.target, escapeHtml(token.label)) : '';
+        return isNoteLink(token) ? noteLink(token) : '';
       },
     },
   ],
@@ -36,14 +39,15 @@ marked.use({
   },
   renderer: {
     link({ href, tokens }) {
-      const words = this.parser.parseInline(tokens);
+      // A link cannot stand in another one: of the two it is the outer one that leads somewhere.
+      const inner = tokens.map((token) => (isRemote(token) ? asWords(token) : token));
+      const words = this.parser.parseInline(inner);
       const target = linkTarget(href);
       return target ? anchor(target.kind, target.to, words) : words;
     },
     // A long line scrolls inside its box, so the box can be reached with the keyboard.
     code: ({ text }) => `<pre tabindex="0"><code>${escapeHtml(text)}\n</code></pre>`,
-    // Nothing is loaded from anywhere: a picture is what its author called it.
-    image: ({ text }) => escapeHtml(text),
+    image: ({ href, text }) => picture(picturePlace(href), href, text),
     checkbox: ({ checked }) => `<span data-task="${checked ? 'done' : 'open'}"></span>`,
   },
 });
@@ -52,7 +56,32 @@ function isNoteLink(token: Tokens.Generic): token is NoteLink {
   return token.type === 'noteLink';
 }
 
+function noteLink({ target, label, embeds }: NoteLink): string {
+  const place = embeds ? embeddedPlace(target) : undefined;
+  if (place !== undefined) return picture(place, target, label ?? '');
+  return anchor('note', target, escapeHtml(label ?? target.replace('#', ' › ')));
+}
+
+/** Only names it: it is put there by `pictures.ts`, and nothing is loaded from anywhere else. */
+function picture(place: ReturnType<typeof picturePlace>, written: string, label: string): string {
+  const { words, size } = sized(label);
+  if (place?.kind === 'web') return anchor('web', place.at, escapeHtml(words || place.at), true);
+  const called = escapeHtml(words || fileName(place?.at ?? written));
+  if (!place) return `<span data-undrawn="">${called}</span>`;
+  const large = size ? ` data-size="${size}"` : '';
+  return `<span data-picture="${escapeHtml(place.at)}"${large}>${called}</span>`;
+}
+
+function isRemote(token: Token): token is Tokens.Image {
+  return token.type === 'image' && picturePlace(token.href)?.kind === 'web';
+}
+
+function asWords({ raw, text }: Tokens.Image): Tokens.Text {
+  return { type: 'text', raw, text: escapeHtml(sized(text).words), escaped: true };
+}
+
 /** No `href`: the webview itself must have nowhere to go. */
-function anchor(kind: 'note' | 'web', to: string, words: string): string {
-  return `<a role="link" tabindex="0" data-${kind}="${escapeHtml(to)}">${words}</a>`;
+function anchor(kind: 'note' | 'web', to: string, words: string, isPicture = false): string {
+  const undrawn = isPicture ? ' data-undrawn=""' : '';
+  return `<a role="link" tabindex="0" data-${kind}="${escapeHtml(to)}"${undrawn}>${words}</a>`;
 }

@@ -1,5 +1,8 @@
 /** Where a line of Markdown is shown in what was drawn of it. */
 
+import { embeddedPlace } from './picture';
+
+const pictures = '[data-picture], [data-undrawn]';
 const parts = 'li, p, tr, h1, h2, h3, h4, h5, h6, pre, blockquote';
 
 /**
@@ -27,7 +30,7 @@ export function shownLine(
 export function partOf(drawn: HTMLElement, lines: readonly string[], line: number): HTMLElement {
   const wanted = letters(lines[line] ?? '');
   const holding = [...drawn.querySelectorAll<HTMLElement>(parts)].filter((part) =>
-    letters(part.textContent).includes(wanted),
+    letters(wordsOf(part)).includes(wanted),
   );
   const smallest = holding.filter(
     (part) => !holding.some((in_) => in_ !== part && part.contains(in_)),
@@ -37,11 +40,27 @@ export function partOf(drawn: HTMLElement, lines: readonly string[], line: numbe
   return wanted === '' ? drawn : (smallest[before] ?? smallest.at(-1) ?? drawn);
 }
 
-/** What is left of a line when it is drawn: no signs, no task's box, no target of a link. */
+/** The words of a part; those of pictures may stand there or not. */
+function wordsOf(part: HTMLElement): string {
+  if (!part.querySelector(pictures)) return part.textContent;
+  const walker = document.createTreeWalker(part, NodeFilter.SHOW_TEXT);
+  let words = '';
+  while (walker.nextNode()) {
+    const { parentElement, textContent } = walker.currentNode;
+    if (!parentElement?.closest(pictures)) words += textContent ?? '';
+  }
+  return words;
+}
+
+/** What is left of a line when it is drawn: no signs, no task's box, no picture, no target of a link. */
 function letters(words: string): string {
   return words
     .replace(/^\s*(?:[-*+]|\d+[.)])\s+\[.\]\s/, '')
     .replace(/^\s*\d+[.)]\s/, '')
+    .replace(/!\[\[([^\]|]*)[^\]]*\]\]/g, (link, to) =>
+      embeddedPlace(to) === undefined ? link : '',
+    )
+    .replace(/!\[[^\][]*\]\([^)]*\)/g, '')
     .replace(/\[\[[^\]|]*\|([^\]]*)\]\]/g, '$1')
     .replace(/\]\([^)]*\)/g, '')
     .replace(/[^\p{L}\p{N}]/gu, '');

@@ -13,7 +13,10 @@ const tags = [
   ...['ul', 'ol', 'li', 'table', 'thead', 'tbody', 'tr', 'th', 'td'],
   ...['a', 'em', 'strong', 'del', 'kbd', 'sub', 'sup', 'mark', 'span'],
 ];
-const attributes = ['role', 'tabindex', 'data-note', 'data-web', 'data-task', 'start', 'align'];
+const attributes = [
+  ...['role', 'tabindex', 'data-note', 'data-web', 'data-task', 'start', 'align'],
+  ...['data-picture', 'data-size', 'data-undrawn'],
+];
 
 /** No block that a person reads is longer; what is, is shown as it is written. */
 const longest = 16_000;
