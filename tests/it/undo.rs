@@ -82,7 +82,8 @@ async fn what_changed_in_a_note_since_is_told_wherever_it_is_by_now() {
     home.notes.write("Alpha.md", &format!("{}By hand.\n", home.notes.read("Alpha.md")));
     let lines: Vec<_> = since(0).await.hunks.into_iter().flat_map(|hunk| hunk.lines).collect();
     let added: Vec<_> = lines.iter().filter(|line| line.sign == Sign::Added).collect();
-    let words: String = added.iter().flat_map(|line| &line.words).map(|w| w.text.as_str()).collect();
+    let words: String =
+        added.iter().flat_map(|line| &line.words).map(|w| w.text.as_str()).collect();
     assert_eq!((added.len(), words.as_str()), (1, "By hand."));
     assert!(lines.iter().all(|line| line.sign != Sign::Removed), "{lines:?}");
 
