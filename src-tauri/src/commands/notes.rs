@@ -49,7 +49,7 @@ pub(crate) async fn open_picture(
     link: String,
     note: Option<NotePath>,
 ) -> Result<(), UserError> {
-    open_file(&app.file_of_picture(link, note).await?, "pictures").await
+    open_file(&app.file_of_picture(link, note).await?, "picture files").await
 }
 
 #[tauri::command]

@@ -164,7 +164,8 @@ async function moment(): Promise<void> {
 }
 
 function requests(): string[] {
-  const known = /\/(src|node_modules|tests|@\w+)\//;
+  // A browser asks for the icon of a page by itself.
+  const known = /\/(src|node_modules|tests|@\w+)\/|^[^?]*\/favicon\.ico$/;
   return performance
     .getEntriesByType('resource')
     .map(({ name }) => name)
