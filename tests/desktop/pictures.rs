@@ -1,7 +1,6 @@
 //! Pictures of the vault are drawn in the window, and nothing else is.
 
 use serde_json::{Value, json};
-use tempfile::TempDir;
 use testkit::{DesktopApp, DesktopHome, Reply, ScriptedModel, TempVault};
 
 use super::one_at_a_time;
@@ -47,40 +46,45 @@ fn address(link: &str) -> String {
     format!("vault-picture://localhost/?link={link}&note=Projects%2FPictures.md")
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn pictures_of_the_vault_are_drawn_and_nothing_from_elsewhere_is() {
-    let _turn = one_at_a_time().await;
-    let (vault, lure) = (TempVault::from_fixture("sample"), Lure::lay().await);
-    let picture = vault.snapshot().remove(BEDS).expect("the picture of the sample");
-    let out = TempDir::new().expect("a folder beside the vault");
-    let beside = out.path().file_name().expect("its name").to_string_lossy().into_owned();
-    std::fs::write(out.path().join("out.png"), &picture).expect("a picture out there");
+const SVG: &str = "<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>";
+
+fn beds(vault: &TempVault) -> Vec<u8> {
+    vault.snapshot().remove(BEDS).expect("the picture of the sample")
+}
+
+/// The sample with a note that names pictures, what is only called so, what lies in `out` and what is
+/// `remote`; answers the way out too.
+fn laid(out: &TempVault, remote: &str) -> (TempVault, String) {
+    let vault = TempVault::from_fixture("sample");
+    let picture = beds(&vault);
+    let beside = out.root().file_name().expect("its name").to_string_lossy().into_owned();
+    out.write("out.png", &picture);
     let way_out = format!("../../{beside}/out.png");
     vault.write("Projects/img/pic one.png", &picture);
-    vault.write(
-        "Projects/img/plan.svg",
-        "<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>",
-    );
-    vault.write(
-        "Projects/img/drawn.png",
-        "<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>",
-    );
+    vault.write("Projects/img/plan.svg", SVG);
+    vault.write("Projects/img/drawn.png", SVG);
     vault.write("Projects/img/page.png", "<!doctype html><script>window.__pwned = 1</script>");
-    std::os::unix::fs::symlink(out.path().join("out.png"), vault.root().join("Projects/link.png"))
+    std::os::unix::fs::symlink(out.root().join("out.png"), vault.root().join("Projects/link.png"))
         .expect("a link that leads out");
     vault.write(
         "Projects/Pictures.md",
         format!(
             "![[Beds.png|300]]\n\n![a folder](img/pic%20one.png)\n\n![a drawing](img/plan.svg)\n\n\
              ![called a picture](img/drawn.png)\n\n![a page](img/page.png)\n\n![a link](link.png)\n\n\
-             ![a way out]({way_out})\n\n![remote]({}/picture.png)\n\n![[Late.png]]\n",
-            lure.base
+             ![a way out]({way_out})\n\n![remote]({remote}/picture.png)\n\n![[Late.png]]\n"
         ),
     );
     // The control: each is where its words say.
     assert!(vault.root().join("Projects").join(&way_out).exists());
     assert!(vault.root().join("Projects/link.png").exists());
+    (vault, way_out)
+}
 
+#[tokio::test(flavor = "multi_thread")]
+async fn pictures_of_the_vault_are_drawn_and_nothing_from_elsewhere_is() {
+    let _turn = one_at_a_time().await;
+    let (out, lure) = (TempVault::new(&[]), Lure::lay().await);
+    let (vault, way_out) = laid(&out, &lure.base);
     let reply = Reply::text("Here they are:\n\n![The beds](Beds.png)\n\nSee [[Pictures]].");
     let model = ScriptedModel::start(vec![reply]).await;
     let home = DesktopHome::fresh().with_vault(&vault).with_model(&model);
@@ -113,7 +117,7 @@ async fn pictures_of_the_vault_are_drawn_and_nothing_from_elsewhere_is() {
     );
     assert_eq!(app.window.execute(&shown, &json!([])).await, true);
     app.picture("pictures").await;
-    vault.write("Projects/img/Late.png", &picture);
+    vault.write("Projects/img/Late.png", beds(&vault));
     states(&app, PANE, &with_late(&json!(["Late.png", WIDE]))).await;
 
     assert!(loads(&app, &address("Beds.png")).await, "the control");

@@ -79,7 +79,7 @@ async fn what_changed_in_a_note_since_is_told_wherever_it_is_by_now() {
         assert_eq!((found.as_deref(), same.hunks.len()), (Some(path), 0));
     }
 
-    home.notes.write("Alpha.md", &format!("{}By hand.\n", home.notes.read("Alpha.md")));
+    home.notes.write("Alpha.md", format!("{}By hand.\n", home.notes.read("Alpha.md")));
     let lines: Vec<_> = since(0).await.hunks.into_iter().flat_map(|hunk| hunk.lines).collect();
     let added: Vec<_> = lines.iter().filter(|line| line.sign == Sign::Added).collect();
     let words: String =
