@@ -1251,7 +1251,6 @@ effect: EffectId,
  */
 hunks: Array<Hunk>, };
 
-
 /**
  * What changed in a note since a change in the ledger.
  */
@@ -1535,7 +1534,6 @@ conversations: Array<Conversation>,
  * Others stand behind this one; `None` when these are the last.
  */
 behind: ConversationId | null, };
-
 
 /**
  * How many conversations there are, and how many that were deleted can be brought back.
