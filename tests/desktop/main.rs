@@ -16,6 +16,7 @@ mod hand;
 mod hub;
 mod hunks;
 mod interrupted;
+mod large;
 mod looking;
 mod pictures;
 mod policy;
@@ -26,6 +27,7 @@ mod staying;
 mod switching;
 mod trouble;
 mod undo;
+mod week;
 
 use tokio::sync::{Mutex, MutexGuard};
 

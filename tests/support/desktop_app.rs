@@ -141,6 +141,13 @@ impl DesktopHome {
         DesktopApp { window: WebDriver::start(&launch).await }
     }
 
+    /// Puts these into the environment of what is started from now on.
+    pub fn set_all<const N: usize>(&mut self, variables: [(&str, String); N]) {
+        for (name, value) in variables {
+            self.set(name, value);
+        }
+    }
+
     fn set(&mut self, name: &str, value: String) {
         self.env.retain(|(other, _)| other != name);
         self.env.push((name.into(), value));

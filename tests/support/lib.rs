@@ -21,6 +21,7 @@ pub mod fresh;
 mod http;
 pub mod hub_weather;
 pub mod long_story;
+pub mod many_notes;
 mod nothing;
 pub mod notice_board;
 pub mod outside_editor;
@@ -37,6 +38,7 @@ pub mod titled_story;
 pub mod tray_host;
 mod wait;
 pub mod web_driver;
+pub mod week;
 pub mod windows;
 
 pub use desktop_app::{DesktopApp, DesktopHome, Undriven};

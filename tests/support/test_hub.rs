@@ -96,6 +96,15 @@ impl TestHub {
         .1
     }
 
+    /// Resolves once a client was registered so many times since the hub began.
+    pub async fn registered_times(&self, times: usize) {
+        let mut all = self.seen.subscribe();
+        let is_one = |(_, seen): &&(Instant, Seen)| matches!(seen, Seen::Registered { .. });
+        let enough = all.wait_for(|all| all.iter().filter(is_one).count() >= times);
+        let enough = tokio::time::timeout(PATIENCE, enough).await.map(drop);
+        assert!(enough.is_ok(), "no client came {times} times; the hub saw {:#?}", self.seen());
+    }
+
     /// Resolves once a client that was registered has gone.
     pub async fn left(&self) {
         let gone = |seen: &Seen| matches!(seen, Seen::Left { .. }).then_some(());

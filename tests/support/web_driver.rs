@@ -146,8 +146,12 @@ impl WebDriver {
 
     /// Clicks the first `css` that shows `needle`, once it can be clicked.
     pub async fn click_text(&self, css: &str, needle: &str) {
-        let element = self.find_text(css, needle).await;
-        self.click_element(&element).await;
+        // It may be drawn anew between the look and the click.
+        until("a click", async || {
+            let Element(id) = self.find_text(css, needle).await;
+            self.post(&format!("/element/{id}/click"), &json!({})).await
+        })
+        .await;
     }
 
     /// Clicks twice on the first `css` that shows `needle`.

@@ -1,0 +1,25 @@
+//! A long story with the real window: `journey week`. Prints how it went, and fails when a byte of
+//! anybody is lost or doubled or the user is asked more than they should be.
+
+use std::process::ExitCode;
+
+use testkit::week::{Extent, live};
+
+fn main() -> ExitCode {
+    let story = std::env::args().nth(1);
+    if story.as_deref() != Some("week") {
+        eprintln!("usage: journey week");
+        return ExitCode::from(2);
+    }
+    let runtime = match tokio::runtime::Runtime::new() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            eprintln!("There is no runtime: {error}.");
+            return ExitCode::FAILURE;
+        }
+    };
+    let extent = Extent::whole();
+    let week = runtime.block_on(live(&extent));
+    println!("{week}");
+    if week.holds(&extent) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
