@@ -14,7 +14,8 @@ use protocol::{ConversationId, ProviderKind, Settings};
 use tempfile::TempDir;
 
 use crate::pairs::{Ratio, measure};
-use fill::{fill, id};
+use fill::id;
+pub(crate) use fill::{fill, title};
 use rival::Rival;
 
 /// Turns of a conversation, of two messages each.
@@ -63,7 +64,7 @@ impl Scene {
         std::fs::create_dir(home.path().join("notes"))?;
         std::fs::write(home.path().join("notes/Note.md"), "A note.\n")?;
         started(home.path()).await?.shutdown().await;
-        let database = database(home.path())?;
+        let database = database(&home.path().join("data"))?;
         fill(&database, conversations, TURNS).await?;
         let rival = Rival::beside(&database, &home.path().join("bare.db")).await?;
         let app = started(home.path()).await?;
@@ -121,8 +122,9 @@ async fn started(home: &Path) -> Result<App, Box<dyn Error>> {
     Ok(app)
 }
 
-fn database(home: &Path) -> Result<std::path::PathBuf, Box<dyn Error>> {
-    let mut vaults = std::fs::read_dir(home.join("data/vaults"))?;
+/// The database of the one vault that was opened.
+pub(crate) fn database(data: &Path) -> Result<std::path::PathBuf, Box<dyn Error>> {
+    let mut vaults = std::fs::read_dir(data.join("vaults"))?;
     let vault = vaults.next().ok_or("no vault was opened")??;
     Ok(vault.path().join("vaultmate.db"))
 }

@@ -15,6 +15,7 @@ mod search;
 mod syncs;
 mod text;
 mod turn;
+mod window;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -24,7 +25,8 @@ use figure::FIGURES;
 
 const USAGE: &str = "usage: bench vault [FIGURE] | bench conversations [FIGURE] | \
                      bench search FIGURE VAULT… | bench ranking CANDIDATE VAULT… | \
-                     bench turn [FIGURE] [TURNS] | bench hub [FIGURE]";
+                     bench turn [FIGURE] [TURNS] | bench hub [FIGURE] | \
+                     bench window [FIGURE]";
 
 /// With a hundred messages each a million.
 const CONVERSATIONS: u64 = 10_000;
@@ -72,6 +74,8 @@ fn begin() -> Result<ExitCode, Box<dyn Error>> {
         }
         ["hub"] => Ok(runtime.block_on(hub::print(""))),
         ["hub", figure] => Ok(runtime.block_on(hub::print(figure))),
+        ["window"] => Ok(runtime.block_on(window::print(""))),
+        ["window", figure] => Ok(runtime.block_on(window::print(figure))),
         ["turns", turns, place] => {
             runtime.block_on(turn::work(turns.parse()?, Path::new(place)))?;
             Ok(ExitCode::SUCCESS)

@@ -258,7 +258,10 @@ async fn answer(
         Answer::Computed(_) => return plain(500, &Value::Null, None),
         Answer::Hang => (opening, End::Never),
         Answer::Message { pieces, stop_reason } => (
-            opening.into_iter().chain(reply::rest(&name, &pieces, &stop_reason)).collect(),
+            opening
+                .into_iter()
+                .chain(reply::rest(&name, reply.piece, &pieces, &stop_reason))
+                .collect(),
             End::Clean,
         ),
     };

@@ -14,6 +14,11 @@ pub(super) fn id(number: u64) -> String {
     format!("c{number:08}")
 }
 
+/// The title of a conversation by its number.
+pub(crate) fn title(number: u64) -> String {
+    format!("Conversation number {number}")
+}
+
 /// The numbers below a limit, as a table `n (i)`.
 macro_rules! numbers {
     () => {
@@ -22,7 +27,7 @@ macro_rules! numbers {
 }
 
 /// Adds them, each with so many turns that are answered.
-pub(super) async fn fill(
+pub(crate) async fn fill(
     database: &Path,
     conversations: u64,
     turns: u64,

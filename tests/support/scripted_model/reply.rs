@@ -4,9 +4,13 @@ use serde_json::{Value, json};
 
 use super::Gate;
 
+/// How many characters come at once, if nothing else is said.
+const PIECE: usize = 12;
+
 /// One answer of the model.
 pub struct Reply {
     pub(super) answer: Answer,
+    pub(super) piece: usize,
     pub(super) gate: Option<Gate>,
     pub(super) cut_after: Option<usize>,
 }
@@ -71,6 +75,13 @@ impl Reply {
         Self::from(Answer::Computed(Box::new(answer)))
     }
 
+    /// The same answer, its words in pieces of so many characters.
+    #[must_use]
+    pub fn in_pieces_of(mut self, characters: usize) -> Self {
+        self.piece = characters;
+        self
+    }
+
     /// The same answer, held at `gate` before each piece after the first.
     #[must_use]
     pub fn gated(mut self, gate: &Gate) -> Self {
@@ -110,7 +121,7 @@ impl Reply {
 
 impl From<Answer> for Reply {
     fn from(answer: Answer) -> Self {
-        Self { answer, gate: None, cut_after: None }
+        Self { answer, piece: PIECE, gate: None, cut_after: None }
     }
 }
 
@@ -147,13 +158,14 @@ pub(super) fn opening(answer: &str, model: &Value) -> Vec<Event> {
     ]
 }
 
-/// A whole answer after its opening; `answer` makes the ids of its calls unique.
-pub(super) fn rest(answer: &str, pieces: &[Piece], stop_reason: &str) -> Vec<Event> {
+/// A whole answer after its opening, words `piece` characters at a time; `answer` makes the ids of
+/// its calls unique.
+pub(super) fn rest(answer: &str, piece: usize, pieces: &[Piece], stop_reason: &str) -> Vec<Event> {
     let mut events = Vec::new();
     let mut deltas = 0;
-    for (index, piece) in pieces.iter().enumerate() {
-        let (start, steps) = match piece {
-            Piece::Text(text) => (json!({ "type": "text", "text": "" }), text_deltas(text)),
+    for (index, part) in pieces.iter().enumerate() {
+        let (start, steps) = match part {
+            Piece::Text(text) => (json!({ "type": "text", "text": "" }), text_deltas(text, piece)),
             Piece::Call { tool, input } => {
                 let id = format!("toolu_{answer}_{index}");
                 (
@@ -180,8 +192,8 @@ pub(super) fn rest(answer: &str, pieces: &[Piece], stop_reason: &str) -> Vec<Eve
     events
 }
 
-fn text_deltas(text: &str) -> Vec<Value> {
-    chunks(text, 12).iter().map(|text| json!({ "type": "text_delta", "text": text })).collect()
+fn text_deltas(text: &str, piece: usize) -> Vec<Value> {
+    chunks(text, piece).iter().map(|text| json!({ "type": "text_delta", "text": text })).collect()
 }
 
 fn input_deltas(input: &Value) -> Vec<Value> {
