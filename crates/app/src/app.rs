@@ -211,9 +211,11 @@ impl App {
         let seq = self.inner.around.feed.subscribe(listener);
         let open = self.inner.open.read().await.clone();
         let (vault, hub, page) = match &open {
-            Some(open) => {
-                (Some(open.info().await), open.hub_status(), open.first_conversations().await?)
-            }
+            Some(open) => (
+                Some(open.info_as_told().await),
+                open.hub_status(),
+                open.first_conversations().await?,
+            ),
             None => (
                 None,
                 HubStatus::off(),

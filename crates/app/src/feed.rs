@@ -1,4 +1,5 @@
-//! The numbered feed to the window: what happened, in order, in batches of at most one a frame.
+//! The numbered feed to the window: what happened, in order, in batches of at most one a frame; where
+//! they hold nothing but more words of an answer, at most twenty a second.
 //!
 //! The text of an answer that is being written lives here too, under the same lock as the
 //! numbers, so that a view and the events after it never disagree.
@@ -13,6 +14,9 @@ use tokio::sync::{Notify, mpsc};
 
 /// One frame at 60 Hz.
 const FRAME: Duration = Duration::from_millis(16);
+
+/// Words alone wait for so many frames: nobody reads them faster, and each batch is drawn.
+const FRAMES_FOR_WORDS: u32 = 3;
 
 /// Receives batches; `false` means that nobody listens any more.
 pub type Listener = Box<dyn Fn(Vec<Numbered>) -> bool + Send + Sync>;
@@ -111,6 +115,12 @@ impl Feed {
         loop {
             self.inner.news.notified().await;
             tokio::time::sleep(FRAME).await;
+            for _ in 1..FRAMES_FOR_WORDS {
+                if !self.lock().has_words_alone() {
+                    break;
+                }
+                tokio::time::sleep(FRAME).await;
+            }
             self.flush();
         }
     }
@@ -140,6 +150,10 @@ impl State {
         if self.listener.is_some() {
             self.pending.push(Numbered { seq: self.seq, event });
         }
+    }
+
+    fn has_words_alone(&self) -> bool {
+        self.pending.iter().all(|told| matches!(told.event, AppEvent::TextAdded { .. }))
     }
 
     /// Words for an item that the batch already ends with join that event.
@@ -205,6 +219,36 @@ mod tests {
         assert_eq!(heard.iter().map(|numbered| numbered.seq).collect::<Vec<_>>(), [1, 2]);
         let text = AppEvent::TextAdded { conversation, id, text: "one two three".into() };
         assert_eq!(heard.last().map(|numbered| &numbered.event), Some(&text));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn words_alone_wait_for_three_frames_and_anything_else_for_one() {
+        let feed = Feed::default();
+        let heard = collected(&feed);
+        let count = || heard.lock().expect("not poisoned").len();
+        let delivering = feed.clone();
+        let mut tasks = tokio::task::JoinSet::new();
+        tasks.spawn(async move { delivering.deliver().await });
+        let (conversation, id) = (ConversationId::from("c"), MessageId::from("m"));
+        let began = tokio::time::Instant::now();
+        let at = async |ms: u64| {
+            tokio::time::sleep_until(began + Duration::from_millis(ms)).await;
+        };
+
+        feed.write(&conversation, &id, "the first ");
+        at(24).await;
+        assert_eq!(count(), 2, "their item comes with them");
+        feed.write(&conversation, &id, "words");
+        at(64).await;
+        assert_eq!(count(), 2, "more of them can wait");
+        at(80).await;
+        assert_eq!(count(), 3);
+
+        feed.write(&conversation, &id, " and more");
+        at(100).await;
+        feed.tell(AppEvent::ChatChanged { conversation });
+        at(118).await;
+        assert_eq!(count(), 5, "what else happened does not wait, nor what came before it");
     }
 
     #[test]

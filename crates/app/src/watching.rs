@@ -50,6 +50,14 @@ impl Noticed {
         seen
     }
 
+    /// What was told last, with how far the index is now.
+    pub(crate) fn known(&self, indexing: &Indexing) -> Option<VaultInfo> {
+        let mut state = self.lock();
+        let told = state.told.as_mut()?;
+        (told.indexing, told.revision) = (indexing.progress(), indexing.revision());
+        Some(told.clone())
+    }
+
     /// What a window that opens now should hear of.
     pub(crate) fn problem(&self) -> Option<UserError> {
         self.lock().unwatched.clone()
@@ -150,6 +158,17 @@ impl OpenVault {
             (told.indexing, told.revision) = now;
             self.feed.tell(AppEvent::VaultChanged { vault: Some(told.clone()) });
         }
+    }
+
+    /// How the vault stands for a window that opens: as it was told last, for nobody waits until
+    /// the notes of a large vault are counted. Where nothing is noticed they are counted behind that.
+    pub(crate) async fn info_as_told(self: &Arc<Self>) -> VaultInfo {
+        let Some(known) = self.noticed.known(&self.indexing) else { return self.info().await };
+        if self.noticed.problem().is_some() {
+            let open = Arc::clone(self);
+            self.spawn(async move { open.tell_info().await });
+        }
+        known
     }
 
     fn unwatched(&self, error: UserError) {
