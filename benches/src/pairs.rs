@@ -25,15 +25,26 @@ pub(crate) async fn measure<E>(
     mut ours: impl AsyncFnMut() -> Result<(), E>,
     mut rival: impl AsyncFnMut() -> Result<(), E>,
 ) -> Result<Ratio, E> {
+    let (ours, rival) = (async || timed(&mut ours).await, async || timed(&mut rival).await);
+    alternate(pairs, pairs / 10, ours, rival).await
+}
+
+/// Has both done so many times, in pairs whose order alternates, after so many that warm up; each
+/// says how long it took.
+pub(crate) async fn alternate<E>(
+    pairs: usize,
+    warm_up: usize,
+    mut ours: impl AsyncFnMut() -> Result<Duration, E>,
+    mut rival: impl AsyncFnMut() -> Result<Duration, E>,
+) -> Result<Ratio, E> {
     let (mut our_times, mut rival_times) = (Vec::new(), Vec::new());
-    let warm_up = pairs / 10;
     for pair in 0..pairs + warm_up {
         let (our_time, rival_time) = if pair % 2 == 0 {
-            let first = timed(&mut ours).await?;
-            (first, timed(&mut rival).await?)
+            let first = ours().await?;
+            (first, rival().await?)
         } else {
-            let first = timed(&mut rival).await?;
-            (timed(&mut ours).await?, first)
+            let first = rival().await?;
+            (ours().await?, first)
         };
         if pair >= warm_up {
             our_times.push(our_time);
@@ -49,7 +60,7 @@ async fn timed<E>(work: &mut impl AsyncFnMut() -> Result<(), E>) -> Result<Durat
     Ok(began.elapsed())
 }
 
-fn median(mut times: Vec<Duration>) -> Duration {
+pub(crate) fn median(mut times: Vec<Duration>) -> Duration {
     times.sort_unstable();
     times.get(times.len() / 2).copied().unwrap_or_default()
 }

@@ -10,7 +10,7 @@ use tokio::process::{Child, Command};
 use crate::scripted_model::{KEY, ScriptedModel};
 use crate::wait::until;
 use crate::web_driver::{Launch, WebDriver};
-use crate::windows::Windows;
+use crate::windows::{Window, Windows};
 use crate::{Display, PrivateBus, TempVault};
 
 /// What stands in the window's frame.
@@ -95,15 +95,35 @@ impl DesktopHome {
     /// Starts the application as a desktop does, with these arguments besides; nobody drives its page.
     #[must_use]
     pub fn start_undriven(&self, arguments: &[&str]) -> Undriven {
-        let mut command = Command::new(application());
-        command.args(&self.args).args(arguments);
+        let own = self.args.iter().map(String::as_str);
+        let all: Vec<&str> = own.chain(arguments.iter().copied()).collect();
+        self.start_other(&application(), &all)
+    }
+
+    /// Starts another program in the same session, on the same screen.
+    #[must_use]
+    pub fn start_other(&self, program: &Path, arguments: &[&str]) -> Undriven {
+        let mut command = Command::new(program);
+        command.args(arguments);
         command.env("DISPLAY", self.display.name()).env_remove("WAYLAND_DISPLAY");
-        // Only the bus that a test gave it.
-        command.env_remove("DBUS_SESSION_BUS_ADDRESS");
+        // Only the bus that a test gave it: the other name leads to the usual one.
+        command.env_remove("DBUS_SESSION_BUS_ADDRESS").env_remove("XDG_RUNTIME_DIR");
         for (name, value) in &self.env {
             command.env(name, value);
         }
         Undriven(command.kill_on_drop(true).spawn().expect("it starts"))
+    }
+
+    /// What stands on the screen, and its keyboard.
+    #[must_use]
+    pub fn screen(&self) -> Windows {
+        Windows::on(self.display.name())
+    }
+
+    /// The window of the application on a screen, if it stands there.
+    #[must_use]
+    pub fn window_on(screen: &mut Windows) -> Option<Window> {
+        screen.shown(TITLE)
     }
 
     /// Resolves when the window stands on the screen, or does not.
@@ -192,6 +212,17 @@ impl DesktopApp {
 pub struct Undriven(Child);
 
 impl Undriven {
+    /// Its process; none once it has ended.
+    #[must_use]
+    pub fn process(&self) -> Option<u32> {
+        self.0.id()
+    }
+
+    /// Ends it as a power cut would; resolves when it is gone.
+    pub async fn kill_dash_9(mut self) {
+        self.0.kill().await.expect("it can be ended");
+    }
+
     /// Resolves when it has ended by itself.
     pub async fn ended(mut self) -> ExitStatus {
         let ended = tokio::time::timeout(Duration::from_secs(60), self.0.wait()).await;

@@ -1,5 +1,5 @@
-//! What stands on a display, and the close button of a window, over the X protocol itself: what a
-//! driver of the page does not see.
+//! What stands on a display, its keyboard, and the close button of a window, over the X protocol
+//! itself: what a driver of the page does not see.
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -10,6 +10,18 @@ const QUERY_TREE: u8 = 15;
 const INTERN_ATOM: u8 = 16;
 const GET_PROPERTY: u8 = 20;
 const SEND_EVENT: u8 = 25;
+const TRANSLATE: u8 = 40;
+const SET_FOCUS: u8 = 42;
+const GET_IMAGE: u8 = 73;
+const QUERY_EXTENSION: u8 = 98;
+const GET_KEYS: u8 = 101;
+/// The same of the extension that plays a keyboard.
+const FAKE_INPUT: u8 = 2;
+/// Events of a key.
+const PRESSED: u32 = 2;
+const RELEASED: u32 = 3;
+/// The lowest number that a key can have.
+const FIRST_KEY: u8 = 8;
 /// The atom that every server has for a window's title.
 const WM_NAME: u32 = 39;
 const CLIENT_MESSAGE: u8 = 33;
@@ -26,6 +38,19 @@ pub struct Windows {
 /// A window's number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window(u32);
+
+/// A part of the screen, in pixels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spot {
+    /// How far from the left it begins.
+    pub x: u16,
+    /// How far from the top.
+    pub y: u16,
+    /// How wide it is.
+    pub width: u16,
+    /// How high.
+    pub height: u16,
+}
 
 impl Windows {
     /// Of the display with this name, as it stands in `DISPLAY`.
@@ -62,6 +87,52 @@ impl Windows {
         self.tell(SEND_EVENT, 0, &event);
         // Its answer says that the server has taken what came before.
         self.atom("WM_PROTOCOLS");
+    }
+
+    /// Where the upper left corner of a window is, from the screen's; `None` where it is not on it.
+    #[must_use]
+    pub fn corner(&mut self, Window(window): Window) -> Option<(u16, u16)> {
+        let answer = self.ask(TRANSLATE, 0, &[window, self.root, 0])?;
+        Some((short(&answer, 12), short(&answer, 14)))
+    }
+
+    /// What is to be seen in a part of the screen: blue, green and red of each pixel.
+    #[must_use]
+    pub fn pixels(&mut self, spot: Spot) -> Vec<u8> {
+        let two = |low: u16, high: u16| u32::from(low) | u32::from(high) << 16;
+        let part = [self.root, two(spot.x, spot.y), two(spot.width, spot.height), u32::MAX];
+        // Pixel by pixel, not plane by plane.
+        let answer = self.ask(GET_IMAGE, 2, &part).expect("a part of the screen");
+        answer[ANSWER..].chunks_exact(4).flat_map(|pixel| pixel[..3].to_vec()).collect()
+    }
+
+    /// Gives the keyboard to a window, as a window manager does.
+    pub fn give_keyboard(&mut self, Window(window): Window) {
+        self.tell(SET_FOCUS, 1, &[window, 0]);
+        self.atom("WM_PROTOCOLS");
+    }
+
+    /// Strikes the key of a letter on the display's own keyboard.
+    pub fn strike(&mut self, letter: char) {
+        let key = self.key_of(letter).expect("the keyboard has the letter");
+        let name = b"XTEST\0\0\0";
+        let words = [5, long(name, 0), long(name, 4)];
+        let extension = self.ask(QUERY_EXTENSION, 0, &words).expect("an answer")[9];
+        for event in [PRESSED, RELEASED] {
+            let event = event | u32::from(key) << 8;
+            self.tell(extension, FAKE_INPUT, &[event, 0, self.root, 0, 0, 0, 0, 0]);
+        }
+        self.atom("WM_PROTOCOLS");
+    }
+
+    fn key_of(&mut self, letter: char) -> Option<u8> {
+        let keys = u8::MAX - FIRST_KEY;
+        let asked = u32::from(FIRST_KEY) | u32::from(keys) << 8;
+        let answer = self.ask(GET_KEYS, 0, &[asked])?;
+        let signs = usize::from(answer[1]) * 4;
+        let mut keys = answer[ANSWER..].chunks_exact(signs);
+        let at = keys.position(|signs| long(signs, 0) == u32::from(letter))?;
+        u8::try_from(at).ok()?.checked_add(FIRST_KEY)
     }
 
     fn is_shown(&mut self, window: u32, title: &str) -> bool {

@@ -1,8 +1,12 @@
-//! What an answer, a long conversation and a key cost in the built window, on a screen of its own.
+//! The window beside its rivals, on a screen of its own: how soon one can write, what it takes of
+//! memory, and what an answer, a long conversation and a key cost.
 
 mod answer;
 mod long;
+mod memory;
 mod page;
+mod processes;
+mod start;
 mod talk;
 mod typing;
 
@@ -39,6 +43,14 @@ impl Figure {
 /// Measures the figures whose names begin with `wanted`.
 pub(crate) async fn print(wanted: &str) -> ExitCode {
     let mut met = true;
+    for (name, bar) in start::FIGURES {
+        if name.starts_with(wanted) {
+            met &= tell(wanted, name, start::take(name, bar).await);
+        }
+    }
+    if is_wanted(wanted, &memory::FIGURES) {
+        met &= tell(wanted, "memory", memory::take().await);
+    }
     if is_wanted(wanted, &answer::FIGURES) {
         met &= tell(wanted, "stream", answer::take(wanted).await);
     }
