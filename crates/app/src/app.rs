@@ -235,11 +235,6 @@ impl App {
         })
     }
 
-    /// Everything the chat shows of one conversation.
-    pub async fn conversation(&self, id: &ConversationId) -> Result<ConversationView, UserError> {
-        self.open().await?.view(id).await
-    }
-
     /// Stores a message durably and returns the conversation it went to; the turn runs behind.
     pub async fn send(&self, request: SendMessage) -> Result<ConversationId, UserError> {
         self.open().await?.send(request).await

@@ -6,10 +6,46 @@ use protocol::{ConversationId, UserError};
 use store::OpenedConversation;
 use vault::EntryKind;
 
+use crate::App;
 use crate::aside::aside;
 use crate::open_vault::OpenVault;
 use crate::review;
 use crate::trouble::user_error;
+
+/// With more items a conversation is long: a window shows its end before the rest is there.
+const LONG: usize = 1_000;
+/// So many are its end, or some more: it begins with what the user said.
+const END: usize = 200;
+
+/// Leaves the end of a long conversation; how many items are left out.
+pub(crate) fn end_of(items: &mut Vec<Item>) -> u32 {
+    let Some(longest) = items.len().checked_sub(LONG).filter(|more| *more > 0) else { return 0 };
+    let last = items.len() - END;
+    let is_said = |item: &Item| matches!(item, Item::User { .. });
+    let said = items.iter().take(last + 1).rposition(is_said).unwrap_or(last);
+    // A request that led to very much is cut in its midst.
+    let first = said.max(longest);
+    items.drain(..first);
+    u32::try_from(first).unwrap_or(u32::MAX)
+}
+
+impl App {
+    /// Everything the chat shows of one conversation.
+    pub async fn conversation(&self, id: &ConversationId) -> Result<ConversationView, UserError> {
+        self.open().await?.view(id).await
+    }
+
+    /// The same without what stands before the end of a long conversation, so that a window can show
+    /// that at once: `earlier` tells how many items are left out.
+    pub async fn conversation_end(
+        &self,
+        id: &ConversationId,
+    ) -> Result<ConversationView, UserError> {
+        let mut view = self.conversation(id).await?;
+        view.earlier = end_of(&mut view.items);
+        Ok(view)
+    }
+}
 
 impl OpenVault {
     /// Everything the chat shows of one conversation.
@@ -24,7 +60,8 @@ impl OpenVault {
             Some(set) => Some(review::of_set(&self.store, id, set).await?),
             None => None,
         };
-        Ok(ConversationView { seq, conversation: row, items, variants, question, review, held })
+        let (conversation, earlier) = (row, 0);
+        Ok(ConversationView { seq, conversation, earlier, items, variants, question, review, held })
     }
 
     /// How the vault stands, for the window.
@@ -68,6 +105,35 @@ fn add_live(items: &mut Vec<Item>, live: Option<Item>) {
 mod tests {
     use super::*;
     use protocol::{MessageId, Origin, Timestamp};
+
+    /// What is left of so many items, every so many of them said by the user: how many are left out,
+    /// and how many stand.
+    fn cut(count: usize, said: usize) -> (u32, usize) {
+        let items = (0..count).map(|number| {
+            let (id, text) = (MessageId::from(number.to_string()), String::new());
+            if number % said == 0 {
+                let (origin, at) = (Origin::Window, Timestamp(1));
+                Item::User { id, text, origin, at, queued: false }
+            } else {
+                Item::Assistant { id, text, streaming: false, cut: false }
+            }
+        });
+        let mut items: Vec<Item> = items.collect();
+        let last = items.last().cloned();
+        let earlier = end_of(&mut items);
+        assert_eq!(items.last().cloned(), last);
+        (earlier, items.len())
+    }
+
+    #[test]
+    fn of_a_long_conversation_the_end_begins_with_what_the_user_said() {
+        assert_eq!(cut(0, 2), (0, 0));
+        assert_eq!(cut(1_000, 2), (0, 1_000));
+        assert_eq!(cut(1_001, 2), (800, 201));
+        assert_eq!(cut(10_000, 2), (9_800, 200));
+        assert_eq!(cut(10_000, 300), (9_600, 400));
+        assert_eq!(cut(10_000, 20_000), (9_000, 1_000));
+    }
 
     #[test]
     fn an_answer_that_was_stored_meanwhile_stands_in_a_view_once() {

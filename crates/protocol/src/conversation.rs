@@ -58,6 +58,8 @@ pub struct ConversationView {
     pub seq: u32,
     /// The row.
     pub conversation: Conversation,
+    /// So many items stand before these and are left out; none unless its end alone was asked for.
+    pub earlier: u32,
     /// What stands in it, oldest first.
     pub items: Vec<Item>,
     /// Which of these messages were put in several ways.

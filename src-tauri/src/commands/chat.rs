@@ -20,8 +20,13 @@ pub(crate) async fn subscribe(
 pub(crate) async fn open_conversation(
     app: State<'_, App>,
     conversation: ConversationId,
+    whole: bool,
 ) -> Result<ConversationView, UserError> {
-    app.conversation(&conversation).await
+    if whole {
+        app.conversation(&conversation).await
+    } else {
+        app.conversation_end(&conversation).await
+    }
 }
 
 #[tauri::command]

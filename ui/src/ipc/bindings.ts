@@ -1484,6 +1484,10 @@ seq: number,
  */
 conversation: Conversation, 
 /**
+ * So many items stand before these and are left out; none unless its end alone was asked for.
+ */
+earlier: number, 
+/**
  * What stands in it, oldest first.
  */
 items: Array<Item>, 

@@ -33,6 +33,7 @@ export function newView(id: ConversationId, title: string): ConversationView {
       working: true,
     },
     items: [],
+    earlier: 0,
     variants: [],
     question: null,
     review: null,

@@ -48,6 +48,9 @@ import { answeringWith, isWords, newView, vaultAt } from './fake-view';
 import { FakeCalls } from './fake-calls';
 import type { Host } from './host';
 
+/** Of a longer conversation only so much of its end comes first. */
+const ending = 200;
+
 /** How things stand when the window opens, and what it is told then. */
 export interface Story {
   readonly snapshot: Snapshot;
@@ -113,9 +116,11 @@ export class FakeHost extends FakeCalls implements Host {
     return { ...this.#story.snapshot, seq: this.#seq };
   }
 
-  async openConversation(conversation: ConversationId): Promise<ConversationView> {
+  async openConversation(conversation: ConversationId, whole: boolean): Promise<ConversationView> {
     await this.called('openConversation', conversation);
-    return this.#view(conversation);
+    const view = this.#view(conversation);
+    const earlier = whole ? 0 : Math.max(0, view.items.length - ending);
+    return { ...view, earlier, items: view.items.slice(earlier) };
   }
 
   async openConversationAt(conversation: ConversationId, turn: TurnId): Promise<ConversationView> {

@@ -13,7 +13,8 @@ export interface Host {
   /** Opens the feed. Events with a number up to `snapshot.seq` are in the snapshot already. */
   subscribe(onEvents: (events: Numbered[]) => void): Promise<Snapshot>;
   /** Everything the chat shows of one conversation. */
-  openConversation(conversation: ConversationId): Promise<ConversationView>;
+  /** Of a long one its end alone, unless the whole of it is asked for: `earlier` tells. */
+  openConversation(conversation: ConversationId, whole: boolean): Promise<ConversationView>;
   /** The same, in a variant of it in which a turn stands. */
   openConversationAt(conversation: ConversationId, turn: TurnId): Promise<ConversationView>;
   /** A page of the list, newest first. */

@@ -38,8 +38,8 @@ export const tauriHost: Host = {
     onEvents.onmessage = receive;
     return invoke<Snapshot>('subscribe', { onEvents });
   },
-  openConversation: (conversation) =>
-    invoke<ConversationView>('open_conversation', { conversation }),
+  openConversation: (conversation, whole) =>
+    invoke<ConversationView>('open_conversation', { conversation, whole }),
   openConversationAt: (conversation, turn) =>
     invoke<ConversationView>('open_conversation_at', { conversation, turn }),
   listConversations: (request) => invoke<ConversationPage>('list_conversations', { request }),

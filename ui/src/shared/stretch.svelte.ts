@@ -16,6 +16,7 @@ export class Stretch {
   readonly #count: () => number;
   /** The first row that stands in the page; `null` keeps the last one there. */
   #first = $state<number | null>(null);
+  #scroller: HTMLElement | null = null;
 
   constructor(count: () => number) {
     this.#count = count;
@@ -46,10 +47,19 @@ export class Stretch {
     if (row < this.from || row >= this.to) this.#first = this.#around(row);
   }
 
+  /** So many rows came before all others: what is looked at stays in sight. */
+  async preceded(rows: number): Promise<void> {
+    if (this.#first === null) return;
+    this.#first += rows;
+    await tick();
+    if (this.#scroller) this.#scroller.scrollTop += rows * height;
+  }
+
   /** Has the rows come and go with what is in sight of the `.scroll` around them. */
   readonly follow: Attachment<HTMLElement> = (list) => {
     const scroller = list.closest<HTMLElement>('.scroll');
     if (!scroller) return undefined;
+    this.#scroller = scroller;
     const look = (): void => {
       if (this.#count() > most) void this.#look(list, scroller);
     };

@@ -174,10 +174,10 @@ export class AppState {
     this.#missed = { conversation, events: [] };
   }
 
-  /** Puts a conversation in front of the user. A view that is no longer expected is dropped. */
-  show(view: ConversationView): void {
+  /** Puts a conversation in front of the user. A view that is no longer expected is dropped: `false`. */
+  show(view: ConversationView): boolean {
     const missed = this.#missed;
-    if (missed?.conversation !== view.conversation.id) return;
+    if (missed?.conversation !== view.conversation.id) return false;
     this.#missed = null;
     const known = this.conversations.some((row) => row.id === view.conversation.id);
     // A row that is here already came with the feed, and may be newer than the view.
@@ -191,6 +191,7 @@ export class AppState {
       this.#unheard = false;
     }
     for (const [event, seq] of missed.events) this.chat.apply(event, seq);
+    return true;
   }
 
   /** Puts a new conversation in front of the user. */

@@ -1,5 +1,5 @@
-/** What the events of the feed mean for what is in front of the user. */
-import type { AppEvent, ConversationId, VaultInfo } from '../ipc/bindings';
+/** What the events of the feed, and what is fetched, mean for what is in front of the user. */
+import type { AppEvent, ConversationId, ConversationView, VaultInfo } from '../ipc/bindings';
 
 /** Whether other things stand in the conversation now. */
 export function isAnother(event: AppEvent, conversation: ConversationId): boolean {
@@ -18,4 +18,13 @@ export function sameVault(one: VaultInfo | null, other: VaultInfo | null): boole
 export function knowsMore(before: VaultInfo | null, now: VaultInfo | null): boolean {
   const stood = before?.indexing === null;
   return before?.revision !== now?.revision || stood !== (now?.indexing === null);
+}
+
+/** Whether notes were changed in it, so that there may be something to take back. */
+export function hasChanged({ items }: ConversationView): boolean {
+  return items.some((item) => {
+    if (item.type === 'verdict') return item.applied.length > 0;
+    if (item.type === 'ended') return (item.offer?.changed ?? 0) > 0;
+    return item.type === 'tool' && item.reactions.some((one) => 'waiting' in one && !one.waiting);
+  });
 }

@@ -2,7 +2,6 @@
 import type {
   ChangeSetId,
   ConversationId,
-  ConversationView,
   FoundSaid,
   HeldVerdict,
   NotePath,
@@ -20,7 +19,7 @@ import { Describing } from './describing.svelte';
 import { Desktop } from './desktop.svelte';
 import { Drafts, type Sending } from './drafts.svelte';
 import { HubToken } from './hub-token.svelte';
-import { hasForgotten, isAnother, knowsMore, sameVault } from './heard';
+import { hasChanged, hasForgotten, isAnother, knowsMore, sameVault } from './heard';
 import { History } from './history.svelte';
 import { Keeping } from './keeping.svelte';
 import { Mentioning } from './mentioning.svelte';
@@ -465,13 +464,17 @@ export class Session {
   async #fetch(conversation: ConversationId, turn: TurnId | null = null): Promise<void> {
     this.app.expect(conversation);
     await this.#ask(async () => {
+      // What is shown already is not cut down to its end.
+      const whole = this.app.chat?.id === conversation;
       const view =
         turn === null
-          ? await this.#host.openConversation(conversation)
+          ? await this.#host.openConversation(conversation, whole)
           : await this.#host.openConversationAt(conversation, turn);
-      this.app.show(view);
+      if (!this.app.show(view)) return;
       this.notAnAnswer = false;
       if (hasChanged(view)) void this.undoing.listOf(conversation);
+      // The rest of a long one comes behind its end.
+      if (view.earlier > 0) await this.#fetch(conversation);
     });
   }
 
@@ -485,13 +488,4 @@ export class Session {
       return false;
     }
   }
-}
-
-/** Whether notes were changed in it, so that there may be something to take back. */
-function hasChanged({ items }: ConversationView): boolean {
-  return items.some((item) => {
-    if (item.type === 'verdict') return item.applied.length > 0;
-    if (item.type === 'ended') return (item.offer?.changed ?? 0) > 0;
-    return item.type === 'tool' && item.reactions.some((one) => 'waiting' in one && !one.waiting);
-  });
 }

@@ -55,6 +55,23 @@ describe('the stretch of a list that stands in the page', () => {
     expect(list.stretch.to).toBe(10_100);
   });
 
+  it('stays with what is read when rows come before all others', async () => {
+    const list = of(200);
+    list.stretch.bring(50);
+    expect(shape(list)).toEqual([10, 80]);
+    list.grow(800);
+    await list.stretch.preceded(800);
+    expect(shape(list)).toEqual([810, 80]);
+  });
+
+  it('stays at the end when rows come before all others', async () => {
+    const list = of(200);
+    list.grow(800);
+    await list.stretch.preceded(800);
+    list.grow(20);
+    expect(shape(list)).toEqual([940, 80]);
+  });
+
   it('never begins behind a list that became shorter', () => {
     const list = of(10_000);
     list.stretch.bring(5_000);

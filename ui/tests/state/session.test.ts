@@ -231,3 +231,71 @@ describe('a note', () => {
     expect(session.app.problems[0]?.error.message).toContain('Nowhere');
   });
 });
+
+describe('a long conversation', () => {
+  const count = 1_000;
+  const keys = (): string[] =>
+    (session.app.chat?.items ?? []).map((item) => ('id' in item ? item.id : ''));
+  const long = (story: Story): Story => {
+    const [first] = story.views;
+    if (!first) throw new Error('no conversation');
+    const items = Array.from({ length: count }, (_, at) => {
+      return {
+        type: 'assistant',
+        id: `m${at}`,
+        text: 'Words',
+        streaming: false,
+        cut: false,
+      } as const;
+    });
+    return { ...story, views: [{ ...first, items }, ...story.views.slice(1)] };
+  };
+  /** The sizes in which it stood in front of the user. */
+  async function opening(meanwhile: () => void = () => undefined): Promise<number[]> {
+    await play('chat', long);
+    session.openNew();
+    const sizes: number[] = [];
+    const show = session.app.show.bind(session.app);
+    session.app.show = (view) => {
+      const shown = show(view);
+      sizes.push(keys().length);
+      return shown;
+    };
+    const read = host.openConversation.bind(host);
+    host.openConversation = async (conversation, whole) => {
+      const view = await read(conversation, whole);
+      // It was read, and is on its way.
+      if (whole) meanwhile();
+      return view;
+    };
+    await session.open('groceries');
+    return sizes;
+  }
+
+  it('comes with its end first, and the rest at once behind it', async () => {
+    expect(await opening()).toEqual([200, count]);
+    expect(keys()).toEqual(Array.from({ length: count }, (_, at) => `m${at}`));
+  });
+
+  it('loses nothing that comes before the rest is there', async () => {
+    const item = { type: 'assistant', id: 'new', text: '', streaming: true, cut: false } as const;
+    await opening(() => {
+      host.tell({ type: 'item_changed', conversation: 'groceries', item });
+      host.tell({ type: 'text_added', conversation: 'groceries', id: 'new', text: 'Fresh' });
+    });
+    expect(keys()).toHaveLength(count + 1);
+    expect(session.app.chat?.items.at(-1)).toMatchObject({ id: 'new', text: 'Fresh' });
+  });
+
+  it('gives way to what the user begins before the rest is there', async () => {
+    expect(await opening(() => session.openNew())).toEqual([200, 0]);
+    expect(session.app.chat).toBeNull();
+  });
+
+  it('is not cut down to its end when other things stand in it', async () => {
+    expect(await opening()).toEqual([200, count]);
+    host.tell({ type: 'chat_changed', conversation: 'groceries' });
+    await Promise.resolve();
+    expect(keys()).toHaveLength(count);
+  });
+});

@@ -38,6 +38,7 @@ export function view(
     seq: 0,
     conversation,
     items,
+    earlier: 0,
     variants: [],
     question: null,
     review: null,
