@@ -28,7 +28,7 @@ describe('streaming', () => {
   it('draws the open block again, which is what the check above would notice', async () => {
     const { container, rerender } = show('Only', true);
     const [before] = container.querySelectorAll('p');
-    await rerender({ text: 'Only one.', streaming: true });
+    await rerender({ text: 'Only *one*', streaming: true });
     expect(container.querySelector('p')).not.toBe(before);
   });
 

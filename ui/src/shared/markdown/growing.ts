@@ -1,7 +1,13 @@
 /** A block that grows by plain words: they are put behind what is drawn, and nothing is parsed again. */
 import { strays } from '../invisible';
 
-const words = /^[\p{L}\p{N} ,]*$/u;
+/**
+ * Letters, digits, spaces and commas, and signs as prose has them: at the end of a word of letters, in the
+ * middle or before one. Behind a digit a full stop or a bracket may begin a list, and a full stop within
+ * a word an address.
+ */
+const words =
+  /^(?:[\p{L}\p{N} ,]|(?<=\p{L})[.:!?)"']+(?= |$)|(?<=\p{L})['-](?=\p{L}|$)|(?<= )[("](?=\p{L}|$))*$/u;
 const lastWord = /[\p{L}\p{N}]+$/u;
 /** An address that goes on is not shown. */
 const address = /\]\([^)\n]*$/;
@@ -10,7 +16,8 @@ const plain = new Set(['P', 'LI', 'STRONG', 'EM', 'DEL', 'TD', 'TH', 'H1', 'H2',
 
 /** Whether `more` behind `text` is more of its last word, or other words, whatever Markdown may hold. */
 export function areWords(text: string, more: string): boolean {
-  return words.test(more) && lastWord.test(text.slice(-2)) && strays(more).length === 0;
+  const last = lastWord.exec(text.slice(-2))?.[0];
+  return last !== undefined && words.test(last + more) && strays(more).length === 0;
 }
 
 /** The end of what is drawn for a source, where words can be put. */
