@@ -54,6 +54,7 @@ describe('the rows of a conversation that goes on', () => {
     const grown = items.with(-1, answered('a19', 'Answer 19 and more'));
     const after = reader.read(grown, reading).rows;
     expect(before.filter((row, at) => row !== after[at]).length).toBeLessThanOrEqual(4);
+    expect(after.at(-3)).toBe(before.at(-3));
     const other = [answered('a', 'Something else'), ...items.slice(1)];
     expect(reader.read(other, reading).rows).toEqual(rows(other, reading));
   });

@@ -25,6 +25,8 @@ export class ReadRows {
   #answers: ReadonlySet<MessageId> = new Set();
   #lastAnswer: MessageId | null = null;
   #day = '';
+  /** The rows of the last turn, as they were read last. */
+  #last: readonly Row[] = [];
 
   read(items: readonly Item[], reading: Reading): Read {
     const begun = Math.max(
@@ -35,8 +37,9 @@ export class ReadRows {
     const open = items.slice(begun);
     const before = this.#answers;
     const answers = lastAnswers(open, reading.working);
+    this.#last = rows(open, reading, this.#day).map((row, at) => kept(this.#last[at], row));
     return {
-      rows: [...this.#rows, ...rows(open, reading, this.#day)],
+      rows: [...this.#rows, ...this.#last],
       isLast: (answer) => before.has(answer) || answers.has(answer),
       lastAnswer: [...answers].at(-1) ?? this.#lastAnswer,
     };
@@ -60,4 +63,11 @@ export class ReadRows {
     this.#lastAnswer = [...this.#answers].at(-1) ?? null;
     this.#day = lastDay(items);
   }
+}
+
+/** A row that still says what it said is the same row: nobody looks at it again. */
+function kept(before: Row | undefined, row: Row): Row {
+  const said = before?.kind === 'item' && row.kind === 'item' && before.item === row.item;
+  const day = before?.kind === 'day' && row.kind === 'day' && before.at === row.at;
+  return before && (said || day) && before.key === row.key ? before : row;
 }
