@@ -5,7 +5,7 @@ use std::error::Error;
 use serde_json::json;
 use testkit::{DesktopHome, TempVault, WebDriver};
 
-use super::{Figure, Taken};
+use super::{Figure, Taken, page};
 use crate::conversations::{database, fill, title};
 
 /// The names of the figures.
@@ -46,8 +46,11 @@ pub(crate) async fn take() -> Taken {
     fill(&database(&home.data_dir())?, CONVERSATIONS, TURNS).await?;
     let app = home.start().await;
     app.opened().await;
+    page::watch(&app.window).await;
     let (mut times, mut nodes) = (Vec::new(), 0.0_f64);
     for number in OPENED {
+        // What stood there before is all there, and nothing else is under way.
+        page::quiet(&app.window).await;
         let (took, stand) = open(&app.window, &title(number)).await?;
         times.push(took);
         nodes = nodes.max(stand);
