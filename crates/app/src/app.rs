@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use llm::Pace;
-use protocol::conversation::ConversationView;
 use protocol::request::{DecideReview, KeyPlace, NoteText, SendMessage};
 use protocol::settings::ExtraRoot;
 use protocol::shelf::ConversationPage;
