@@ -55,7 +55,8 @@ async function crowded(page) {
     const { scrollWidth, clientWidth, scrollHeight, clientHeight } = document.documentElement;
     const found = scrollWidth > clientWidth ? ['wider than the window'] : [];
     // Only parts of it move: what makes the page higher would move its bars out of sight.
-    if (scrollHeight > clientHeight + 1) found.push(`higher than the window by ${scrollHeight - clientHeight}`);
+    if (scrollHeight > clientHeight + 1)
+      found.push(`higher than the window by ${scrollHeight - clientHeight}`);
     for (const button of document.querySelectorAll('.btn, .say, .kind, .pick, .k')) {
       const text = button.textContent.trim();
       if (button.scrollWidth > button.clientWidth + 1 && button.clientWidth > 0) {
