@@ -2,6 +2,7 @@
 import type { KeyPlace, LocalServer, ProviderKind, ProviderTest, Settings } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
 import type { AppState } from './app.svelte';
+import type { SettingsSaving } from './settings-saving';
 import { userError } from './user-error';
 
 /** What became of a key; `elsewhere` when there is no keyring and the user may choose the file. */
@@ -10,10 +11,12 @@ export type KeyResult = 'kept' | 'elsewhere' | 'failed';
 export class Answering {
   readonly #host: Host;
   readonly #app: AppState;
+  readonly #saving: SettingsSaving;
 
-  constructor(host: Host, app: AppState) {
+  constructor(host: Host, app: AppState, saving: SettingsSaving) {
     this.#host = host;
     this.#app = app;
+    this.#saving = saving;
   }
 
   /** Stores a key; an empty one removes it. */
@@ -60,7 +63,7 @@ export class Answering {
 
   async #save(change: Partial<Settings>): Promise<void> {
     try {
-      await this.#host.saveSettings({ ...this.#app.settings, ...change });
+      await this.#saving.save(change);
     } catch (thrown) {
       this.#app.report(userError(thrown));
     }

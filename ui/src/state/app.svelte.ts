@@ -50,6 +50,7 @@ export class AppState {
   /** Whether the first snapshot is here. */
   ready = $state(false);
   vault = $state.raw<VaultInfo | null>(null);
+  /** With the changes that are on their way. */
   settings = $state.raw<Settings>(unknownSettings);
   provider = $state.raw<ProviderStatus>(unknownProvider);
   hub = $state.raw<HubStatus>({ state: 'off', trouble: null, retryAt: null, ignored: 0 });
@@ -70,6 +71,10 @@ export class AppState {
   /** What a screen reader is told, at boundaries only; the newest last. */
   announcements = $state.raw<readonly Announcement[]>([]);
 
+  /** The settings as the application has them, as far as it is known. */
+  saved: Settings = unknownSettings;
+  /** How many changes of them are on their way. */
+  #unsaved = 0;
   #seq = 0;
   #problemCount = 0;
   #announcementCount = 0;
@@ -87,7 +92,7 @@ export class AppState {
   restore(snapshot: Snapshot): void {
     this.#seq = snapshot.seq;
     this.vault = snapshot.vault;
-    this.settings = snapshot.settings;
+    this.#knowSettings(snapshot.settings);
     this.provider = snapshot.provider;
     this.hub = snapshot.hub;
     this.conversations = snapshot.conversations;
@@ -143,7 +148,7 @@ export class AppState {
         this.hub = event.hub;
         return;
       case 'settings_changed':
-        this.settings = event.settings;
+        this.#knowSettings(event.settings);
         return;
       case 'vault_changed':
         this.#putVault(event.vault);
@@ -211,6 +216,18 @@ export class AppState {
     this.note = null;
   }
 
+  /** Shows a change of the settings that is on its way; `settle` follows. */
+  assume(change: Partial<Settings>): void {
+    this.#unsaved += 1;
+    this.settings = { ...this.settings, ...change };
+  }
+
+  /** A change came to its end: the settings as they were saved, or `null` where it was refused. */
+  settle(saved: Settings | null): void {
+    this.#unsaved -= 1;
+    this.#knowSettings(saved ?? this.saved);
+  }
+
   /** Says what went wrong; the same words twice are one problem. */
   report(error: UserError): void {
     if (this.problems.some((other) => other.error.message === error.message)) return;
@@ -221,6 +238,12 @@ export class AppState {
 
   dismiss(id: number): void {
     this.problems = this.problems.filter((problem) => problem.id !== id);
+  }
+
+  #knowSettings(settings: Settings): void {
+    this.saved = settings;
+    // What was told before a change does not take it back while it is on its way.
+    if (this.#unsaved === 0) this.settings = settings;
   }
 
   #changeNote(note: ShownNote, text: string | null): void {

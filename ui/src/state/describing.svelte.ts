@@ -1,6 +1,7 @@
 /** The description that a hub reads, as a model proposes it: the user keeps it, or does not. */
 import type { Host } from '../ipc/host';
 import type { AppState } from './app.svelte';
+import type { SettingsSaving } from './settings-saving';
 import { userError } from './user-error';
 
 export class Describing {
@@ -13,10 +14,12 @@ export class Describing {
 
   readonly #host: Host;
   readonly #app: AppState;
+  readonly #saving: SettingsSaving;
 
-  constructor(host: Host, app: AppState) {
+  constructor(host: Host, app: AppState, saving: SettingsSaving) {
     this.#host = host;
     this.#app = app;
+    this.#saving = saving;
   }
 
   /** Has it written from how the notes are organised. */
@@ -47,10 +50,9 @@ export class Describing {
 
   /** It becomes the hub's; where that is refused, it is proposed still. */
   async keep(): Promise<void> {
-    const { settings } = this.#app;
-    const hub = { ...settings.hub, description: this.proposal?.trim() ?? '' };
+    const hub = { ...this.#app.settings.hub, description: this.proposal?.trim() ?? '' };
     try {
-      await this.#host.saveSettings({ ...settings, hub });
+      await this.#saving.save({ hub });
       this.discard();
     } catch (thrown) {
       this.#app.report(userError(thrown));

@@ -38,6 +38,7 @@ import { Spending } from './spending.svelte';
 import { Switcher } from './switcher.svelte';
 import { Turns } from './turns.svelte';
 import { Undoing } from './undoing.svelte';
+import { SettingsSaving } from './settings-saving';
 import type { SettingsPlace, SettingsSection } from './settings-place';
 import { userError } from './user-error';
 
@@ -95,15 +96,17 @@ export class Session {
   /** Notes changed: what is looked up is asked anew. */
   readonly #lookups = new Pace(() => this.#lookAgain());
   readonly #host: Host;
+  readonly #saving: SettingsSaving;
   #feed = 0;
 
   constructor(host: Host) {
     this.#host = host;
-    this.answering = new Answering(host, this.app);
+    this.#saving = new SettingsSaving(host, this.app);
+    this.answering = new Answering(host, this.app, this.#saving);
     this.undoing = new Undoing(host, this.app);
     this.turns = new Turns(host, this.app, this.undoing);
     this.history = new History(host, this.app);
-    this.describing = new Describing(host, this.app);
+    this.describing = new Describing(host, this.app, this.#saving);
     this.desktop = new Desktop(host, this.app);
     this.hubToken = new HubToken(host, this.app);
     this.spending = new Spending(host, this.app);
@@ -323,8 +326,7 @@ export class Session {
   }
 
   async save(change: Partial<Settings>): Promise<void> {
-    const settings = { ...this.app.settings, ...change };
-    await this.#ask(() => this.#host.saveSettings(settings));
+    await this.#ask(() => this.#saving.save(change));
   }
 
   async retryHub(): Promise<void> {
@@ -351,9 +353,8 @@ export class Session {
     await this.#ask(async () => {
       const folder = await this.#host.pickFolder();
       if (folder === null) return;
-      const { settings } = this.app;
-      const extraRoots = [...settings.extraRoots, { folder, name: '' }];
-      await this.#host.saveSettings({ ...settings, extraRoots });
+      const { extraRoots } = this.app.settings;
+      await this.#saving.save({ extraRoots: [...extraRoots, { folder, name: '' }] });
     });
   }
 
@@ -378,6 +379,8 @@ export class Session {
     this.keeping.dismiss();
     const from = this.app.chat?.id ?? null;
     await this.#ask(async () => {
+      // What was set before, like a private note, counts for what is said after it.
+      await this.#saving.done;
       const conversation = await this.#host.sendMessage(sending.request);
       this.drafts.sent(sending);
       this.notAnAnswer = false;

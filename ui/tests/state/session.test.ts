@@ -299,3 +299,64 @@ describe('a long conversation', () => {
     expect(keys()).toHaveLength(count);
   });
 });
+
+describe('settings that are changed', () => {
+  const never = { never: ['Diary'], onlyHere: [] };
+  /** Each is told long after it was saved. */
+  function tellLate(): () => void {
+    const late: (() => void)[] = [];
+    const tell = host.tell.bind(host);
+    host.tell = (...events) => void late.push(() => tell(...events));
+    return () => {
+      for (const one of late) one();
+    };
+  }
+  const change = { ...chat().snapshot.settings.private, ...never };
+
+  it('one right after the other are all saved, however late they are told', async () => {
+    const tell = tellLate();
+    await Promise.all([
+      session.save({ private: change }),
+      session.save({ mode: 'read_only' }),
+      session.save({ theme: 'dark' }),
+    ]);
+    const all = { private: change, mode: 'read_only', theme: 'dark' };
+    expect(host.asked('saveSettings').at(-1)).toMatchObject(all);
+    expect(session.app.settings).toMatchObject(all);
+    tell();
+    expect(session.app.settings).toMatchObject(all);
+  });
+
+  it('count for what is said after them, however long they take', async () => {
+    let arrive = (): void => undefined;
+    const save = host.saveSettings.bind(host);
+    host.saveSettings = async (settings) => {
+      await new Promise<void>((resolve) => (arrive = resolve));
+      await save(settings);
+    };
+    const saved = session.save({ private: change });
+    session.draft = 'What does the diary say?';
+    const sent = session.send();
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(host.asked('sendMessage')).toEqual([]);
+    arrive();
+    await Promise.all([saved, sent]);
+    expect(host.calls.map(([name]) => name).filter((name) => /save|send/.test(name))).toEqual([
+      'saveSettings',
+      'sendMessage',
+    ]);
+  });
+
+  it('are shown while they are on their way, and taken back where they are refused', async () => {
+    const { theme } = session.app.settings;
+    host.refusals.set('saveSettings', { code: 'other', message: 'The disk is full.' });
+    const refused = session.save({ theme: 'dark' });
+    expect(session.app.settings.theme).toBe('dark');
+    await refused;
+    expect(session.app.settings.theme).toBe(theme);
+    expect(session.app.problems[0]?.error.message).toBe('The disk is full.');
+    host.refusals.clear();
+    await session.save({ mode: 'read_only' });
+    expect(host.asked('saveSettings').at(-1)).toMatchObject({ theme, mode: 'read_only' });
+  });
+});
