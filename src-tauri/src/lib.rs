@@ -4,6 +4,8 @@ mod arguments;
 mod bindings;
 mod closing;
 mod commands;
+#[cfg(target_os = "linux")]
+mod graphics;
 #[cfg(test)]
 mod guard;
 mod picture;
@@ -37,6 +39,8 @@ fn start() -> Result<(), String> {
     // The web engine's processes inherit what is left.
     #[cfg(target_os = "linux")]
     app::take_keys_from_environment(|name| glib::unsetenv(name));
+    #[cfg(target_os = "linux")]
+    graphics::never_emulate_it();
     let arguments = Arguments::parse(std::env::args_os().skip(1))?;
     let displays = ["DISPLAY", "WAYLAND_DISPLAY"];
     if cfg!(target_os = "linux") && displays.iter().all(|name| std::env::var_os(name).is_none()) {
