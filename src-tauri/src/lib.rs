@@ -17,6 +17,7 @@ mod words;
 use std::process::ExitCode;
 
 use app::{App, DataDir, Knocked};
+use tauri::webview::PageLoadEvent;
 use tauri::{Manager as _, RunEvent, Runtime, WebviewUrl, WebviewWindowBuilder};
 
 use crate::arguments::Arguments;
@@ -113,7 +114,13 @@ fn is_open_already(data: &DataDir, arguments: &Arguments) -> bool {
 fn open_window<R: Runtime>(host: &tauri::App<R>, shown: bool) -> tauri::Result<()> {
     WebviewWindowBuilder::new(host, "main", WebviewUrl::default())
         .title("Vaultmate")
-        .visible(shown)
+        // Drawn before its page is there, the engine would keep the thread of the window for half a second.
+        .visible(false)
+        .on_page_load(move |window, load| {
+            if load.event() == PageLoadEvent::Finished {
+                presence::page_is_there(&window, shown);
+            }
+        })
         .inner_size(1180.0, 760.0)
         .min_inner_size(420.0, 420.0)
         // What is dropped is the page's: the composer takes it along, all else is left alone.

@@ -7,7 +7,7 @@ use app::{App, Onlook, Told};
 use desktop::{Bus, Login, Order, Tray};
 use protocol::desktop::{AtLogin, DesktopState, OnClose};
 use protocol::{ConversationId, UserError};
-use tauri::{AppHandle, Manager as _, Runtime, Window, WindowEvent};
+use tauri::{AppHandle, Manager as _, Runtime, WebviewWindow, Window, WindowEvent};
 use tokio::sync::{mpsc, watch};
 
 use crate::closing::{Closing, Then};
@@ -18,6 +18,8 @@ use crate::words::Words;
 const ORDERS: usize = 32;
 /// A tray may come later than we do when the user logs in.
 const TRAY_COMES: Duration = Duration::from_secs(20);
+/// The engine takes a fraction of it.
+const PAGE_COMES: Duration = Duration::from_secs(10);
 
 /// How the window begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +35,8 @@ pub(crate) struct Presence {
     in_tray: watch::Receiver<bool>,
     /// Whether the window asks what closing it means.
     asking: AtomicBool,
+    /// Whether the window has its page.
+    loaded: watch::Sender<bool>,
     login: Option<Login>,
 }
 
@@ -56,9 +60,10 @@ impl Presence {
         app.run(draw(standing, looks));
         app.run(Tray { look: seen, there, chosen: choose }.keep());
         app.run(obey(host.clone(), app.clone(), chosen));
-        app.run(never_lost(host.clone(), in_tray.clone(), begin));
+        let loaded = watch::Sender::new(false);
+        app.run(never_lost(host.clone(), in_tray.clone(), loaded.subscribe(), begin));
         app.run(come_when_called(host.clone(), app.answer_the_door()));
-        Self { in_tray, asking: AtomicBool::new(false), login: Login::here() }
+        Self { in_tray, asking: AtomicBool::new(false), loaded, login: Login::here() }
     }
 
     /// How the desktop stands now.
@@ -88,6 +93,14 @@ impl Presence {
 /// Whether the window is shown at once.
 pub(crate) fn is_shown_at_once(app: &App, begin: Begin) -> bool {
     begin == Begin::Shown || !app.hub_is_on()
+}
+
+/// The window has its page: it is shown the first time, if it is to be `shown` at all.
+pub(crate) fn page_is_there<R: Runtime>(window: &WebviewWindow<R>, shown: bool) {
+    let is_first = !window.state::<Presence>().loaded.send_replace(true);
+    if is_first && shown {
+        show(window.app_handle());
+    }
 }
 
 /// What the window itself does.
@@ -188,8 +201,11 @@ async fn obey<R: Runtime>(
 async fn never_lost<R: Runtime>(
     host: AppHandle<R>,
     mut in_tray: watch::Receiver<bool>,
+    mut loaded: watch::Receiver<bool>,
     begin: Begin,
 ) {
+    // A window whose page does not come is better than none.
+    let _ = tokio::time::timeout(PAGE_COMES, loaded.wait_for(|loaded| *loaded)).await;
     if begin == Begin::Hidden {
         // That it does not come in time is the same as that it went.
         let _ = tokio::time::timeout(TRAY_COMES, in_tray.wait_for(|there| *there)).await;
