@@ -1,5 +1,6 @@
 //! The numbered feed to the window: what happened, in order, in batches of at most one a frame; where
-//! they hold nothing but more words of an answer, at most twenty a second.
+//! they hold nothing but more words of an answer, at most twenty a second, and at most ten where those
+//! come faster than anybody reads.
 //!
 //! The text of an answer that is being written lives here too, under the same lock as the
 //! numbers, so that a view and the events after it never disagree.
@@ -15,8 +16,11 @@ use tokio::sync::{Notify, mpsc};
 /// One frame at 60 Hz.
 const FRAME: Duration = Duration::from_millis(16);
 
-/// Words alone wait for so many frames: nobody reads them faster, and each batch is drawn.
+/// Words alone wait for so many frames: nobody sees them come in smaller steps, and each batch is drawn.
 const FRAMES_FOR_WORDS: u32 = 3;
+
+/// Where so many bytes have come by then, far faster than anybody reads, they wait as long once more.
+const MANY_WORDS: usize = 24;
 
 /// Receives batches; `false` means that nobody listens any more.
 pub type Listener = Box<dyn Fn(Vec<Numbered>) -> bool + Send + Sync>;
@@ -114,12 +118,11 @@ impl Feed {
     pub(crate) async fn deliver(&self) {
         loop {
             self.inner.news.notified().await;
-            tokio::time::sleep(FRAME).await;
-            for _ in 1..FRAMES_FOR_WORDS {
-                if !self.lock().has_words_alone() {
+            for frame in 1.. {
+                tokio::time::sleep(FRAME).await;
+                if self.lock().wait_no_longer(frame) {
                     break;
                 }
-                tokio::time::sleep(FRAME).await;
             }
             self.flush();
         }
@@ -152,8 +155,18 @@ impl State {
         }
     }
 
-    fn has_words_alone(&self) -> bool {
-        self.pending.iter().all(|told| matches!(told.event, AppEvent::TextAdded { .. }))
+    /// Whether what is pending goes out, so many frames after the first of it came.
+    fn wait_no_longer(&self, frames: u32) -> bool {
+        let words = |told: &Numbered| match &told.event {
+            AppEvent::TextAdded { text, .. } => Some(text.len()),
+            _ => None,
+        };
+        let alone: Option<usize> = self.pending.iter().map(words).sum();
+        alone.is_none_or(|bytes| match frames {
+            0..FRAMES_FOR_WORDS => false,
+            FRAMES_FOR_WORDS => bytes < MANY_WORDS,
+            _ => frames >= 2 * FRAMES_FOR_WORDS,
+        })
     }
 
     /// Words for an item that the batch already ends with join that event.
@@ -222,7 +235,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn words_alone_wait_for_three_frames_and_anything_else_for_one() {
+    async fn many_words_wait_for_six_frames_a_few_for_three_and_anything_else_for_one() {
         let feed = Feed::default();
         let heard = collected(&feed);
         let count = || heard.lock().expect("not poisoned").len();
@@ -246,9 +259,15 @@ mod tests {
 
         feed.write(&conversation, &id, " and more");
         at(100).await;
-        feed.tell(AppEvent::ChatChanged { conversation });
+        feed.tell(AppEvent::ChatChanged { conversation: conversation.clone() });
         at(118).await;
         assert_eq!(count(), 5, "what else happened does not wait, nor what came before it");
+
+        feed.write(&conversation, &id, "a line that a fast model writes at once");
+        at(100 + 18 + 90).await;
+        assert_eq!(count(), 5, "nobody reads so fast");
+        at(118 + 100).await;
+        assert_eq!(count(), 6);
     }
 
     #[test]
