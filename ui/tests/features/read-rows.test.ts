@@ -47,6 +47,24 @@ describe('the rows of a conversation that goes on', () => {
     }
   });
 
+  it('are those of all its items while an answer goes on, with rows before and behind it', () => {
+    const items = [...turns(3), { ...said('q', 'And then?'), queued: true }];
+    const reader = new ReadRows();
+    const writing = items.findLastIndex(({ type }) => type === 'assistant');
+    const words = 'A word and another. '.repeat(20);
+    for (let length = 0; length <= words.length; length += 7) {
+      const item = { ...answered('a2', words.slice(0, length)), streaming: true };
+      const so_far = items.with(writing, item);
+      const last = reader.read(so_far, { ...reading, working: true });
+      expect(last.rows).toEqual(rows(so_far, { ...reading, working: true }));
+      if (length % 5 === 0) {
+        // Something else changes as well.
+        const other = so_far.with(0, said('u0', `Message ${length}`));
+        expect(reader.read(other, reading).rows).toEqual(rows(other, reading));
+      }
+    }
+  });
+
   it('are made once for what stands before the last turn', () => {
     const items = turns(20);
     const reader = new ReadRows();

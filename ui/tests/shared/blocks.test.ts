@@ -39,6 +39,41 @@ describe('cutting Markdown into blocks', () => {
     expect(blocks).toEqual(new Blocks().cut(text));
   });
 
+  const kinds = [
+    [
+      'entries',
+      '- one\n- two\nlazy\n\n1. three\n   four\n* five\n\n+ six\n---\n- - -\n* * *\nwords\n***\n',
+    ],
+    ['titles', 'Words\n===\nmore\n---\n# one\n#two\n## three ##\nfour\n\na\n- b\n  ===\n'],
+    [
+      'rows',
+      'a | b\n--- | ---\nc | d\ne\n\n| f | g |\n| h | i |\n\n| j |\n| :-- |\n| k |\nend\n> | l |\n',
+    ],
+    ['quotes', '> one\ntwo\n> - three\nfour\n\n>> five\n> ```\n> code\n> ```\nsix\n'],
+    [
+      'code',
+      '```js\na\n\nb\n``\n```\nc\n~~~\nd\n~~~~ e\n~~~\n\n    four\n\tfive\nsix\n    seven\n',
+    ],
+    ['elements', '<div>\na\n\n<b>c</b> d\n<!-- e\nf -->\ng\n<script>\nh\n\ni</script>\nj\n'],
+    ['addresses', '[a]: b\n[c]:\nd "e"\n\n[^1]: f\ng\n\nh [a]\n[i]: j "k\nl"\nm\n'],
+  ];
+
+  it.each(kinds)(
+    'looks at what is open as it would anew, in pieces of any length: %s',
+    (_, written) => {
+      const long = `${written}\n${text}\n${written}`;
+      for (let size = 1; size <= 12; size += 1) {
+        const growing = new Blocks();
+        for (let end = size; end < long.length + size; end += size) {
+          const blocks = growing.cut(long.slice(0, end));
+          expect(blocks.join('')).toBe(long.slice(0, end));
+          const open = blocks.slice(-1);
+          expect(new Blocks().cut(open.join(''))).toEqual(open);
+        }
+      }
+    },
+  );
+
   it('never touches a closed block again', () => {
     const growing = new Blocks();
     let closed: string[] = [];

@@ -16,6 +16,14 @@ interface Read {
   readonly lastAnswer: MessageId | null;
 }
 
+/** What was read last. */
+interface Last extends Reading {
+  readonly items: readonly Item[];
+  readonly read: Read;
+}
+
+type Answer = Extract<Item, { type: 'assistant' }>;
+
 /** One conversation's; the same items in front are not read again. */
 export class ReadRows {
   #items: readonly Item[] = [];
@@ -26,9 +34,16 @@ export class ReadRows {
   #lastAnswer: MessageId | null = null;
   #day = '';
   /** The rows of the last turn, as they were read last. */
-  #last: readonly Row[] = [];
+  #open: readonly Row[] = [];
+  #last: Last | null = null;
 
   read(items: readonly Item[], reading: Reading): Read {
+    const read = goneOn(this.#last, items, reading) ?? this.#readOpen(items, reading);
+    this.#last = { ...reading, items, read };
+    return read;
+  }
+
+  #readOpen(items: readonly Item[], reading: Reading): Read {
     const begun = Math.max(
       0,
       items.findLastIndex((item) => item.type === 'user' && !item.queued),
@@ -37,9 +52,9 @@ export class ReadRows {
     const open = items.slice(begun);
     const before = this.#answers;
     const answers = lastAnswers(open, reading.working);
-    this.#last = rows(open, reading, this.#day).map((row, at) => kept(this.#last[at], row));
+    this.#open = rows(open, reading, this.#day).map((row, at) => kept(this.#open[at], row));
     return {
-      rows: [...this.#rows, ...this.#last],
+      rows: [...this.#rows, ...this.#open],
       isLast: (answer) => before.has(answer) || answers.has(answer),
       lastAnswer: [...answers].at(-1) ?? this.#lastAnswer,
     };
@@ -63,6 +78,29 @@ export class ReadRows {
     this.#lastAnswer = [...this.#answers].at(-1) ?? null;
     this.#day = lastDay(items);
   }
+}
+
+/** The same rows, where nothing has changed but that an answer goes on; `null` where more has. */
+function goneOn(last: Last | null, items: readonly Item[], reading: Reading): Read | null {
+  const { passagesAreAnswers, changed, working } = reading;
+  if (last?.items.length !== items.length || last.changed !== changed) return null;
+  if (last.passagesAreAnswers !== passagesAreAnswers || last.working !== working) return null;
+  const at = items.findIndex((item, index) => item !== last.items[index]);
+  const [before, item] = [last.items[at], items[at]];
+  const isOne = items.findLastIndex((other, index) => other !== last.items[index]) === at;
+  if (!isOne || before?.type !== 'assistant' || item?.type !== 'assistant') return null;
+  if (!hasGrown(before, item)) return null;
+  const row = last.read.rows.findLastIndex((one) => one.kind === 'item' && one.item === before);
+  const drawn = last.read.rows[row];
+  if (drawn?.kind !== 'item') return null;
+  return { ...last.read, rows: last.read.rows.with(row, { ...drawn, item }) };
+}
+
+/** Whether only words came behind it; by the first of them it is told who worded it. */
+function hasGrown(before: Answer, item: Answer): boolean {
+  const same = before.id === item.id && before.cut === item.cut;
+  const told = before.text.length > 80 && item.text.startsWith(before.text);
+  return same && told && before.streaming && item.streaming;
 }
 
 /** A row that still says what it said is the same row: nobody looks at it again. */

@@ -2,7 +2,14 @@
 import { Lexer } from 'marked';
 
 import { isTooDeep } from './depth';
-import { areWords } from './growing';
+
+/**
+ * A line that has come to a letter, behind whatever makes it an entry, a title, a quote or a row, stays what it
+ * is: only what begins a line makes a block of it.
+ */
+const settled = /^[ \t]*(?:(?:[-*+>|]|#{1,6}|\d{1,9}[.)])[ \t]+)*\p{L}/u;
+/** Where it does so later it is looked at anew each time. */
+const longestBeginning = 80;
 
 export class Blocks {
   #text = '';
@@ -23,7 +30,7 @@ export class Blocks {
     }
     const more = text.slice(this.#text.length);
     const last = this.#open.at(-1);
-    if (last !== undefined && this.#text !== '' && areWords(this.#text, more)) {
+    if (last !== undefined && !more.includes('\n') && isSettled(this.#text)) {
       this.#open = [last + more];
     } else {
       this.#lex(text);
@@ -42,6 +49,12 @@ export class Blocks {
     }
     this.#open = open;
   }
+}
+
+/** Whether the last line of a text stays what it is, whatever is put behind it. */
+function isSettled(text: string): boolean {
+  const line = text.lastIndexOf('\n') + 1;
+  return settled.test(text.slice(line, line + longestBeginning));
 }
 
 /** Blank space belongs to the block before it, so that the blocks together are the text. */
