@@ -1,6 +1,6 @@
 /// Every command that the window may call. The build makes a permission of each; the capability
 /// file grants them to the window `main`; a test compares this list with the handler and the UI.
-pub(crate) const COMMANDS: [&str; 70] = [
+pub(crate) const COMMANDS: [&str; 71] = [
     "subscribe",
     "open_conversation",
     "open_conversation_at",
@@ -35,6 +35,7 @@ pub(crate) const COMMANDS: [&str; 70] = [
     "redo",
     "reapply",
     "settle_conflict",
+    "stop_work",
     "history",
     "forget_history",
     "show_note",

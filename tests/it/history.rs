@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use protocol::applied::{AppliedNote, ListApplied, UndoScope};
 use protocol::history::Age;
+use protocol::work::WorkKind;
 use protocol::{AppEvent, ConversationId};
 use testkit::story::{self, EDITED, NOTES};
 use testkit::{ScriptedModel, TempVault};
@@ -72,10 +73,12 @@ async fn what_is_forgotten_is_in_no_file_and_its_changes_stay_listed() {
     indexed(&running).await;
     assert_eq!(holding(&home.data, CANARY), Vec::<String>::new(), "the index is built anew");
     let progress = running.hears("how far it has come", |event| match event {
-        AppEvent::HistoryChanged { forgetting: Some(so_far) } if so_far.done > 0 => Some(*so_far),
+        AppEvent::WorkChanged { works } => (works.first())
+            .filter(|one| one.kind == WorkKind::Forgetting && one.all.is_some())
+            .cloned(),
         _ => None,
     });
-    assert_eq!(progress.await.all, 3);
+    assert_eq!(progress.await.all, Some(3));
     let after = running.app.history().await.expect("known");
     assert_eq!((after.bytes, after.since), (0, None));
 

@@ -2,13 +2,15 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
-use protocol::TurnStatus;
+use protocol::applied::UndoScope;
 use protocol::conversation::Item;
+use protocol::work::WorkKind;
+use protocol::{AppEvent, ConversationId, TurnStatus};
 use serde_json::json;
 use testkit::story::NOTES;
 use testkit::{Gate, Reply, ScriptedModel};
 
-use crate::stage::{PATIENCE, asking, keyed};
+use crate::stage::{Home, PATIENCE, Running, asking, keyed};
 
 /// From Stop to the last effect.
 const SOON: Duration = Duration::from_millis(300);
@@ -35,9 +37,8 @@ async fn an_answer_that_streams_slowly_is_let_go_at_once_and_its_words_stay() {
     model.finish();
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn sixty_notes_that_are_being_changed_stop_after_the_one_under_way() {
-    // N-network-10
+/// Sixty notes, and a change of each that waits in a conversation.
+async fn sixty_waiting() -> (Home, ScriptedModel, Running, ConversationId, Vec<String>) {
     let names: Vec<String> = (0..60).map(|n| format!("Note {n:02}.md")).collect();
     let notes: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "old\n")).collect();
     let edit = |path: &String| {
@@ -48,6 +49,13 @@ async fn sixty_notes_that_are_being_changed_stop_after_the_one_under_way() {
     let (home, model) = (keyed(&notes), ScriptedModel::start(script).await);
     let running = home.open(asking(&model)).await;
     let conversation = running.say(None, "make all of it new").await;
+    (home, model, running, conversation, names)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sixty_notes_that_are_being_changed_stop_after_the_one_under_way() {
+    // N-network-10
+    let (home, model, running, conversation, names) = sixty_waiting().await;
     let review = running.view(&conversation).await.review.expect("one review");
     assert_eq!(review.notes.len(), 60, "sixty edits are one review");
 
@@ -81,6 +89,46 @@ async fn sixty_notes_that_are_being_changed_stop_after_the_one_under_way() {
     let rest: Vec<&str> = waiting.iter().map(String::as_str).collect();
     running.decide(&conversation, &rest, &[]).await.expect("applied");
     assert!(names.iter().all(|name| home.notes.read(name) == "new\n"));
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sixty_notes_that_are_being_taken_back_stop_after_the_one_under_way_and_go_on_later() {
+    let (home, model, running, conversation, names) = sixty_waiting().await;
+    let all: Vec<&str> = names.iter().map(String::as_str).collect();
+    running.decide(&conversation, &all, &[]).await.expect("applied");
+    let scope = UndoScope::Conversation { conversation };
+    let (app, taken) = (running.app.clone(), scope.clone());
+    let undoing = tokio::spawn(async move { app.undo(&taken).await });
+    let begun = Instant::now();
+    let back = |names: &[String]| names.iter().filter(|n| home.notes.read(n) == "old\n").count();
+    while back(&names) == 0 {
+        assert!(begun.elapsed() < PATIENCE, "nothing is taken back");
+        tokio::task::yield_now().await;
+    }
+    // Whichever number it has; those before are over.
+    (1..9).for_each(|work| running.app.stop_work(work));
+    let undone = undoing.await.expect("it ends").expect("no error: it was the user's wish");
+    assert!(undone.left > 0, "all were taken back before it could be stopped");
+    assert_eq!((undone.changed.len(), undone.conflicts.len()), (back(&names), 0));
+    assert_eq!(undone.changed.len() + undone.left as usize, 60);
+    let sixty = |event: &AppEvent| match event {
+        AppEvent::WorkChanged { works } => works.first().cloned(),
+        _ => None,
+    };
+    let told = running.hears("what it does", |event| {
+        sixty(event).filter(|work| work.kind == WorkKind::Undoing && work.stopping)
+    });
+    assert_eq!(told.await.all, Some(60));
+
+    // It is the same after a start: what was left is not finished behind the user's back.
+    running.quit().await;
+    let running = home.open(asking(&model)).await;
+    assert_eq!(back(&names), undone.changed.len());
+    let rest = running.app.undo(&scope).await.expect("the rest");
+    assert_eq!((rest.changed.len(), rest.left), (undone.left as usize, 0));
+    assert_eq!(back(&names), 60);
     running.quit().await;
     model.finish();
 }

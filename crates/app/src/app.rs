@@ -31,6 +31,7 @@ use crate::provider::{Answering, Choice, find_local, usual_local};
 use crate::purpose::Purpose;
 use crate::secrets::Secret;
 use crate::trouble::{not_opened, sentence, user_error};
+use crate::works::Works;
 use crate::{config, link, no_tools, review, sample, secrets, spending, verdict};
 
 /// What to do when there is no folder to open: none was asked for, and none was open before.
@@ -97,8 +98,11 @@ impl App {
         let (config, settings) = Config::load(&data);
         let (feed, answering) = (Feed::default(), Answering::new(no_tools::no_tools(&data)));
         let (desk, door, describing) = (OpenNote::default(), OnceLock::new(), Writing::default());
-        let around =
-            Surroundings { data, config, feed, desk, answering, purpose, pace, door, describing };
+        let works = Works::new(feed.clone());
+        #[rustfmt::skip]
+        let around = Surroundings {
+            data, config, feed, desk, answering, purpose, pace, door, describing, works,
+        };
         let inner = Inner {
             around,
             open: tokio::sync::RwLock::new(None),
@@ -231,6 +235,7 @@ impl App {
             conversations: page.conversations,
             behind: page.behind,
             problems: self.problems().all().into_iter().chain(unwatched).collect(),
+            works: self.inner.around.works.list(),
         })
     }
 
@@ -244,6 +249,11 @@ impl App {
     pub async fn stop(&self, conversation: &ConversationId) -> Result<(), UserError> {
         self.open().await?.stop(conversation);
         Ok(())
+    }
+
+    /// Stops work that is under way, between two of its steps; nothing happens where it is over.
+    pub fn stop_work(&self, work: u32) {
+        self.inner.around.works.stop(work);
     }
 
     /// Resolves when no turn of the conversation runs or is queued, and all that happened in it is

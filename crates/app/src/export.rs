@@ -10,8 +10,10 @@ use std::path::{Path, PathBuf};
 
 use llm::Pace;
 use protocol::export::{ExportFormat, Exported};
+use protocol::work::WorkKind;
 use protocol::{ConversationId, UserError};
 use store::{Outline, Store, ToldTurn};
+use vault::Progress;
 
 pub use file::Existing;
 use file::Growing;
@@ -40,10 +42,12 @@ pub struct Export {
 
 impl App {
     /// Writes conversations into a file. It is there whole or not at all: what is written before
-    /// the end has another name, and goes when this fails or is dropped.
-    pub async fn export(&self, export: &Export) -> Result<Exported, UserError> {
-        let open = self.open().await?;
-        let written = open.while_open(write(&open.store, export)).await;
+    /// the end has another name, and goes when this fails, is dropped, or is stopped: then `None`.
+    pub async fn export(&self, export: &Export) -> Result<Option<Exported>, UserError> {
+        let (open, progress) = (self.open().await?, Progress::default());
+        let work = write(&open.store, export, &progress);
+        let work = open.works.watch(WorkKind::Exporting, &progress, work);
+        let written = open.while_open(work).await;
         written.unwrap_or_else(|| {
             Err(UserError::other("The vault was closed meanwhile: open it and export again."))
         })
@@ -54,26 +58,33 @@ impl App {
 pub async fn export(data: DataDir, vault: &Path, export: &Export) -> Result<Exported, UserError> {
     let app = App::with(data, Purpose::Ask, Pace::REAL);
     let written = match app.open_for_ask(vault, Box::new(|_| true)).await {
-        Ok(open) => write(&open.store, export).await,
+        Ok(open) => write(&open.store, export, &Progress::default()).await,
         Err(error) => Err(error),
     };
     app.shutdown().await;
-    written
+    written?.ok_or_else(|| UserError::other("The export was stopped: no file was written."))
 }
 
-async fn write(store: &Store, export: &Export) -> Result<Exported, UserError> {
+/// `None` if it was stopped.
+async fn write(
+    store: &Store,
+    export: &Export,
+    progress: &Progress,
+) -> Result<Option<Exported>, UserError> {
     let mut out = Growing::begin(&export.file, export.existing).await?;
     let mut form = Form::new(export.format);
     out.add(form.begins()).await?;
     let mut conversations = 0_u32;
     match &export.conversation {
         Some(id) => {
-            if !add(store, id, &mut form, &mut out).await? {
+            if !add(store, id, &mut form, &mut out, progress).await? {
                 return Err(UserError::other("This conversation is not there any more."));
             }
             conversations = 1;
         }
         None => {
+            let (all, ..) = store.kept_conversations().await.map_err(user_error)?;
+            progress.expect(usize::try_from(all).unwrap_or(usize::MAX));
             let mut after: Option<ConversationId> = None;
             loop {
                 let page = store.all_conversations(after.as_ref(), PAGE).await;
@@ -81,15 +92,23 @@ async fn write(store: &Store, export: &Export) -> Result<Exported, UserError> {
                 let Some(last) = page.last() else { break };
                 after = Some(last.clone());
                 for id in &page {
+                    if progress.is_stopped() {
+                        return Ok(None);
+                    }
                     // One that was deleted meanwhile is not written.
-                    conversations += u32::from(add(store, id, &mut form, &mut out).await?);
+                    conversations +=
+                        u32::from(add(store, id, &mut form, &mut out, progress).await?);
+                    progress.advance(1);
                 }
             }
         }
     }
+    if progress.is_stopped() {
+        return Ok(None);
+    }
     out.add(form.ends()).await?;
     out.finish().await?;
-    Ok(Exported { file: export.file.display().to_string(), conversations })
+    Ok(Some(Exported { file: export.file.display().to_string(), conversations }))
 }
 
 /// Whether it is there.
@@ -98,10 +117,14 @@ async fn add(
     id: &ConversationId,
     form: &mut Form,
     out: &mut Growing,
+    progress: &Progress,
 ) -> Result<bool, UserError> {
     let Some(outline) = store.outline(id).await.map_err(user_error)? else { return Ok(false) };
     out.add(form.conversation(&outline)).await?;
     for numbers in outline.turns.chunks(TURNS) {
+        if progress.is_stopped() {
+            return Ok(true);
+        }
         for turn in store.told_turns(numbers).await.map_err(user_error)? {
             out.add(form.turn(&outline, &turn)).await?;
         }

@@ -4,9 +4,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use protocol::history::{Age, Forgetting, ForgottenHistory, KeptHistory, Older};
+use protocol::history::{Age, ForgottenHistory, KeptHistory, Older};
+use protocol::work::WorkKind;
 use protocol::{AppEvent, ContentHash, EffectId, LineCounts, Timestamp, UserError};
 use store::{Gone, Keep, Losing, Part, Store};
+use vault::Progress;
 
 use crate::App;
 use crate::applied::line_counts;
@@ -71,7 +73,8 @@ impl OpenVault {
         loop {
             let alone = self.forgetting.lock().await;
             let since = Timestamp(now().0.saturating_sub(kept.days * DAY));
-            match forget(&self.store, Keep { since, bytes: kept.bytes }, |_| ()).await {
+            match forget(&self.store, Keep { since, bytes: kept.bytes }, &Progress::default()).await
+            {
                 Ok(gone) if gone.changes > 0 => self.over(),
                 Ok(_) => {}
                 Err(error) => tracing::warn!(%error, "earlier versions could not be forgotten"),
@@ -85,14 +88,26 @@ impl OpenVault {
         let _alone = self.forgetting.lock().await;
         let keep = Keep { since: young(age, now()), bytes: 0 };
         let all = self.store.kept(&[keep.since]).await.map_err(user_error)?;
-        let all = count(all.older.first().copied().unwrap_or_default());
-        let tell = |done: u64| {
-            let forgetting = Some(Forgetting { done: count(done), all });
-            self.feed.tell(AppEvent::HistoryChanged { forgetting });
-        };
-        tell(0);
-        let forgotten = forget(&self.store, keep, tell).await;
-        let forgotten = match forgotten {
+        let all = all.older.first().copied().unwrap_or_default();
+        let progress = Progress::default();
+        progress.expect(usize::try_from(all).unwrap_or(usize::MAX));
+        let work = self.forget_and_compact(keep, &progress);
+        let (forgotten, index) = self.works.watch(WorkKind::Forgetting, &progress, work).await;
+        self.over();
+        let Gone { changes, bytes } = forgotten?;
+        if let Some(error) = index {
+            return Err(error);
+        }
+        Ok(ForgottenHistory { changes: count(changes), bytes })
+    }
+
+    /// What was forgotten, and what is wrong with the index that holds no traces of it any more.
+    async fn forget_and_compact(
+        &self,
+        keep: Keep,
+        progress: &Progress,
+    ) -> (Result<Gone, UserError>, Option<UserError>) {
+        let forgotten = match forget(&self.store, keep, progress).await {
             Ok(gone) => self.store.compact().await.map(|()| gone).map_err(|error| {
                 UserError::other(format!(
                     "The changes are forgotten, but traces of them are left in the database: {} \
@@ -102,17 +117,11 @@ impl OpenVault {
             }),
             Err(error) => Err(error),
         };
-        let index = self.indexing.start_over().await;
-        self.over();
-        let Gone { changes, bytes } = forgotten?;
-        if let Some(error) = index {
-            return Err(error);
-        }
-        Ok(ForgottenHistory { changes: count(changes), bytes })
+        (forgotten, self.indexing.start_over().await)
     }
 
     fn over(&self) {
-        self.feed.tell(AppEvent::HistoryChanged { forgetting: None });
+        self.feed.tell(AppEvent::HistoryChanged);
     }
 }
 
@@ -125,20 +134,22 @@ fn young(age: Age, at: Timestamp) -> Timestamp {
     }
 }
 
-/// Forgets what `keep` lets go, in small commits, so that nobody waits long to write. Tells after
-/// each how many changes have lost their texts so far. May be dropped at any time: what it has
-/// done by then stays done.
-async fn forget(store: &Store, keep: Keep, tell: impl Fn(u64) + Send) -> Result<Gone, UserError> {
+/// Forgets what `keep` lets go, in small commits, so that nobody waits long to write; counts the changes
+/// that have lost their texts. May be stopped or dropped at any time: what it has done by then stays done.
+async fn forget(store: &Store, keep: Keep, progress: &Progress) -> Result<Gone, UserError> {
     let mut all = Gone::default();
     loop {
         let parts = store.forgettable(keep).await.map_err(user_error)?;
         let before = all;
         for part in &parts {
+            if progress.is_stopped() {
+                return Ok(all);
+            }
             let counts = counted(store, part).await?;
             let gone = store.forget(part, &counts).await.map_err(user_error)?;
             all.changes += gone.changes;
             all.bytes += gone.bytes;
-            tell(all.changes);
+            progress.advance(usize::try_from(gone.changes).unwrap_or(usize::MAX));
         }
         // What was needed again at each look would be looked at for ever.
         if all == before {

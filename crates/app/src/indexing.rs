@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use index::{Index, IndexError, UserIndex};
-use protocol::event::Indexing as Progress;
+use protocol::event::Indexing as HowFar;
 use protocol::{AppEvent, ChangeKind, NotePath, PrivateRules, UserError};
 use tokio::sync::Notify;
 use vault::ledger::Ledger;
-use vault::{Applied, ApplyError, Halt, Order, Vault};
+use vault::{Applied, ApplyError, Order, Progress, Vault};
 
 use crate::aside::aside;
 use crate::open_vault::OpenVault;
@@ -85,13 +85,13 @@ impl Indexing {
     }
 
     /// How far building it is; `None` when it stands, or could not be built.
-    pub(crate) fn progress(&self) -> Option<Progress> {
+    pub(crate) fn progress(&self) -> Option<HowFar> {
         let covered = self.index.coverage();
         // It stands a moment before that is counted as a change.
         let is_built =
             (covered.stands && self.revision() > 0) || !self.at_work.load(Ordering::Relaxed);
         let count = |files: usize| u32::try_from(files).unwrap_or(u32::MAX);
-        (!is_built).then(|| Progress { done: count(covered.done), all: count(covered.all) })
+        (!is_built).then(|| HowFar { done: count(covered.done), all: count(covered.all) })
     }
 
     /// Rises when it holds something else.
@@ -110,13 +110,13 @@ impl Indexing {
         vault: &Vault,
         order: Order,
         ledger: &dyn Ledger,
-        halt: &Halt,
+        progress: &Progress,
     ) -> Result<Applied, ApplyError> {
         let changes = || order.changes.iter().map(|planned| &planned.change);
         let takes_many = changes().any(|change| takes_many(change.kind()));
         let mut files: Vec<NotePath> = changes().map(|change| change.path.clone()).collect();
         files.extend(changes().filter_map(|change| change.target().cloned()));
-        let applied = vault.apply_until(halt, order, ledger).await;
+        let applied = vault.apply_until(progress, order, ledger).await;
         if takes_many {
             self.catch_up().await;
         } else {

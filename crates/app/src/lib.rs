@@ -74,6 +74,7 @@ mod verdict;
 mod view;
 mod waking;
 mod watching;
+mod works;
 
 pub use app::{App, Fallback};
 pub use ask::{Asked, Question, Spoken, Unwritten, ask};

@@ -17,7 +17,7 @@ use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{TaskTracker, task_tracker::TaskTrackerToken};
 use tools::catalog::{Shelf, catalog};
-use vault::{Halt, Vault};
+use vault::{Progress, Vault};
 
 use crate::announce::{Announcer, News};
 use crate::aside::aside;
@@ -43,6 +43,7 @@ use crate::recent::Recent;
 use crate::shown::Shown;
 use crate::trouble::{not_opened, sentence, user_error};
 use crate::watching::Noticed;
+use crate::works::Works;
 use crate::{config, door, history, hub_name, inbox, link, outbox, recover};
 
 /// How long closing waits for tasks to come home.
@@ -61,6 +62,7 @@ pub(crate) struct Surroundings {
     /// Rung when a second window is started on the vault; a host without a window has no door.
     pub(crate) door: OnceLock<Arc<Notify>>,
     pub(crate) describing: Writing,
+    pub(crate) works: Works,
 }
 
 /// An open vault. Everything it spawned is joined by [`OpenVault::close`].
@@ -75,6 +77,7 @@ pub(crate) struct OpenVault {
     pub(crate) service: LlmService,
     pub(crate) desk: OpenNote,
     pub(crate) feed: Feed,
+    pub(crate) works: Works,
     pub(crate) hub: HubHandle,
     /// Rung when messages of the hub were stored.
     pub(crate) arrivals: Notify,
@@ -87,7 +90,7 @@ pub(crate) struct OpenVault {
     /// Held while a plan or a verdict is carried out: neither sees the other half-way.
     pub(crate) deciding: Arc<tokio::sync::Mutex<()>>,
     /// The verdict that is carried out, or was last, and the conversation it is about.
-    applying: Mutex<Option<(ConversationId, Halt)>>,
+    applying: Mutex<Option<(ConversationId, Progress)>>,
     /// Held while earlier versions are being forgotten.
     pub(crate) forgetting: tokio::sync::Mutex<()>,
     /// Held while the window is told about the note that it shows.
@@ -211,6 +214,7 @@ impl OpenVault {
             service,
             desk,
             feed: around.feed.clone(),
+            works: around.works.clone(),
             hub,
             arrivals: Notify::new(),
             bell,
@@ -297,11 +301,11 @@ impl OpenVault {
     }
 
     /// Takes note that a verdict about a conversation is carried out until it is stopped.
-    pub(crate) fn applying(&self, conversation: &ConversationId) -> Halt {
-        let halt = Halt::default();
-        let now = Some((conversation.clone(), halt.clone()));
+    pub(crate) fn applying(&self, conversation: &ConversationId) -> Progress {
+        let progress = Progress::default();
+        let now = Some((conversation.clone(), progress.clone()));
         *self.applying.lock().unwrap_or_else(PoisonError::into_inner) = now;
-        halt
+        progress
     }
 
     /// Stops what runs in a conversation: its turn, and the verdict that is carried out there. The
@@ -309,8 +313,8 @@ impl OpenVault {
     pub(crate) fn stop(&self, conversation: &ConversationId) {
         self.service.stop(conversation);
         let applying = self.applying.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, halt)) = applying.as_ref().filter(|(about, _)| about == conversation) {
-            halt.stop();
+        if let Some((_, progress)) = applying.as_ref().filter(|(about, _)| about == conversation) {
+            progress.stop();
         }
     }
 

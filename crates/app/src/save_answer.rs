@@ -4,7 +4,7 @@ use protocol::applied::AppliedBy;
 use protocol::request::SavedAnswer;
 use protocol::{Change, ChangeSet, MessageId, NotePath, UserError};
 use vault::undo::Taken;
-use vault::{Vault, VaultError};
+use vault::{Progress, Vault, VaultError};
 
 use crate::App;
 use crate::announce::News;
@@ -38,7 +38,8 @@ impl App {
         let change = Change::create(path.clone(), format!("{}\n", words.trim()));
         open.store.pass_on_taint(&[(turn.clone(), &change)]).await.map_err(user_error)?;
         let (set, taken) = (fresh(), Taken { changes: ChangeSet::one(change), ..Taken::default() });
-        let applied = open.apply_own(&set, &taken, &turn, AppliedBy::Save).await?;
+        let applied =
+            open.apply_own(&set, &taken, &turn, AppliedBy::Save, &Progress::default()).await?;
         match applied.problems.first() {
             // Somebody was faster.
             Some((_, VaultError::Exists { path })) => taken_at(&open, path.clone(), name).await,

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use protocol::applied::{AppliedBy, ConflictPlace, UndoConflict, UndoScope, Undone};
+use protocol::work::WorkKind;
 use protocol::{
     CallId, Change, ChangeKind, ChangeSet, ChangeSetId, Effect, EffectId, NotePath, TurnId,
     UserError,
@@ -11,7 +12,7 @@ use store::OwnSet;
 use vault::undo::{
     Conflict, Counts, Direction, Hunks, Past, Taken, Undoing, Wanted, Why, take_back,
 };
-use vault::{Applied, Halt, Order, Planned, VaultError};
+use vault::{Applied, Order, Planned, Progress, VaultError};
 
 use crate::App;
 use crate::announce::News;
@@ -34,7 +35,7 @@ impl App {
         let _alone = open.deciding.lock().await;
         let effects = open.store.effects_in(scope).await.map_err(user_error)?;
         let wanted = still_counting(&open, scope, &effects).await?;
-        open.take_back(&wanted, AppliedBy::Undo).await
+        open.take_back(&wanted, AppliedBy::Undo, WorkKind::Undoing).await
     }
 
     /// Puts back what was taken back of these changes.
@@ -53,7 +54,7 @@ impl App {
                 "Nothing of this was taken back: there is nothing to redo.",
             ));
         }
-        open.take_back(&wanted, AppliedBy::Undo).await
+        open.take_back(&wanted, AppliedBy::Undo, WorkKind::Redoing).await
     }
 
     /// Puts in again what another program has overwritten, beside what it wrote.
@@ -62,7 +63,7 @@ impl App {
         let _alone = open.deciding.lock().await;
         let effects = BTreeMap::from([(effect.clone(), Hunks::All)]);
         let wanted = Wanted { effects, direction: Direction::Again };
-        let undone = open.take_back(&wanted, AppliedBy::Reapply).await?;
+        let undone = open.take_back(&wanted, AppliedBy::Reapply, WorkKind::Redoing).await?;
         if undone.conflicts.is_empty() {
             open.store.clear_overwritten(effect).await.map_err(user_error)?;
             let set = the_effect(&open.store, effect).await?.change_set;
@@ -88,12 +89,14 @@ impl App {
         let taken =
             Taken { changes: ChangeSet::one(change), undoings: vec![undoing], ..Taken::default() };
         let set = fresh();
-        let applied = open.apply_own(&set, &taken, &effect.turn, AppliedBy::Undo).await?;
+        let unwatched = Progress::default();
+        let applied =
+            open.apply_own(&set, &taken, &effect.turn, AppliedBy::Undo, &unwatched).await?;
         if let Some((_, error)) = applied.problems.first() {
             return Err(of_note(error));
         }
         open.announce(News::Applied(vec![set.clone(), effect.change_set]));
-        Ok(Undone { change_set: Some(set), changed: applied.done, conflicts: Vec::new() })
+        Ok(Undone { change_set: Some(set), changed: applied.done, ..nothing() })
     }
 }
 
@@ -137,13 +140,26 @@ async fn still_counting(
 
 impl OpenVault {
     /// Plans and applies it as one set; the caller holds `deciding`.
-    async fn take_back(&self, wanted: &Wanted, by: AppliedBy) -> Result<Undone, UserError> {
+    async fn take_back(
+        &self,
+        wanted: &Wanted,
+        by: AppliedBy,
+        kind: WorkKind,
+    ) -> Result<Undone, UserError> {
+        let progress = Progress::default();
+        self.works.watch(kind, &progress, self.take_back_until(&progress, wanted, by)).await
+    }
+
+    async fn take_back_until(
+        &self,
+        progress: &Progress,
+        wanted: &Wanted,
+        by: AppliedBy,
+    ) -> Result<Undone, UserError> {
         let (set, first): (ChangeSetId, _) = (fresh(), wanted.effects.keys().next());
-        let Some(first) = first else {
-            return Ok(Undone { change_set: None, changed: Vec::new(), conflicts: Vec::new() });
-        };
+        let Some(first) = first else { return Ok(nothing()) };
         let (turn, mut touched) = (the_effect(&self.store, first).await?.turn, BTreeSet::new());
-        let mut undone = Undone { change_set: None, changed: Vec::new(), conflicts: Vec::new() };
+        let mut undone = nothing();
         for tries in 1.. {
             let (taken, sets) = self.plan(wanted).await?;
             touched.extend(sets);
@@ -151,13 +167,14 @@ impl OpenVault {
             if taken.changes.is_empty() {
                 break;
             }
-            let applied = self.apply_own(&set, &taken, &turn, by).await?;
+            let applied = self.apply_own(&set, &taken, &turn, by, progress).await?;
             let renames = taken.changes.renames();
             undone.changed.extend(applied.done.iter().map(|path| renames.forward(path)));
             let is_stale = |(_, error): &(NotePath, VaultError)| {
                 matches!(error, VaultError::Stale { .. } | VaultError::Exists { .. })
             };
-            if !applied.problems.iter().any(is_stale) || tries == TRIES {
+            undone.left = stopped(&applied);
+            if !applied.problems.iter().any(is_stale) || tries == TRIES || undone.left > 0 {
                 undone.conflicts.extend(refused(&taken, &applied));
                 break;
             }
@@ -233,6 +250,7 @@ impl OpenVault {
         taken: &Taken,
         turn: &TurnId,
         by: AppliedBy,
+        progress: &Progress,
     ) -> Result<Applied, UserError> {
         let undoings = taken.undoings.iter().filter(|_| by == AppliedBy::Undo).map(|undoing| {
             let hunks = match &undoing.hunks {
@@ -253,8 +271,9 @@ impl OpenVault {
             unit: unit.clone(),
         });
         let order = Order { change_set: set.clone(), changes: changes.collect() };
+        progress.expect(order.changes.len());
         let ledger = StoreLedger(self.store.clone());
-        let applied = self.indexing.apply(&self.vault, order, &ledger, &Halt::default()).await;
+        let applied = self.indexing.apply(&self.vault, order, &ledger, progress).await;
         applied.map_err(|error| not_applied(&error))
     }
 }
@@ -324,9 +343,27 @@ fn told(conflict: &Conflict) -> UndoConflict {
 }
 
 /// What the vault refused, as conflicts of the effects that it was about.
+/// How many notes were left because the user stopped.
+fn stopped(applied: &Applied) -> u32 {
+    let left = applied.problems.iter().filter(|(_, error)| is_stopped(error)).count();
+    u32::try_from(left).unwrap_or(u32::MAX)
+}
+
+const fn is_stopped(error: &VaultError) -> bool {
+    matches!(error, VaultError::Stopped { .. })
+}
+
+/// So far nothing was changed.
+const fn nothing() -> Undone {
+    Undone { change_set: None, changed: Vec::new(), conflicts: Vec::new(), left: 0 }
+}
+
 fn refused(taken: &Taken, applied: &Applied) -> Vec<UndoConflict> {
     let about = |undoing: &Undoing| {
         let (_, error) = applied.problems.iter().find(|(path, _)| *path == undoing.path)?;
+        if is_stopped(error) {
+            return None;
+        }
         Some(UndoConflict {
             effect: undoing.effect.clone(),
             path: undoing.path.clone(),

@@ -1,6 +1,7 @@
 //! What the user decides about waiting changes, carried out: whole notes, and single hunks.
 
 use protocol::request::{DecideReview, HunkVerdict, NoteVerdict, Verdict};
+use protocol::work::WorkKind;
 use protocol::{Change, ChangeKind, ConversationId, NotePath, UserError};
 use store::{OpenChangeSet, PlannedParts, PlannedRow, Store};
 use vault::{Order, Planned, VaultError};
@@ -179,12 +180,12 @@ async fn apply(
         let made: Vec<_> =
             order.changes.iter().map(|one| (one.turn.clone(), &one.change)).collect();
         open.store.pass_on_taint(&made).await.map_err(user_error)?;
-        let halt = open.applying(conversation);
-        let applied = open
-            .indexing
-            .apply(&open.vault, order, &StoreLedger(open.store.clone()), &halt)
-            .await
-            .map_err(|error| not_applied(&error))?;
+        let progress = open.applying(conversation);
+        progress.expect(order.changes.len());
+        let ledger = StoreLedger(open.store.clone());
+        let work = open.indexing.apply(&open.vault, order, &ledger, &progress);
+        let applied = open.works.watch(WorkKind::Applying, &progress, work).await;
+        let applied = applied.map_err(|error| not_applied(&error))?;
         // What the user stopped before waits as it did.
         let stopped = |error: &VaultError| matches!(error, VaultError::Stopped { .. });
         let problems = applied.problems.into_iter().filter(|(_, error)| !stopped(error));

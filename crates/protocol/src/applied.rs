@@ -166,6 +166,8 @@ pub struct Undone {
     pub changed: Vec<NotePath>,
     /// What could not be taken back without a guess: the notes are as they were in these places.
     pub conflicts: Vec<UndoConflict>,
+    /// How many notes were left as they were because the user stopped it.
+    pub left: u32,
 }
 
 /// A change that could not be taken back whole.

@@ -94,6 +94,8 @@ pub struct Snapshot {
     pub conversations: Vec<Conversation>,
     /// The list goes on behind this one; `None` when all of it is here.
     pub behind: Option<ConversationId>,
+    /// What is under way and may take long, the oldest first.
+    pub works: Vec<crate::work::Work>,
     /// What went wrong at start, in words (a broken settings file, a vault that is gone).
     pub problems: Vec<crate::UserError>,
 }
@@ -168,11 +170,12 @@ pub enum AppEvent {
         /// The set, whole.
         set: crate::applied::AppliedSet,
     },
-    /// Earlier versions are being forgotten, or some were: then what is listed of changes may stand
-    /// differently.
-    HistoryChanged {
-        /// How far it has come; `None` when it is over.
-        forgetting: Option<crate::history::Forgetting>,
+    /// Earlier versions were forgotten: what is listed of changes may stand differently.
+    HistoryChanged,
+    /// Work that may take long began, went on or is over.
+    WorkChanged {
+        /// All that is under way, the oldest first.
+        works: Vec<crate::work::Work>,
     },
     /// Another provider, model or trouble.
     ProviderChanged {

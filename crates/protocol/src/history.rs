@@ -50,13 +50,3 @@ pub struct ForgottenHistory {
     #[ts(type = "number")]
     pub bytes: u64,
 }
-
-/// How far forgetting has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[serde(rename_all = "camelCase")]
-pub struct Forgetting {
-    /// Changes that are forgotten.
-    pub done: u32,
-    /// Changes that were to be forgotten.
-    pub all: u32,
-}

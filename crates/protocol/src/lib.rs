@@ -35,6 +35,7 @@ pub mod source;
 pub mod spent;
 pub mod time;
 pub mod turn;
+pub mod work;
 
 pub use change::{
     Act, Change, ChangeKind, ChangeSet, Ended, Intent, IntentState, Renamed, Renames, Seen,

@@ -11,7 +11,7 @@ use protocol::desktop::{AtLogin, DesktopSettings, DesktopState, OnClose};
 use protocol::event::{Indexing, LocalServer, ProviderStatus, VaultInfo};
 use protocol::export::{ExportFormat, Exported};
 use protocol::held::{HeldNotice, HeldVerdict, HeldWhy};
-use protocol::history::{Age, Forgetting, ForgottenHistory, KeptHistory, Older};
+use protocol::history::{Age, ForgottenHistory, KeptHistory, Older};
 use protocol::looking::{
     CountedWord, CountedWords, CutShort, FoundLine, FoundLines, FoundNames, FoundNote, Having,
     LinkIn, LinkOut, Meaning, NamedNote, NoteLinks, NoteList, SearchText,
@@ -31,6 +31,7 @@ use protocol::shelf::{
     SaidBy, Shelf,
 };
 use protocol::spent::{MonthSpent, Spent, TurnSpent};
+use protocol::work::{Work, WorkKind};
 use protocol::{
     AppEvent, CallId, ChangeKind, ChangeSetId, Conversation, ConversationId, ConversationState,
     EffectId, ErrorCode, HubState, HubStatus, MessageId, Mode, NoteDiff, NotePath, Numbered,
@@ -142,7 +143,8 @@ fn bindings() -> String {
         Older,
         KeptHistory,
         ForgottenHistory,
-        Forgetting,
+        Work,
+        WorkKind,
         Variant,
         ConversationView,
         Shelf,

@@ -8,8 +8,8 @@ use protocol::{
 use tokio::task::spawn_blocking;
 use uuid::Uuid;
 
-use crate::halt::Halt;
 use crate::ledger::Ledger;
+use crate::progress::Progress;
 use crate::rebase::{self, Again};
 use crate::step::step;
 use crate::swap::Refusal;
@@ -61,14 +61,14 @@ impl Vault {
     /// Cancel safe: if the future is dropped, the files are finished behind it and the intents
     /// stay open until [`Vault::recover`] settles them. Orders run one after the other.
     pub async fn apply(&self, order: Order, ledger: &dyn Ledger) -> Result<Applied, ApplyError> {
-        self.apply_until(&Halt::default(), order, ledger).await
+        self.apply_until(&Progress::default(), order, ledger).await
     }
 
-    /// As [`Vault::apply`], until `halt` stops it: the note, or the unit, that is under way is
+    /// As [`Vault::apply`], until `progress` is stopped: the note, or the unit, that is under way is
     /// finished, those after it are left as they are, with [`VaultError::Stopped`].
     pub async fn apply_until(
         &self,
-        halt: &Halt,
+        progress: &Progress,
         order: Order,
         ledger: &dyn Ledger,
     ) -> Result<Applied, ApplyError> {
@@ -95,9 +95,9 @@ impl Vault {
                     break;
                 }
             }
-            let (vault, halt) = (self.clone(), halt.clone());
+            let (vault, progress) = (self.clone(), progress.clone());
             let work = move || {
-                let outcomes = carry_out(&vault, intents, &halt);
+                let outcomes = carry_out(&vault, intents, &progress);
                 let again = rebase::again(&vault, &outcomes);
                 if outcomes.iter().any(|(_, outcome)| outcome.is_ok()) {
                     vault.identify();
@@ -283,14 +283,18 @@ pub(crate) fn numbers(vault: &Vault, outcomes: &Outcomes) -> HashMap<EffectId, u
 
 /// All temporary files are durable before the first note changes. No folder is held open between
 /// the two, because an order may touch more folders than a process may hold open.
-fn carry_out(vault: &Vault, intents: Vec<Intent>, halt: &Halt) -> Outcomes {
+fn carry_out(vault: &Vault, intents: Vec<Intent>, progress: &Progress) -> Outcomes {
     let stage = |group| {
-        if halt.is_stopped() { Err(unit::stopped(group)) } else { unit::stage(vault, group) }
+        if progress.is_stopped() { Err(unit::stopped(group)) } else { unit::stage(vault, group) }
     };
     let staged: Vec<_> = unit::groups(intents).into_iter().map(stage).collect();
     let commit = |staged: Result<Group, Outcomes>| match staged {
-        Ok(group) if halt.is_stopped() => unit::give_up(vault, group),
-        Ok(group) => unit::commit(vault, group),
+        Ok(group) if progress.is_stopped() => unit::give_up(vault, group),
+        Ok(group) => {
+            let outcomes = unit::commit(vault, group);
+            progress.advance(outcomes.len());
+            outcomes
+        }
         Err(outcomes) => outcomes,
     };
     staged.into_iter().flat_map(commit).collect()

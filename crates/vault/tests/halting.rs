@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use protocol::{Change, IntentState, NotePath, fault};
 use support::{Folder, MemoryLedger, order, replace, unit};
-use vault::{Applied, Halt, Order, VaultError};
+use vault::{Applied, Order, Progress, VaultError};
 
 /// Notes whose new bytes are still to be put in place before the halt.
 static LEFT: AtomicUsize = AtomicUsize::new(usize::MAX);
-static HALT: Mutex<Option<Halt>> = Mutex::new(None);
+static HALT: Mutex<Option<Progress>> = Mutex::new(None);
 
 fn pass(name: &'static str) {
     if name == "vault.exchange.after" && LEFT.fetch_sub(1, Ordering::SeqCst) == 1 {
@@ -32,11 +32,11 @@ async fn stopped_after(notes: usize, order: Order) -> (Folder, MemoryLedger, App
     let (texts, _) = sixty();
     let texts: Vec<_> = texts.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
     let folder = Folder::with(&texts);
-    let (ledger, halt) = (MemoryLedger::default(), Halt::default());
+    let (ledger, progress) = (MemoryLedger::default(), Progress::default());
     fault::install(pass);
-    *HALT.lock().unwrap() = Some(halt.clone());
+    *HALT.lock().unwrap() = Some(progress.clone());
     LEFT.store(notes, Ordering::SeqCst);
-    let applied = folder.vault().apply_until(&halt, order, &ledger).await.unwrap();
+    let applied = folder.vault().apply_until(&progress, order, &ledger).await.unwrap();
     LEFT.store(usize::MAX, Ordering::SeqCst);
     (folder, ledger, applied)
 }
@@ -65,9 +65,9 @@ async fn a_halt_finishes_the_note_that_is_under_way_and_a_unit_as_a_whole() {
 
     // Stopped before it began, nothing happens.
     let (_, changes) = sixty();
-    let halt = Halt::default();
-    halt.stop();
+    let progress = Progress::default();
+    progress.stop();
     let ledger = MemoryLedger::default();
-    let applied = folder.vault().apply_until(&halt, order(changes), &ledger).await.unwrap();
+    let applied = folder.vault().apply_until(&progress, order(changes), &ledger).await.unwrap();
     assert_eq!(applied.done.len(), 0);
 }

@@ -65,6 +65,11 @@ pub(crate) async fn settle_conflict(
 }
 
 #[tauri::command]
+pub(crate) fn stop_work(app: State<'_, App>, work: u32) {
+    app.stop_work(work);
+}
+
+#[tauri::command]
 pub(crate) async fn history(app: State<'_, App>) -> Result<KeptHistory, UserError> {
     app.history().await
 }

@@ -92,7 +92,7 @@ pub(crate) async fn export_conversations<R: Runtime>(
         .into_path()
         .map_err(|error| UserError::other(format!("This place cannot be written to: {error}.")))?;
     let export = Export { conversation, format, file, existing: Existing::Replaced };
-    app.export(&export).await.map(Some)
+    app.export(&export).await
 }
 
 #[tauri::command]

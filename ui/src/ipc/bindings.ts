@@ -1347,7 +1347,11 @@ changed: Array<NotePath>,
 /**
  * What could not be taken back without a guess: the notes are as they were in these places.
  */
-conflicts: Array<UndoConflict>, };
+conflicts: Array<UndoConflict>, 
+/**
+ * How many notes were left as they were because the user stopped it.
+ */
+left: number, };
 
 /**
  * Lines of a note that stand as a change of the assistant left them.
@@ -1440,17 +1444,34 @@ changes: number,
 bytes: number, };
 
 /**
- * How far forgetting has come.
+ * Work under way.
  */
-export type Forgetting = { 
+export type Work = { 
 /**
- * Changes that are forgotten.
+ * Names it, for as long as the application runs.
+ */
+id: number, 
+/**
+ * What is being done.
+ */
+kind: WorkKind, 
+/**
+ * Steps that were taken: notes, conversations, or changes that are forgotten.
  */
 done: number, 
 /**
- * Changes that were to be forgotten.
+ * Steps in all; `None` while that is not known.
  */
-all: number, };
+all: number | null, 
+/**
+ * Whether it was stopped: then it ends with the step that is under way.
+ */
+stopping: boolean, };
+
+/**
+ * What is being done.
+ */
+export type WorkKind = "applying" | "undoing" | "redoing" | "exporting" | "forgetting";
 
 /**
  * A message of the user that was put in several ways; the conversation is shown as it went on from
@@ -1683,6 +1704,10 @@ conversations: Array<Conversation>,
  */
 behind: ConversationId | null, 
 /**
+ * What is under way and may take long, the oldest first.
+ */
+works: Array<Work>, 
+/**
  * What went wrong at start, in words (a broken settings file, a vault that is gone).
  */
 problems: Array<UserError>, };
@@ -1750,11 +1775,11 @@ held: Array<HeldNotice>, } | { "type": "applied_changed",
 /**
  * The set, whole.
  */
-set: AppliedSet, } | { "type": "history_changed", 
+set: AppliedSet, } | { "type": "history_changed" } | { "type": "work_changed", 
 /**
- * How far it has come; `None` when it is over.
+ * All that is under way, the oldest first.
  */
-forgetting: Forgetting | null, } | { "type": "provider_changed", 
+works: Array<Work>, } | { "type": "provider_changed", 
 /**
  * How it stands.
  */

@@ -13,6 +13,12 @@ struct Scene {
     store: Store,
 }
 
+/// Written to its end.
+async fn written(store: &Store, export: &Export) -> Result<Exported, UserError> {
+    let exported = write(store, export, &Progress::default()).await?;
+    Ok(exported.expect("nobody stopped it"))
+}
+
 impl Scene {
     async fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
@@ -122,7 +128,7 @@ impl Scene {
 async fn json_holds_all_that_was_said_with_its_branches_and_nothing_that_was_not() {
     let scene = Scene::with_branches().await;
     let export = scene.export(ExportFormat::Json, Existing::Kept);
-    let exported = write(&scene.store, &export).await.expect("written");
+    let exported = written(&scene.store, &export).await.expect("written");
     assert_eq!(exported.conversations, 1);
     let text = Scene::text(&export);
     let all: Value = serde_json::from_str(&text).expect("JSON");
@@ -155,7 +161,7 @@ async fn json_holds_all_that_was_said_with_its_branches_and_nothing_that_was_not
 async fn markdown_is_read_in_order_and_names_each_variant() {
     let scene = Scene::with_branches().await;
     let export = scene.export(ExportFormat::Markdown, Existing::Kept);
-    write(&scene.store, &export).await.expect("written");
+    written(&scene.store, &export).await.expect("written");
     let text = Scene::text(&export);
     let order = [
         "# The boat\n",
@@ -181,18 +187,18 @@ async fn markdown_is_read_in_order_and_names_each_variant() {
 async fn a_file_that_is_there_stays_unless_it_shall_be_replaced_and_nothing_is_left_half() {
     let scene = Scene::with_branches().await;
     let export = scene.export(ExportFormat::Markdown, Existing::Kept);
-    write(&scene.store, &export).await.expect("written");
+    written(&scene.store, &export).await.expect("written");
     let before = Scene::text(&export);
-    let refused = write(&scene.store, &export).await.expect_err("it is there");
+    let refused = written(&scene.store, &export).await.expect_err("it is there");
     assert!(refused.message.contains("is there already"), "{}", refused.message);
     let gone = Export {
         conversation: Some("gone".into()),
         ..scene.export(ExportFormat::Json, Existing::Kept)
     };
-    write(&scene.store, &gone).await.expect_err("no such conversation");
+    written(&scene.store, &gone).await.expect_err("no such conversation");
     assert_eq!(scene.files(), std::slice::from_ref(&export.file), "nothing half stays");
     scene.store.rename(&"c".into(), "The mast").await.expect("renamed");
-    write(&scene.store, &scene.export(ExportFormat::Markdown, Existing::Replaced))
+    written(&scene.store, &scene.export(ExportFormat::Markdown, Existing::Replaced))
         .await
         .expect("replaced");
     assert_ne!(Scene::text(&export), before);
@@ -201,7 +207,7 @@ async fn a_file_that_is_there_stays_unless_it_shall_be_replaced_and_nothing_is_l
         file: scene.folder.path().join("no/out.md"),
         ..scene.export(ExportFormat::Markdown, Existing::Kept)
     };
-    let refused = write(&scene.store, &nowhere).await.expect_err("no such folder");
+    let refused = written(&scene.store, &nowhere).await.expect_err("no such folder");
     assert!(refused.message.contains("Choose another folder"), "{}", refused.message);
 }
 
@@ -213,7 +219,7 @@ async fn all_are_written_but_what_was_deleted_and_one_when_one_is_asked_for() {
     }
     scene.store.delete(&"c0007".into(), Timestamp(1)).await.expect("deleted");
     let export = scene.export(ExportFormat::Json, Existing::Kept);
-    let exported = write(&scene.store, &export).await.expect("written");
+    let exported = written(&scene.store, &export).await.expect("written");
     assert_eq!(exported.conversations, 1_202);
     let all: Value = serde_json::from_str(&Scene::text(&export)).expect("JSON");
     assert_eq!(all["conversations"].as_array().map(Vec::len), Some(1_202));
@@ -221,5 +227,31 @@ async fn all_are_written_but_what_was_deleted_and_one_when_one_is_asked_for() {
         conversation: Some("c0042".into()),
         ..scene.export(ExportFormat::Markdown, Existing::Kept)
     };
-    assert_eq!(write(&scene.store, &one).await.expect("written").conversations, 1);
+    assert_eq!(written(&scene.store, &one).await.expect("written").conversations, 1);
+}
+
+#[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "a file of the user's")]
+async fn one_that_is_stopped_leaves_no_file_and_the_one_before_it_as_it_was() {
+    let scene = Scene::new().await;
+    for at in 0..1_203 {
+        scene.begin(&format!("c{at:04}")).await;
+    }
+    let export = scene.export(ExportFormat::Json, Existing::Replaced);
+    std::fs::write(&export.file, "before").expect("a file");
+    let progress = Progress::default();
+    let stop = async {
+        while progress.done() < 3 {
+            tokio::task::yield_now().await;
+        }
+        progress.stop();
+    };
+    let (stopped, ()) = tokio::join!(write(&scene.store, &export, &progress), stop);
+    assert!(stopped.expect("no error: it was the user's wish").is_none());
+    assert!(progress.done() < 1_203, "it was whole before it could be stopped");
+    assert_eq!(progress.all(), 1_203);
+    assert_eq!(Scene::text(&export), "before");
+    assert_eq!(scene.files(), std::slice::from_ref(&export.file), "nothing half stays");
+    let whole = written(&scene.store, &export).await.expect("written");
+    assert_eq!(whole.conversations, 1_203);
 }

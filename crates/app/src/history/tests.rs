@@ -27,8 +27,7 @@ impl Stage {
         app.open_vault(folder.path()).await.expect("the vault opens");
         let (told, over) = watch::channel(0);
         app.subscribe(Box::new(move |batch| {
-            let is_over =
-                |event: &AppEvent| matches!(event, AppEvent::HistoryChanged { forgetting: None });
+            let is_over = |event: &AppEvent| matches!(event, AppEvent::HistoryChanged);
             let more = batch.iter().filter(|numbered| is_over(&numbered.event)).count();
             told.send_modify(|all| *all += more);
             true
@@ -99,7 +98,8 @@ async fn nothing_goes_by_itself_while_there_is_room() {
     let stage = Stage::new().await;
     stage.changed("old", edit("1\n", "2\n"), 1).await;
     let since = Timestamp(now().0 - KEPT.days * DAY);
-    let gone = forget(&stage.open.store, Keep { since, bytes: KEPT.bytes }, |_| ()).await;
+    let gone =
+        forget(&stage.open.store, Keep { since, bytes: KEPT.bytes }, &Progress::default()).await;
     assert_eq!(gone.expect("looked"), Gone::default());
     assert!(!stage.is_forgotten("old").await);
 }

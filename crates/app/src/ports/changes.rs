@@ -13,7 +13,7 @@ use store::Store;
 use tokio::sync::{Mutex, mpsc};
 use tokio_util::sync::CancellationToken;
 use tools::verdict::Became;
-use vault::{Applied, Halt, Order, Planned, Vault, VaultError};
+use vault::{Applied, Order, Planned, Progress, Vault, VaultError};
 
 use crate::announce::News;
 use crate::aside::aside;
@@ -221,13 +221,13 @@ impl VaultChanges {
         order: Order,
         stop: &CancellationToken,
     ) -> Result<Applied, UserError> {
-        let (halt, ledger) = (Halt::default(), StoreLedger(self.store.clone()));
-        let applying = self.indexing.apply(&self.vault, order, &ledger, &halt);
+        let (progress, ledger) = (Progress::default(), StoreLedger(self.store.clone()));
+        let applying = self.indexing.apply(&self.vault, order, &ledger, &progress);
         tokio::pin!(applying);
         let applied = tokio::select! {
             applied = &mut applying => applied,
             () = stop.cancelled() => {
-                halt.stop();
+                progress.stop();
                 applying.await
             }
         };

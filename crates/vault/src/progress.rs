@@ -1,0 +1,51 @@
+//! How far work has come, and the way to stop it between two of its steps.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// Work that can be watched and stopped. Clones are the same; it stops once. Its steps are notes where
+/// changes are carried out; of those that must happen together all are counted at once.
+#[derive(Debug, Clone, Default)]
+pub struct Progress(Arc<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    stopped: AtomicBool,
+    done: AtomicUsize,
+    all: AtomicUsize,
+}
+
+impl Progress {
+    /// From now on no further step is begun; the one under way is finished.
+    pub fn stop(&self) {
+        self.0.stopped.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether it was stopped.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.0.stopped.load(Ordering::SeqCst)
+    }
+
+    /// So many more steps are to come.
+    pub fn expect(&self, steps: usize) {
+        self.0.all.store(self.done().saturating_add(steps), Ordering::SeqCst);
+    }
+
+    /// So many steps were taken.
+    pub fn advance(&self, steps: usize) {
+        self.0.done.fetch_add(steps, Ordering::SeqCst);
+    }
+
+    /// How many steps were taken.
+    #[must_use]
+    pub fn done(&self) -> usize {
+        self.0.done.load(Ordering::SeqCst)
+    }
+
+    /// How many there are in all, as far as that is known; 0 if it is not.
+    #[must_use]
+    pub fn all(&self) -> usize {
+        self.0.all.load(Ordering::SeqCst)
+    }
+}
