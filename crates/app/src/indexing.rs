@@ -22,6 +22,9 @@ const QUIET: Duration = Duration::from_secs(5);
 /// … and when somebody never pauses, after so long.
 const LONGEST: Duration = Duration::from_secs(60);
 
+/// A window that starts has the computer to itself for so long.
+const WINDOW_FIRST: Duration = Duration::from_millis(800);
+
 /// While it is built the window is told so often how far it is.
 const BEAT: Duration = Duration::from_millis(250);
 
@@ -180,8 +183,12 @@ impl OpenVault {
         problem
     }
 
-    /// Keeps the index for as long as the vault is open. That it cannot be kept is told once.
-    pub(crate) async fn keep_index(self: Arc<Self>) {
+    /// Keeps the index for as long as the vault is open; a window comes first, and what it looks for
+    /// meanwhile is found in the notes themselves. That the index cannot be kept is told once.
+    pub(crate) async fn keep_index(self: Arc<Self>, for_window: bool) {
+        if for_window {
+            tokio::time::sleep(WINDOW_FIRST).await;
+        }
         let indexing = &self.indexing;
         // Apart from this: ranking takes long, and what was lost is looked for meanwhile.
         self.spawn(Arc::clone(&self).keep_ranking());

@@ -162,7 +162,7 @@ impl OpenVault {
         if let Some(knocked) = around.door.get() {
             open.spawn(door::answer(dir, Arc::clone(knocked)));
         }
-        open.spawn(Arc::clone(&open).keep_index());
+        open.spawn(Arc::clone(&open).keep_index(around.door.get().is_some()));
         open.listen(ears);
         open.link_to(link, &around.data);
         Ok((open, problems))

@@ -171,7 +171,7 @@ export class FakeChanges {
     const changeSet = changed.length > 0 ? `undo-${this.#undos.size + 1}` : null;
     if (changeSet !== null) this.#undos.set(changeSet, changed.map(idOf));
     const paths = [...new Set(changed.map(({ path }) => path))];
-    return { changeSet, changed: paths, conflicts: [] };
+    return { changeSet, changed: paths, conflicts: [], left: 0 };
   }
 }
 

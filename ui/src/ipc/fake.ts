@@ -333,10 +333,14 @@ export class FakeHost extends FakeCalls implements Host {
     return this.#changes.kept();
   }
 
+  async stopWork(work: number): Promise<void> {
+    await this.called('stopWork', work);
+  }
+
   async forgetHistory(age: Age): Promise<ForgottenHistory> {
     await this.called('forgetHistory', age);
     const forgotten = this.#changes.forget(age);
-    this.tell({ type: 'history_changed', forgetting: null });
+    this.tell({ type: 'history_changed' });
     return forgotten;
   }
 

@@ -86,6 +86,7 @@ export interface Host {
   /** What is kept of earlier versions, and what would be lost by age. */
   history(): Promise<KeptHistory>;
   /** Forgets the earlier versions of an age; resolves when nothing of them is left. */
+  stopWork(work: number): Promise<void>;
   forgetHistory(age: Age): Promise<ForgottenHistory>;
   /** Shows a note beside the chat; it is then the active note that a model may be told of. */
   showNote(path: NotePath): Promise<NoteText>;

@@ -21,7 +21,7 @@ import { pictures } from './stories/pictures';
 import { question } from './stories/question';
 import { review, sixty } from './stories/review';
 import { indexing, search } from './stories/search';
-import { trouble } from './stories/trouble';
+import { trouble, working } from './stories/trouble';
 import type { Story } from './fake';
 
 export const stories: Readonly<Record<string, () => Story>> = {
@@ -56,4 +56,5 @@ export const stories: Readonly<Record<string, () => Story>> = {
   summed,
   trouble,
   'vault-trouble': vaultTrouble,
+  working,
 };

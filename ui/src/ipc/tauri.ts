@@ -74,6 +74,7 @@ export const tauriHost: Host = {
   redo: (scope) => invoke<Undone>('redo', { scope }),
   reapply: (effect) => invoke<Undone>('reapply', { effect }),
   settleConflict: (conflict) => invoke<Undone>('settle_conflict', { conflict }),
+  stopWork: (work) => invoke('stop_work', { work }),
   history: () => invoke<KeptHistory>('history'),
   forgetHistory: (age) => invoke<ForgottenHistory>('forget_history', { age }),
   showNote: (path) => invoke<NoteText>('show_note', { path }),

@@ -4,7 +4,6 @@ import type {
   Conversation,
   ConversationId,
   ConversationView,
-  Forgetting,
   HubStatus,
   Item,
   MessageId,
@@ -16,6 +15,7 @@ import type {
   Snapshot,
   UserError,
   VaultInfo,
+  Work,
 } from '../ipc/bindings';
 import { m } from '../messages/messages';
 import { worded } from '../shared/worded';
@@ -66,8 +66,8 @@ export class AppState {
   readonly changes = new Changes();
   /** Whether the user is asked what closing the window means. */
   closing = $state(false);
-  /** How far forgetting the history has come, while it is going on. */
-  forgetting = $state.raw<Forgetting | null>(null);
+  /** What is under way and may take long, the oldest first. */
+  works = $state.raw<readonly Work[]>([]);
   /** What a screen reader is told, at boundaries only; the newest last. */
   announcements = $state.raw<readonly Announcement[]>([]);
 
@@ -98,7 +98,7 @@ export class AppState {
     this.conversations = snapshot.conversations;
     this.behind = snapshot.behind;
     this.changes.clear();
-    this.forgetting = null;
+    this.works = snapshot.works;
     this.problems = [];
     for (const error of snapshot.problems) this.report(error);
     this.ready = true;
@@ -140,9 +140,11 @@ export class AppState {
         this.provider = event.provider;
         return;
       case 'history_changed':
-        this.forgetting = event.forgetting;
         // What is known of changes may stand differently now.
-        if (!event.forgetting) this.changes.clear();
+        this.changes.clear();
+        return;
+      case 'work_changed':
+        this.works = event.works;
         return;
       case 'hub_changed':
         this.hub = event.hub;

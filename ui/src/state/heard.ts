@@ -7,7 +7,7 @@ export function isAnother(event: AppEvent, conversation: ConversationId): boolea
 }
 
 export function hasForgotten(event: AppEvent): boolean {
-  return event.type === 'history_changed' && event.forgetting === null;
+  return event.type === 'history_changed';
 }
 
 export function sameVault(one: VaultInfo | null, other: VaultInfo | null): boolean {

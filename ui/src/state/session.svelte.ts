@@ -38,6 +38,7 @@ import { Spending } from './spending.svelte';
 import { Switcher } from './switcher.svelte';
 import { Turns } from './turns.svelte';
 import { Undoing } from './undoing.svelte';
+import { Works } from './works.svelte';
 import { SettingsSaving } from './settings-saving';
 import type { SettingsPlace, SettingsSection } from './settings-place';
 import { userError } from './user-error';
@@ -84,6 +85,7 @@ export class Session {
   readonly search: Search;
   readonly keeping: Keeping;
   readonly said: Said;
+  readonly works: Works;
   readonly saving: Saving;
   readonly links: ShownLinks;
   readonly marks: ShownMarks;
@@ -118,6 +120,7 @@ export class Session {
     this.keeping = new Keeping(host, this.app);
     this.clearing = new Clearing(host, this.app, this.keeping);
     this.said = new Said(host, this.app);
+    this.works = new Works(host, this.app, this.keeping);
     this.saving = new Saving(host, this.app, this.keeping, this.undoing);
     this.links = new ShownLinks(host, this.app);
     this.marks = new ShownMarks(host, this.app);

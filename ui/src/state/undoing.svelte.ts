@@ -191,14 +191,15 @@ export class Undoing {
     return undone;
   }
 
-  #say({ changeSet, changed, conflicts }: Undone, words: (count: number) => string): void {
+  #say({ changeSet, changed, conflicts, left }: Undone, words: (count: number) => string): void {
     for (const conflict of conflicts) this.#app.changes.conflicts.set(conflict.effect, conflict);
     const count = conflicts.length;
     this.notice = {
       words: () => {
         const stopped = count > 0 ? m.notice_conflicts({ count }) : '';
-        const done = changed.length > 0 || count === 0 ? words(changed.length) : '';
-        return [done, stopped].filter((part) => part !== '').join('. ');
+        const rest = left > 0 ? m.notice_left({ count: left }) : '';
+        const done = changed.length > 0 || count + left === 0 ? words(changed.length) : '';
+        return [done, stopped, rest].filter((part) => part !== '').join('. ');
       },
       redo: changeSet,
       conflict: conflicts[0]?.effect ?? null,

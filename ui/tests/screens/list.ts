@@ -304,6 +304,7 @@ const looking: readonly Screen[] = [
 
 const around: readonly Screen[] = [
   screen('trouble', 'trouble', [], 'narrow', 'small'),
+  screen('working', 'working', [see('work', '312')], 'narrow', 'small'),
   screen('vault-trouble', 'vault-trouble', [see('vault-trouble')], 'small'),
   screen('settings', 'trouble', settings, 'small'),
   screen('settings-data', 'changes', [

@@ -58,17 +58,6 @@ describe('the history', () => {
     expect(host.asked('forgetHistory')).toEqual(['thirty_days']);
   });
 
-  it('tells how far forgetting has come', async () => {
-    const { host, section } = await openSettings();
-    const news = within(section).getByRole('status');
-    host.tell({ type: 'history_changed', forgetting: { done: 3, all: 7 } });
-    await waitFor(() => expect(news).toHaveTextContent('Forgetting: 3 of 7'));
-    host.tell({ type: 'history_changed', forgetting: { done: 7, all: 7 } });
-    await waitFor(() => expect(news).toHaveTextContent('Clearing the last traces'));
-    host.tell({ type: 'history_changed', forgetting: null });
-    await waitFor(() => expect(news).toHaveTextContent(/^$/));
-  });
-
   it('that could not be forgotten is a problem in words, and can be tried again', async () => {
     const { host, forget, keys } = await openSettings();
     const refusal = { code: 'other', message: 'The disk is full.' };

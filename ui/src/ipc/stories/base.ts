@@ -112,6 +112,7 @@ export function healthy(first: readonly Conversation[]): Snapshot {
     hub: { state: 'off', trouble: null, retryAt: null, ignored: 0 },
     conversations: [...first, ...others],
     behind: null,
+    works: [],
     problems: [],
   };
 }

@@ -1,4 +1,4 @@
-/** Everything around the conversation is unwell. */
+/** Everything around the conversation is unwell, or takes long. */
 import type { Story } from '../fake';
 import { answered, healthy, row, said, view } from './base';
 
@@ -41,6 +41,21 @@ export function trouble(): Story {
           message:
             'The system keyring does not take the key (no storage access). Unlock it and try again, set ANTHROPIC_API_KEY, or keep the key in a file that only you can read.',
         },
+      ],
+    },
+  };
+}
+
+/** Two things that take long are under way, and one of them was stopped. */
+export function working(): Story {
+  const story = trouble();
+  return {
+    ...story,
+    snapshot: {
+      ...healthy([row('calm', 'Water the beans')]),
+      works: [
+        { id: 1, kind: 'undoing', done: 312, all: 1_240, stopping: false },
+        { id: 2, kind: 'exporting', done: 40, all: 10_000, stopping: true },
       ],
     },
   };
