@@ -29,6 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test's own folder")]
     fn a_card_is_one_that_can_be_drawn_on() {
         let devices = tempfile::tempdir().expect("a folder");
         let has = || has_card(devices.path());
