@@ -1,4 +1,4 @@
-import { fireEvent, render, screen } from '@testing-library/svelte';
+import { fireEvent, render, screen, within } from '@testing-library/svelte';
 import { describe, expect, it, vi } from 'vitest';
 
 import { FakeHost } from '../../src/ipc/fake';
@@ -29,6 +29,9 @@ function show(change: Record<string, unknown> = {}) {
     oneditlast: vi.fn(),
     onnotananswer: vi.fn(),
     onmode: vi.fn(),
+    model: 'claude-haiku-4-5',
+    models: [],
+    onmodel: vi.fn(),
     onconnect: vi.fn(),
     ...change,
   };
@@ -138,6 +141,42 @@ describe('the mode menu', () => {
     expect(onmode).toHaveBeenCalledExactlyOnceWith('auto');
     expect(screen.queryByRole('menu')).toBeNull();
     expect(button).toHaveFocus();
+  });
+
+  const model = (id: string) => ({ id, window: 200_000, maxOutput: null, price: null });
+
+  it('offers models, of which the one that answers is among them, and the way to all others', async () => {
+    const models = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map(model);
+    const { onmodel, onconnect } = show({ models });
+    const open = async () => {
+      await fireEvent.click(screen.getByRole('button', { name: 'Review · Haiku' }));
+      return screen.getByRole('group', { name: 'Who answers' });
+    };
+    const names = within(await open()).getAllByRole('menuitemradio');
+    expect(names.map((item) => item.textContent.trim().split(/\s/)[0])).toEqual(
+      ['claude-haiku-4-5', ...'abcdef'].map(String),
+    );
+    expect(names[0]).toHaveAttribute('aria-checked', 'true');
+    expect(names[2]).toHaveTextContent('200,000');
+    await fireEvent.click(names[0] ?? document.body);
+    expect(onmodel).not.toHaveBeenCalled();
+    await fireEvent.click(within(await open()).getByText('b'));
+    expect(onmodel).toHaveBeenCalledExactlyOnceWith('b');
+    const last = within(await open()).getByRole('menuitem');
+    expect(last).toHaveTextContent('Other models and providers…');
+    await fireEvent.keyDown(screen.getByRole('menu'), { key: 'End' });
+    expect(last).toHaveFocus();
+    await fireEvent.click(last);
+    expect(onconnect).toHaveBeenCalledOnce();
+  });
+
+  it('leads to where a model is connected while none is', async () => {
+    const { onconnect } = show({ hasModel: false, answers: 'Commands', models: [model('a')] });
+    await fireEvent.click(screen.getByRole('button', { name: 'Review · Commands' }));
+    const group = screen.getByRole('group', { name: 'Who answers' });
+    expect(within(group).queryAllByRole('menuitemradio')).toEqual([]);
+    await fireEvent.click(within(group).getByRole('menuitem', { name: 'Connect a model' }));
+    expect(onconnect).toHaveBeenCalledOnce();
   });
 
   it('is closed by Esc, which then stops nothing', async () => {

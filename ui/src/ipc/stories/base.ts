@@ -1,5 +1,5 @@
 /** What most stories begin with: a vault, a model, a list of conversations. */
-import type { Conversation, ConversationView, Item, Snapshot } from '../bindings';
+import type { Conversation, ConversationView, Item, ModelInfo, Snapshot } from '../bindings';
 
 const minute = 60_000;
 const day = 24 * 60 * minute;
@@ -103,7 +103,11 @@ export function healthy(first: readonly Conversation[]): Snapshot {
       hasModel: true,
       label: 'Haiku',
       model: 'claude-haiku-4-5',
-      models: [],
+      models: [
+        model('claude-haiku-4-5', 1_000),
+        model('claude-sonnet-4-5', 3_000),
+        model('claude-opus-4-5', 5_000),
+      ],
       keySource: 'keyring',
       keys: 1,
       trouble: null,
@@ -115,6 +119,11 @@ export function healthy(first: readonly Conversation[]): Snapshot {
     works: [],
     problems: [],
   };
+}
+
+function model(id: string, input: number): ModelInfo {
+  const price = { input, output: 5 * input, cacheRead: input / 10, cacheWrite: input };
+  return { id, window: 200_000, maxOutput: 64_000, price };
 }
 
 const others: readonly Conversation[] = [
