@@ -116,6 +116,10 @@ fn open_window<R: Runtime>(host: &tauri::App<R>, shown: bool) -> tauri::Result<(
         .title("Vaultmate")
         // Drawn before its page is there, the engine would keep the thread of the window for half a second.
         .visible(false)
+        .on_document_title_changed(|window, title| {
+            // What a window system does not show cannot be helped from here.
+            let _ = window.set_title(&title);
+        })
         .on_page_load(move |window, load| {
             if load.event() == PageLoadEvent::Finished {
                 presence::page_is_there(&window, shown);

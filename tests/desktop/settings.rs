@@ -47,9 +47,10 @@ async fn each_takes_effect(hand: Hand) {
     assert!(!requests.last().expect("one").to_string().contains("KRYPTON"));
 
     paused(&app, hand, &model).await;
+    another_answers(&app, hand, &model).await;
     app.quit().await;
     let app = home.start().await;
-    app.window.find_text(".composer .pick", "Read only").await;
+    app.window.find_text(".composer .pick", "Read only · Opus").await;
     app.window.wait_until_gone("[data-testid=paused]").await;
     app.quit().await;
 }
@@ -93,6 +94,30 @@ async fn paused(app: &DesktopApp, hand: Hand, model: &ScriptedModel) {
     hand.goes_to_the_composer(app).await;
     hand.says(app, "And now?").await;
     app.window.find_text(LOG, "I only look.").await;
+}
+
+/// Another model is chosen where messages are written, and answers the next one.
+async fn another_answers(app: &DesktopApp, hand: Hand, model: &ScriptedModel) {
+    hand.begins_anew(app).await;
+    hand.presses(app, ".composer .pick", "Read only").await;
+    let choices = "[role=menu] [role=menuitemradio]";
+    app.window.find_text(choices, "claude-opus-4-5").await;
+    app.picture("settings-models").await;
+    match hand {
+        Hand::Pointer => app.window.click_text(choices, "claude-opus-4-5").await,
+        Hand::Keyboard => {
+            // From the mode over the first model.
+            app.window.press(&[Key::ArrowDown]).await;
+            app.window.press(&[Key::ArrowDown]).await;
+            app.window.press(&[Key::Enter]).await;
+        }
+    }
+    app.window.find_text(".composer .pick", "Read only · Opus").await;
+    hand.goes_to_the_composer(app).await;
+    hand.says(app, "Who are you?").await;
+    app.window.find_text(LOG, "I only look.").await;
+    let requests = model.requests();
+    assert_eq!(requests.last().expect("one")["model"], "claude-opus-4-5");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -71,7 +71,7 @@ impl Windows {
         Self { server, root }
     }
 
-    /// The window with this title, if it stands on the screen.
+    /// The window whose title ends so, if it stands on the screen.
     #[must_use]
     pub fn shown(&mut self, title: &str) -> Option<Window> {
         let tree = self.ask(QUERY_TREE, 0, &[self.root])?;
@@ -137,11 +137,12 @@ impl Windows {
 
     fn is_shown(&mut self, window: u32, title: &str) -> bool {
         let viewable = |answer: Vec<u8>| answer[26] == 2;
-        let called = [window, WM_NAME, 0, 0, 64];
+        let called = [window, WM_NAME, 0, 0, 256];
         self.ask(GET_ATTRIBUTES, 0, &[window]).is_some_and(viewable)
             && self.ask(GET_PROPERTY, 0, &called).is_some_and(|answer| {
                 let length = usize::try_from(long(&answer, 16)).expect("a small number");
-                answer[ANSWER..].get(..length) == Some(title.as_bytes())
+                let name = answer[ANSWER..].get(..length);
+                name.is_some_and(|name| name.ends_with(title.as_bytes()))
             })
     }
 

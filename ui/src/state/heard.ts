@@ -28,3 +28,8 @@ export function hasChanged({ items }: ConversationView): boolean {
     return item.type === 'tool' && item.reactions.some((one) => 'waiting' in one && !one.waiting);
   });
 }
+
+/** Whether a turn has ended: then something may have been spent. */
+export function hasEnded(event: AppEvent): boolean {
+  return event.type === 'item_changed' && event.item.type === 'ended';
+}

@@ -19,7 +19,7 @@ import { Describing } from './describing.svelte';
 import { Desktop } from './desktop.svelte';
 import { Drafts, type Sending } from './drafts.svelte';
 import { HubToken } from './hub-token.svelte';
-import { hasChanged, hasForgotten, isAnother, knowsMore, sameVault } from './heard';
+import { hasChanged, hasEnded, hasForgotten, isAnother, knowsMore, sameVault } from './heard';
 import { History } from './history.svelte';
 import { Keeping } from './keeping.svelte';
 import { Mentioning } from './mentioning.svelte';
@@ -143,6 +143,7 @@ export class Session {
       this.app.restore(snapshot);
       this.undoing.dismiss();
       if (!snapshot.vault) this.firstRun = true;
+      void this.spending.again();
       const waiting = early ?? [];
       early = null;
       this.#receive(waiting);
@@ -409,6 +410,7 @@ export class Session {
       const called = events.map(({ event }) => event).findLast((event) => event.type === 'called');
       if (called) void this.open(called.conversation);
       if (events.some(({ event }) => hasForgotten(event))) this.#listAgain();
+      if (events.some(({ event }) => hasEnded(event))) void this.spending.again();
       const touched = events.some(({ event }) => event.type === 'note_changed');
       if (touched || knowsMore(before, this.app.vault)) this.#lookups.ring();
       return;

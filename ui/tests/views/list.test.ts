@@ -40,6 +40,15 @@ function press(title: string): HTMLElement {
 }
 
 describe('a conversation in the list', () => {
+  it('that waits for the user stands in the title of the window', async () => {
+    const { host } = await open();
+    await waitFor(() => expect(document.title).toBe('Lentil soup – Vaultmate'));
+    host.tell({ type: 'conversation_changed', conversation: { ...boat, waitingNotes: 2 } });
+    await waitFor(() => expect(document.title).toBe('1 waiting – Lentil soup – Vaultmate'));
+    host.tell({ type: 'conversation_changed', conversation: boat });
+    await waitFor(() => expect(document.title).toBe('Lentil soup – Vaultmate'));
+  });
+
   it('says what it was about, and takes its title when it comes', async () => {
     const { host } = await open();
     const summary = 'They cooked soup. It was red.';

@@ -92,3 +92,41 @@ describe('what models cost', () => {
     await waitFor(() => expect(screen.queryByTestId('paused')).toBeNull());
   });
 });
+
+describe('the budget of a month', () => {
+  const now = new Date();
+  const month = `${now.getFullYear()}-${String(now.getMonth() + 1).padStart(2, '0')}`;
+  // The ceiling is 20 dollars.
+  const dollar = 1_000_000_000;
+
+  it.each([
+    ['nothing', 15.9, null],
+    ['how much is spent', 16.5, 'Budget: 82 % spent'],
+    ['that it is spent', 20, 'Budget spent'],
+  ])('says %s', async (_, dollars, words) => {
+    const { host } = await begin({ turns, months: [{ month, spent: spent(dollars * dollar) }] });
+    await waitFor(() => expect(host.asked('spentByMonth')).toHaveLength(1));
+    if (words === null) expect(screen.queryByTestId('status-spent')).toBeNull();
+    else expect(await screen.findByTestId('status-spent')).toHaveTextContent(words);
+  });
+
+  it('of a month that is over is not told', async () => {
+    const { host } = await begin({
+      turns,
+      months: [{ month: '2020-01', spent: spent(20 * dollar) }],
+    });
+    await waitFor(() => expect(host.asked('spentByMonth')).toHaveLength(1));
+    expect(screen.queryByTestId('status-spent')).toBeNull();
+  });
+
+  it('is looked at again after each turn, and leads to its ceiling', async () => {
+    const all = { turns, months: [{ month, spent: spent(dollar) }] };
+    const { host, session, keys } = await begin(all);
+    await waitFor(() => expect(host.asked('spentByMonth')).toHaveLength(1));
+    host.spentByMonth = async () => [{ month, spent: spent(18 * dollar) }];
+    const item = { type: 'ended', turn: 't3', status: 'done', error: null, offer: null } as const;
+    host.tell({ type: 'item_changed', conversation: 'c', item });
+    await keys.click(await screen.findByTestId('status-spent'));
+    expect(session.place).toMatchObject({ name: 'settings', section: 'spending' });
+  });
+});
