@@ -102,7 +102,6 @@ async fn another_answers(app: &DesktopApp, hand: Hand, model: &ScriptedModel) {
     hand.presses(app, ".composer .pick", "Read only").await;
     let choices = "[role=menu] [role=menuitemradio]";
     app.window.find_text(choices, "claude-opus-4-5").await;
-    app.picture("settings-models").await;
     match hand {
         Hand::Pointer => app.window.click_text(choices, "claude-opus-4-5").await,
         Hand::Keyboard => {
