@@ -204,8 +204,13 @@ async fn never_lost<R: Runtime>(
     mut loaded: watch::Receiver<bool>,
     begin: Begin,
 ) {
-    // A window whose page does not come is better than none.
-    let _ = tokio::time::timeout(PAGE_COMES, loaded.wait_for(|loaded| *loaded)).await;
+    let page = loaded.wait_for(|loaded| *loaded);
+    let is_late = tokio::time::timeout(PAGE_COMES, page).await.is_err();
+    if is_late && begin == Begin::Shown {
+        // A window whose page does not come is better than none.
+        let asked = host.clone();
+        let _ = host.run_on_main_thread(move || show_if_hidden(&asked));
+    }
     if begin == Begin::Hidden {
         // That it does not come in time is the same as that it went.
         let _ = tokio::time::timeout(TRAY_COMES, in_tray.wait_for(|there| *there)).await;

@@ -99,9 +99,17 @@ impl App {
         let (feed, answering) = (Feed::default(), Answering::new(no_tools::no_tools(&data)));
         let (desk, door, describing) = (OpenNote::default(), OnceLock::new(), Writing::default());
         let works = Works::new(feed.clone());
-        #[rustfmt::skip]
         let around = Surroundings {
-            data, config, feed, desk, answering, purpose, pace, door, describing, works,
+            data,
+            config,
+            feed,
+            desk,
+            answering,
+            purpose,
+            pace,
+            door,
+            describing,
+            works,
         };
         let inner = Inner {
             around,

@@ -342,7 +342,6 @@ fn told(conflict: &Conflict) -> UndoConflict {
     }
 }
 
-/// What the vault refused, as conflicts of the effects that it was about.
 /// How many notes were left because the user stopped.
 fn stopped(applied: &Applied) -> u32 {
     let left = applied.problems.iter().filter(|(_, error)| is_stopped(error)).count();
@@ -358,6 +357,7 @@ const fn nothing() -> Undone {
     Undone { change_set: None, changed: Vec::new(), conflicts: Vec::new(), left: 0 }
 }
 
+/// What the vault refused, as conflicts of the effects that it was about.
 fn refused(taken: &Taken, applied: &Applied) -> Vec<UndoConflict> {
     let about = |undoing: &Undoing| {
         let (_, error) = applied.problems.iter().find(|(path, _)| *path == undoing.path)?;

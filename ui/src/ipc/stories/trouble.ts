@@ -1,4 +1,5 @@
 /** Everything around the conversation is unwell, or takes long. */
+import type { MonthSpent } from '../bindings';
 import type { Story } from '../fake';
 import { answered, healthy, row, said, view } from './base';
 
@@ -9,6 +10,7 @@ export function trouble(): Story {
   return {
     notes: {},
     described: null,
+    spent: { turns: [], months: [nearlySpent()] },
     views: [
       view(conversation, [said('u1', 'When did I sow the beans?'), answered('a1', 'On 3 May.')]),
     ],
@@ -43,6 +45,16 @@ export function trouble(): Story {
         },
       ],
     },
+  };
+}
+
+/** What this month has cost, of twenty dollars. */
+function nearlySpent(): MonthSpent {
+  const now = new Date();
+  const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+  return {
+    month: `${now.getFullYear()}-${String(now.getMonth() + 1).padStart(2, '0')}`,
+    spent: { requests: 1, usage, cost: 17_100_000_000, unpriced: 0 },
   };
 }
 
