@@ -29,6 +29,8 @@ pub const SMALL_BROWSER: &str = "/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBr
 
 /// The name under which WebDriver hands out elements.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+/// The button of the pointer, down and up.
+const BUTTON: [&str; 2] = ["pointerDown", "pointerUp"];
 
 /// What to start, and around what.
 #[derive(Debug, Clone)]
@@ -157,13 +159,29 @@ impl WebDriver {
     /// Clicks twice on the first `css` that shows `needle`.
     pub async fn double_click_text(&self, css: &str, needle: &str) {
         let Element(id) = self.find_text(css, needle).await;
-        let (down, up) = (
-            json!({ "type": "pointerDown", "button": 0 }),
-            json!({ "type": "pointerUp", "button": 0 }),
-        );
         let to = json!({ "type": "pointerMove", "origin": { ELEMENT: id }, "x": 0, "y": 0 });
-        let pointer =
-            json!({ "type": "pointer", "id": "mouse", "actions": [to, down, up, down, up] });
+        let [down, up] = BUTTON.map(|kind| json!({ "type": kind, "button": 0 }));
+        self.point(&[&to, &down, &up, &down, &up]).await;
+    }
+
+    /// Presses the button on the first `css` and lets it go at a place of the page.
+    pub async fn drag(&self, css: &str, x: u32, y: u32) {
+        let Element(id) = self.find(css).await;
+        let from = json!({ "type": "pointerMove", "origin": { ELEMENT: id }, "x": 0, "y": 0 });
+        let to = json!({ "type": "pointerMove", "origin": "viewport", "x": x, "y": y });
+        let [down, up] = BUTTON.map(|kind| json!({ "type": kind, "button": 0 }));
+        self.point(&[&from, &down, &to, &up]).await;
+    }
+
+    /// Clicks at a place of the page.
+    pub async fn click_at(&self, x: u32, y: u32) {
+        let to = json!({ "type": "pointerMove", "origin": "viewport", "x": x, "y": y });
+        let [down, up] = BUTTON.map(|kind| json!({ "type": kind, "button": 0 }));
+        self.point(&[&to, &down, &up]).await;
+    }
+
+    async fn point(&self, actions: &[&Value]) {
+        let pointer = json!({ "type": "pointer", "id": "mouse", "actions": actions });
         let done = self.post("/actions", &json!({ "actions": [pointer] })).await;
         done.unwrap_or_else(|why| panic!("the pointer: {why}"));
     }

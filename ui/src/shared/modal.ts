@@ -1,21 +1,31 @@
 /** A dialog over everything else; the focus goes back when it is gone. */
 import type { Attachment } from 'svelte/attachments';
 
-/** Shows it for as long as it is there. Esc and a press beside it ask to close it. */
+/**
+ * Shows it for as long as it is there. Esc and a press beside it ask to close it; a press that begins within it
+ * does not, wherever it ends: words that are selected, an option that moved away under the pointer.
+ */
 export function modal(onclose: () => void): Attachment<HTMLDialogElement> {
   return (dialog) => {
-    const beside = (event: MouseEvent): void => {
-      if (event.target === dialog) onclose();
+    let isBeside = false;
+    const began = (event: MouseEvent): void => {
+      isBeside = event.target === dialog;
+    };
+    const ended = (event: MouseEvent): void => {
+      if (isBeside && event.target === dialog) onclose();
+      isBeside = false;
     };
     const cancelled = (event: Event): void => {
       event.preventDefault();
       onclose();
     };
-    dialog.addEventListener('click', beside);
+    dialog.addEventListener('mousedown', began);
+    dialog.addEventListener('click', ended);
     dialog.addEventListener('cancel', cancelled);
     dialog.showModal();
     return () => {
-      dialog.removeEventListener('click', beside);
+      dialog.removeEventListener('mousedown', began);
+      dialog.removeEventListener('click', ended);
       dialog.removeEventListener('cancel', cancelled);
       dialog.close();
     };
