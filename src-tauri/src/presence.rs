@@ -141,9 +141,7 @@ pub(crate) async fn answer_closing<R: Runtime>(
     let (app, presence) = (host.state::<App>(), host.state::<Presence>());
     presence.asking.store(false, Ordering::Relaxed);
     if answer != OnClose::Ask {
-        let mut settings = app.settings();
-        settings.desktop.on_close = answer;
-        app.save_settings(settings).await?;
+        app.change_settings(|settings| settings.desktop.on_close = answer).await?;
     }
     match answer {
         OnClose::Ask => {}
@@ -245,14 +243,17 @@ fn show_if_hidden<R: Runtime>(host: &AppHandle<R>) {
     }
 }
 
-/// Brings the window to the front.
+/// Brings the window to the front; one that is still being made, once it is there: its thread makes it first.
 fn show<R: Runtime>(host: &AppHandle<R>) {
-    if let Some(window) = host.get_webview_window("main") {
-        // What a window system does not do cannot be helped from here.
-        let _ = window.show();
-        let _ = window.unminimize();
-        let _ = window.set_focus();
-    }
+    let asked = host.clone();
+    let _ = host.run_on_main_thread(move || {
+        if let Some(window) = asked.get_webview_window("main") {
+            // What a window system does not do cannot be helped from here.
+            let _ = window.show();
+            let _ = window.unminimize();
+            let _ = window.set_focus();
+        }
+    });
 }
 
 fn hide<R: Runtime>(host: &AppHandle<R>) {

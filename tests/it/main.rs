@@ -55,6 +55,7 @@ mod review;
 mod save_answer;
 mod seams;
 mod secrets;
+mod settings;
 mod shelf;
 mod small_model;
 mod soak;

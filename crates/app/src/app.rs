@@ -1,18 +1,15 @@
 //! The application as its hosts see it: one value, plain methods, sentences for errors.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use llm::Pace;
-use protocol::request::{DecideReview, KeyPlace, NoteText, SendMessage};
-use protocol::settings::ExtraRoot;
+use protocol::request::{DecideReview, NoteText, SendMessage};
 use protocol::shelf::ConversationPage;
 use protocol::spent::{MonthSpent, TurnSpent};
 use protocol::{
-    AppEvent, ConversationId, ErrorCode, HubStatus, NotePath, PrivateRules, ProviderKind, Settings,
-    Snapshot, UserError,
+    AppEvent, ConversationId, ErrorCode, HubStatus, NotePath, ProviderKind, Snapshot, UserError,
 };
-use secrecy::SecretString;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -29,10 +26,9 @@ use crate::open_vault::{InUse, OpenVault, Surroundings};
 use crate::ports::desk::OpenNote;
 use crate::provider::{Answering, Choice, find_local, usual_local};
 use crate::purpose::Purpose;
-use crate::secrets::Secret;
-use crate::trouble::{not_opened, sentence, user_error};
+use crate::trouble::{not_opened, user_error};
 use crate::works::Works;
-use crate::{config, link, no_tools, review, sample, secrets, spending, verdict};
+use crate::{no_tools, review, sample, spending, verdict};
 
 /// What to do when there is no folder to open: none was asked for, and none was open before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,7 +122,7 @@ impl App {
         app.run(async move { feed.deliver().await });
         let choosing = app.clone();
         app.run(async move {
-            let _saving = choosing.inner.saving.lock().await;
+            let _saving = choosing.saving().await;
             choosing.choose_again().await;
         });
         if purpose.stays() {
@@ -331,68 +327,6 @@ impl App {
         Ok(())
     }
 
-    /// Saves settings; each takes effect at once.
-    pub async fn save_settings(&self, settings: Settings) -> Result<(), UserError> {
-        let link = link::config(&settings.hub)
-            .map_err(|error| UserError::other(sentence(&error.to_string())))?;
-        let _saving = self.inner.saving.lock().await;
-        let around = &self.inner.around;
-        // Rules that cannot be understood are not taken: nobody would know what they protect.
-        PrivateRules::parse(&settings.private)
-            .map_err(|error| UserError::other(error.to_string()))?;
-        let before = around.config.get();
-        let extra_roots = self.admitted(&settings.extra_roots, &before.extra_roots).await?;
-        let settings = Settings { extra_roots, ..settings };
-        if before.hub != settings.hub
-            && link.is_some()
-            && let Some(open) = self.inner.open.read().await.as_ref()
-        {
-            open.claim_hub_name(&around.data, &settings.hub.name).await?;
-        }
-        let (config, new) = (around.config.clone(), settings.clone());
-        aside(move || config.save(new)).await??;
-        self.problems().settings = None;
-        if let Some(open) = self.inner.open.read().await.as_ref() {
-            open.keeper.set_rules(around.config.private_rules());
-            config::let_read(&open.vault, &settings);
-            // Other notes may be seen: the index looks again.
-            open.indexing.set_rules(around.config.private_rules());
-        }
-        if before.hub != settings.hub
-            && let Some(open) = self.inner.open.read().await.as_ref()
-        {
-            open.link_to(link, &around.data);
-        }
-        around.feed.tell(AppEvent::SettingsChanged { settings });
-        self.choose_again().await;
-        Ok(())
-    }
-
-    /// The folders beside the vault under the names that they get, if all new ones may be added.
-    async fn admitted(
-        &self,
-        wanted: &[ExtraRoot],
-        before: &[ExtraRoot],
-    ) -> Result<Vec<ExtraRoot>, UserError> {
-        if wanted == before {
-            return Ok(wanted.to_vec());
-        }
-        let vault = self.inner.open.read().await.as_ref().map(|open| open.vault.clone());
-        let (wanted, before) = (wanted.to_vec(), before.to_vec());
-        let judged = aside(move || vault::admit_extra_roots(&wanted, &before, vault.as_ref()));
-        judged.await?.map_err(|error| UserError::other(error.to_string()))
-    }
-
-    /// Stores the keys of whoever answers, one or several; an empty text removes them.
-    pub async fn set_key(&self, key: SecretString, place: KeyPlace) -> Result<(), UserError> {
-        let _saving = self.inner.saving.lock().await;
-        let Surroundings { data, answering, .. } = &self.inner.around;
-        let (data, vendor) = (data.clone(), answering.get().await.vendor);
-        aside(move || secrets::keep(&data, Secret::Keys(vendor), &key, place)).await??;
-        self.choose_again().await;
-        Ok(())
-    }
-
     /// What each turn of a conversation that asked a model cost, in order.
     pub async fn spent_in(
         &self,
@@ -448,8 +382,23 @@ impl App {
         })
     }
 
-    /// The caller holds `saving`.
-    async fn choose_again(&self) {
+    /// Settings and keys change one after the other: whoever changes them holds this.
+    pub(crate) async fn saving(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.inner.saving.lock().await
+    }
+
+    /// The vault that is open, for something that is worth doing without one as well.
+    pub(crate) async fn opened(&self) -> Option<InUse> {
+        self.inner.open.read().await.as_ref().map(OpenVault::in_use)
+    }
+
+    /// The settings file holds what it should.
+    pub(crate) fn settings_are_right(&self) {
+        self.problems().settings = None;
+    }
+
+    /// The caller holds [`App::saving`].
+    pub(crate) async fn choose_again(&self) {
         let Surroundings { config, data, desk, answering, feed, pace, purpose, .. } =
             &self.inner.around;
         let (settings, data, desk) = (config.get(), data.clone(), desk.clone());
@@ -484,7 +433,7 @@ impl App {
         self.inner.around.feed.tell(AppEvent::Problem { error });
     }
 
-    fn problems(&self) -> MutexGuard<'_, Problems> {
+    fn problems(&self) -> std::sync::MutexGuard<'_, Problems> {
         self.inner.problems.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -60,6 +60,7 @@ mod resume;
 mod review;
 mod sample;
 mod save_answer;
+mod saving;
 mod secrets;
 mod shelf;
 mod shown;

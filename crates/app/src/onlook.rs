@@ -42,9 +42,8 @@ impl App {
 
     /// Has no model asked, or has them asked again.
     pub async fn pause_or_go_on(&self) {
-        let mut settings = self.settings();
-        settings.spending.paused = !settings.spending.paused;
-        if let Err(error) = self.save_settings(settings).await {
+        let turn = |settings: &mut Settings| settings.spending.paused = !settings.spending.paused;
+        if let Err(error) = self.change_settings(turn).await {
             self.around().feed.tell(AppEvent::Problem { error });
         }
     }
@@ -63,12 +62,6 @@ impl App {
     /// Has the window ask what closing it means.
     pub fn ask_about_closing(&self) {
         self.around().feed.tell(AppEvent::CloseAsked);
-    }
-
-    /// The settings in force.
-    #[must_use]
-    pub fn settings(&self) -> Settings {
-        self.around().config.get()
     }
 
     async fn oversee(
