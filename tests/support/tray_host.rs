@@ -92,7 +92,12 @@ impl TrayHost {
         let line = menu.iter().find(|line| line.label.contains(label)).expect("it is there");
         let proxy = self.proxy("/MenuBar", "com.canonical.dbusmenu").await;
         let event = (line.number, "clicked", Value::from(0_i32), 0_u32);
-        proxy.call_method("Event", &event).await.expect("the menu takes it");
+        match proxy.call_method("Event", &event).await {
+            // What ends the program may end it before it has answered.
+            Err(zbus::Error::MethodError(name, ..))
+                if name.as_str() == "org.freedesktop.DBus.Error.NoReply" => {}
+            answer => drop(answer.expect("the menu takes it")),
+        }
     }
 
     async fn menu(&self) -> zbus::Result<Vec<MenuLine>> {

@@ -28,6 +28,7 @@ export class Describing {
     this.writing = true;
     this.trouble = null;
     try {
+      await this.#saving.done;
       this.proposal = (await this.#host.writeDescription(organisation)) ?? this.proposal;
     } catch (thrown) {
       this.trouble = userError(thrown).message;

@@ -106,7 +106,7 @@ export class Session {
     this.#saving = new SettingsSaving(host, this.app);
     this.answering = new Answering(host, this.app, this.#saving);
     this.undoing = new Undoing(host, this.app);
-    this.turns = new Turns(host, this.app, this.undoing);
+    this.turns = new Turns(host, this.app, this.#saving, this.undoing);
     this.history = new History(host, this.app);
     this.describing = new Describing(host, this.app, this.#saving);
     this.desktop = new Desktop(host, this.app);
@@ -269,11 +269,6 @@ export class Session {
   async stop(): Promise<void> {
     const chat = this.app.chat;
     if (chat) await this.#ask(() => this.#host.stop(chat.id));
-  }
-
-  async continueTurn(): Promise<void> {
-    const chat = this.app.chat;
-    if (chat) await this.#ask(() => this.#host.continueTurn(chat.id));
   }
 
   /** Applies the verdicts, and goes back to the chat once the files are written. */

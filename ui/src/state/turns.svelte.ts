@@ -1,7 +1,11 @@
-/** What the user decides about turns: those that wait, and those that were cut. */
+/**
+ * What the user decides about turns: those that wait, and those that were cut. Where a model is asked, what was set
+ * before counts, like a private note.
+ */
 import type { AskAnew, ConversationId, MessageId, TurnId } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
 import type { AppState } from './app.svelte';
+import type { SettingsSaving } from './settings-saving';
 import type { Undoing } from './undoing.svelte';
 import { userError } from './user-error';
 
@@ -20,11 +24,13 @@ export class Turns {
 
   readonly #host: Host;
   readonly #app: AppState;
+  readonly #saving: SettingsSaving;
   readonly #undoing: Undoing;
 
-  constructor(host: Host, app: AppState, undoing: Undoing) {
+  constructor(host: Host, app: AppState, saving: SettingsSaving, undoing: Undoing) {
     this.#host = host;
     this.#app = app;
+    this.#saving = saving;
     this.#undoing = undoing;
   }
 
@@ -66,6 +72,7 @@ export class Turns {
 
   async #anew(request: AskAnew): Promise<void> {
     await this.#ask(async () => {
+      await this.#saving.done;
       const asked = await this.#host.askAnew(request);
       if (asked.type === 'begun') return;
       const conversation = this.#app.chat?.id ?? null;
@@ -75,7 +82,20 @@ export class Turns {
 
   /** Puts the earlier messages together, so that the model hears less. */
   async sumUp(conversation: ConversationId): Promise<void> {
-    await this.#ask(() => this.#host.sumUp(conversation));
+    await this.#ask(async () => {
+      await this.#saving.done;
+      await this.#host.sumUp(conversation);
+    });
+  }
+
+  /** Goes on with a turn that was cut. */
+  async goOn(): Promise<void> {
+    const chat = this.#app.chat;
+    if (!chat) return;
+    await this.#ask(async () => {
+      await this.#saving.done;
+      await this.#host.continueTurn(chat.id);
+    });
   }
 
   /** Leaves a turn that was cut as it is. */

@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
+import type { ConversationId } from '../../src/ipc/bindings';
 import { FakeHost, type Story } from '../../src/ipc/fake';
+import type { Host } from '../../src/ipc/host';
 import { stories } from '../../src/ipc/stories';
 import { chat } from '../../src/ipc/stories/chat';
 import { Session } from '../../src/state/session.svelte';
@@ -327,7 +329,16 @@ describe('settings that are changed', () => {
     expect(session.app.settings).toMatchObject(all);
   });
 
-  it('count for what is said after them, however long they take', async () => {
+  it.each<[string, keyof Host, (conversation: ConversationId) => Promise<void>]>([
+    ['is said', 'sendMessage', () => session.send()],
+    ['is asked anew', 'askAnew', () => session.turns.askAnew('m-1', null)],
+    ['goes on', 'continueTurn', () => session.turns.goOn()],
+    ['is summed up', 'sumUp', (conversation) => session.turns.sumUp(conversation)],
+    ['is described', 'writeDescription', () => session.describing.write()],
+  ])('count for what %s after them, however long they take', async (_, call, act) => {
+    const [row] = session.app.conversations;
+    if (!row) throw new Error('there is no conversation');
+    await session.open(row.id);
     let arrive = (): void => undefined;
     const save = host.saveSettings.bind(host);
     host.saveSettings = async (settings) => {
@@ -336,15 +347,15 @@ describe('settings that are changed', () => {
     };
     const saved = session.save({ private: change });
     session.draft = 'What does the diary say?';
-    const sent = session.send();
+    const acted = act(row.id);
     await new Promise((resolve) => setTimeout(resolve));
-    expect(host.asked('sendMessage')).toEqual([]);
+    expect(host.asked(call)).toEqual([]);
     arrive();
-    await Promise.all([saved, sent]);
-    expect(host.calls.map(([name]) => name).filter((name) => /save|send/.test(name))).toEqual([
-      'saveSettings',
-      'sendMessage',
-    ]);
+    await Promise.all([saved, acted]);
+    const order = host.calls
+      .map(([name]) => name)
+      .filter((name) => /^save/.test(name) || name === call);
+    expect(order).toEqual(['saveSettings', call]);
   });
 
   it('are shown while they are on their way, and taken back where they are refused', async () => {
