@@ -173,8 +173,9 @@ impl OpenVault {
             let is_stale = |(_, error): &(NotePath, VaultError)| {
                 matches!(error, VaultError::Stale { .. } | VaultError::Exists { .. })
             };
-            undone.left = stopped(&applied);
-            if !applied.problems.iter().any(is_stale) || tries == TRIES || undone.left > 0 {
+            let is_stopped = applied.problems.iter().any(|(_, error)| is_stopped(error));
+            undone.left = left(&applied);
+            if !applied.problems.iter().any(is_stale) || tries == TRIES || is_stopped {
                 undone.conflicts.extend(refused(&taken, &applied));
                 break;
             }
@@ -342,10 +343,15 @@ fn told(conflict: &Conflict) -> UndoConflict {
     }
 }
 
-/// How many notes were left because the user stopped.
-fn stopped(applied: &Applied) -> u32 {
-    let left = applied.problems.iter().filter(|(_, error)| is_stopped(error)).count();
+/// How many notes were left because the user stopped, or because of another one.
+fn left(applied: &Applied) -> u32 {
+    let left = applied.problems.iter().filter(|(_, error)| !is_cause(error)).count();
     u32::try_from(left).unwrap_or(u32::MAX)
+}
+
+/// Whether it is this note that could not be changed.
+const fn is_cause(error: &VaultError) -> bool {
+    !is_stopped(error) && !matches!(error, VaultError::TakenBack { .. })
 }
 
 const fn is_stopped(error: &VaultError) -> bool {
@@ -357,19 +363,56 @@ const fn nothing() -> Undone {
     Undone { change_set: None, changed: Vec::new(), conflicts: Vec::new(), left: 0 }
 }
 
-/// What the vault refused, as conflicts of the effects that it was about.
+/// Of a note that changed between each plan and its write.
+const KEPT_CHANGING: &str = "Another program was changing the note all the while. Wait until that is \
+                             over, then try again.";
+
+/// What the vault refused, as conflicts of the effects that it was about. Notes that only go along
+/// with such a one are counted by [`left`].
 fn refused(taken: &Taken, applied: &Applied) -> Vec<UndoConflict> {
     let about = |undoing: &Undoing| {
         let (_, error) = applied.problems.iter().find(|(path, _)| *path == undoing.path)?;
-        if is_stopped(error) {
-            return None;
-        }
-        Some(UndoConflict {
+        let why = match error {
+            VaultError::Stale { .. } => KEPT_CHANGING.to_owned(),
+            other => other.to_string(),
+        };
+        is_cause(error).then(|| UndoConflict {
             effect: undoing.effect.clone(),
             path: undoing.path.clone(),
-            why: error.to_string(),
+            why,
             places: Vec::new(),
         })
     };
     taken.undoings.iter().filter_map(about).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::NotePath;
+    use vault::undo::{Hunks, Taken, Undoing};
+    use vault::{Applied, VaultError};
+
+    use super::{KEPT_CHANGING, fresh, left, refused};
+
+    #[test]
+    fn of_a_unit_the_note_that_kept_changing_is_told_and_the_others_are_counted() {
+        let path = |name: &str| NotePath::parse(name).expect("a path");
+        let (diary, list, plan) = (path("Diary.md"), path("List.md"), path("Plan.md"));
+        let undoing =
+            |path: &NotePath| Undoing { effect: fresh(), path: path.clone(), hunks: Hunks::All };
+        let taken =
+            Taken { undoings: [&diary, &list, &plan].map(undoing).into(), ..Taken::default() };
+        let why = String::from("`List.md` changed");
+        let problems = vec![
+            (diary.clone(), VaultError::TakenBack { path: diary, why }),
+            (list.clone(), VaultError::Stale { path: list.clone() }),
+            (plan.clone(), VaultError::Stopped { path: plan }),
+        ];
+        let applied = Applied { problems, ..Applied::default() };
+
+        let told = refused(&taken, &applied);
+        assert_eq!(told.len(), 1);
+        assert_eq!((&told[0].path, told[0].why.as_str()), (&list, KEPT_CHANGING));
+        assert_eq!(left(&applied), 2);
+    }
 }

@@ -166,7 +166,8 @@ pub struct Undone {
     pub changed: Vec<NotePath>,
     /// What could not be taken back without a guess: the notes are as they were in these places.
     pub conflicts: Vec<UndoConflict>,
-    /// How many notes were left as they were because the user stopped it.
+    /// How many notes were left as they were because the user stopped it, or because one that they go
+    /// along with could not be changed.
     pub left: u32,
 }
 

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::ledger::Ledger;
 use crate::progress::Progress;
-use crate::rebase::{self, Again};
+use crate::rebase::{self, Again, Patience};
 use crate::step::step;
 use crate::swap::Refusal;
 use crate::unit::{self, Group, Outcomes};
@@ -81,7 +81,7 @@ impl Vault {
         let places: Vec<NotePath> =
             order.changes.iter().map(|planned| planned.change.path.clone()).collect();
         let mut intents = order.into_intents(self);
-        let mut course = Course::default();
+        let (mut course, patience) = (Course::default(), Patience::default());
         for tries in 1.. {
             if intents.is_empty() {
                 break;
@@ -98,25 +98,26 @@ impl Vault {
             let (vault, progress) = (self.clone(), progress.clone());
             let work = move || {
                 let outcomes = carry_out(&vault, intents, &progress);
-                let again = rebase::again(&vault, &outcomes);
                 if outcomes.iter().any(|(_, outcome)| outcome.is_ok()) {
                     vault.identify();
                 }
                 let numbers = numbers(&vault, &outcomes);
-                (held, outcomes, again, numbers)
+                (held, outcomes, numbers)
             };
-            let (returned, outcomes, again, numbers) =
+            let (returned, outcomes, numbers) =
                 spawn_blocking(work).await.map_err(|_| ApplyError::Interrupted)?;
             held = returned;
-            let (outcomes, mut again) = self.once_saved(outcomes, again).await?;
             // An intent that may still be open must not stand beside another one for its note.
-            let now = settle(ledger, &outcomes, &numbers).await;
-            if now == Settled::Part {
-                settled = now;
+            if settle(ledger, &outcomes, &numbers).await == Settled::Part {
+                settled = Settled::Part;
+                course.take(outcomes, Again::default());
+                break;
             }
-            if now == Settled::Part || tries == rebase::TRIES {
-                again = Again::default();
-            }
+            // Looked at last of all: what is saved from here on makes the next try stale.
+            let (outcomes, again) = match patience.lasts(tries) {
+                true => self.once_saved(outcomes).await?,
+                false => (outcomes, Again::default()),
+            };
             intents = course.take(outcomes, again);
         }
         held.unsettled = settled == Settled::Part;
@@ -136,15 +137,15 @@ impl Vault {
 }
 
 impl Vault {
-    /// Looks again while another program is in the middle of saving a note.
-    async fn once_saved(
-        &self,
-        mut outcomes: Outcomes,
-        mut again: Again,
-    ) -> Result<(Outcomes, Again), ApplyError> {
-        for _ in 0..rebase::LOOKS {
-            let Some(pause) = again.pause else { break };
-            tokio::time::sleep(pause).await;
+    /// What can be tried again; looks once more while another program is in the middle of saving a note.
+    async fn once_saved(&self, mut outcomes: Outcomes) -> Result<(Outcomes, Again), ApplyError> {
+        let mut again = Again::default();
+        for look in 0..=rebase::LOOKS {
+            match again.pause {
+                Some(pause) => tokio::time::sleep(pause).await,
+                None if look > 0 => break,
+                None => {}
+            }
             let vault = self.clone();
             let look = move || {
                 let again = rebase::again(&vault, &outcomes);

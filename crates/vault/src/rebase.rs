@@ -1,7 +1,7 @@
 //! An edit whose note changed elsewhere is made on what is there now.
 
 use std::collections::HashMap;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use protocol::{Act, Change, EffectId, Intent};
 use uuid::Uuid;
@@ -12,9 +12,14 @@ use crate::swap::Refusal;
 use crate::unit::{self, Group, Outcomes};
 use crate::{Vault, VaultError, read};
 
-/// How often an edit is made anew when the note changes again meanwhile. An editor that saves
-/// every two seconds needs one; a program that never stops writing shall not hold up the others.
-pub(crate) const TRIES: usize = 6;
+/// So often an edit is made anew in any case when the note changes again meanwhile. An editor that
+/// saves every two seconds needs one.
+const FEW: usize = 6;
+/// So often at most: a program that never stops writing shall not hold up the others.
+const MANY: usize = 40;
+/// More than a few only for so long. A unit of many notes takes a while to make ready, and each note
+/// of it that is saved meanwhile wants another try.
+const LONG: Duration = Duration::from_secs(5);
 
 /// A save is over so long after its last write.
 const SETTLING: Duration = Duration::from_millis(20);
@@ -25,6 +30,25 @@ const SETTLING_CUT: Duration = Duration::from_millis(500);
 
 /// How often to look again at a note that is being saved.
 pub(crate) const LOOKS: usize = 10;
+
+/// Whether an order is tried once more.
+#[derive(Debug)]
+pub(crate) struct Patience {
+    began: Instant,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self { began: Instant::now() }
+    }
+}
+
+impl Patience {
+    /// Whether it lasts after so many tries.
+    pub(crate) fn lasts(&self, tries: usize) -> bool {
+        tries < FEW || (tries < MANY && self.began.elapsed() < LONG)
+    }
+}
 
 /// What can be tried again of an order.
 #[derive(Debug, Default)]

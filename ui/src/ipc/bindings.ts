@@ -1349,7 +1349,8 @@ changed: Array<NotePath>,
  */
 conflicts: Array<UndoConflict>, 
 /**
- * How many notes were left as they were because the user stopped it.
+ * How many notes were left as they were because the user stopped it, or because one that they go
+ * along with could not be changed.
  */
 left: number, };
 

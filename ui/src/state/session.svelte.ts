@@ -473,9 +473,10 @@ export class Session {
         turn === null
           ? await this.#host.openConversation(conversation, whole)
           : await this.#host.openConversationAt(conversation, turn);
+      // What it changed stands below its answers: later it would move what is read by then.
+      if (hasChanged(view)) await soon(this.undoing.listOf(conversation));
       if (!this.app.show(view)) return;
       this.notAnAnswer = false;
-      if (hasChanged(view)) void this.undoing.listOf(conversation);
       // The rest of a long one comes behind its end.
       if (view.earlier > 0) await this.#fetch(conversation);
     });
@@ -491,4 +492,9 @@ export class Session {
       return false;
     }
   }
+}
+
+/** Resolves with it, or after a moment that nobody notices. */
+async function soon(done: Promise<void>): Promise<void> {
+  await Promise.race([done, new Promise((resolve) => setTimeout(resolve, 100))]);
 }

@@ -99,6 +99,6 @@ describe('work that takes long', () => {
     host.undo = async (scope) => ({ ...(await undo(scope)), left: 928 });
     await session.undoing.undoLast();
     const said = await screen.findByTestId('undo-notice');
-    expect(said).toHaveTextContent(/Undone in .*\. Stopped: 928 notes were left as they were/);
+    expect(said).toHaveTextContent(/Undone in .*\. 928 notes were left as they were/);
   });
 });
