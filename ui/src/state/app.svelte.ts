@@ -29,6 +29,12 @@ export interface Problem {
   readonly error: UserError;
 }
 
+/** A view of a conversation that was asked for, and what has happened to it since. */
+export interface Expected {
+  readonly conversation: ConversationId;
+  readonly events: [ChatEvent, number][];
+}
+
 /** Words that a screen reader reads once. */
 interface Announcement {
   readonly id: number;
@@ -82,7 +88,8 @@ export class AppState {
   #unheard = false;
   /** The last change of a note, and its number: it may come before the note itself. */
   #lastChange: { path: NotePath; text: string | null; seq: number } | null = null;
-  #missed: { conversation: ConversationId; events: [ChatEvent, number][] } | null = null;
+  /** The views that are on their way. */
+  #expected: readonly Expected[] = [];
 
   /** The row of the open conversation. */
   get current(): Conversation | null {
@@ -176,16 +183,23 @@ export class AppState {
     for (const row of rows) if (!known.includes(row.id)) this.#putRow(row);
   }
 
-  /** From here on the events of this conversation are kept for `show`. */
-  expect(conversation: ConversationId): void {
-    this.#missed = { conversation, events: [] };
+  /** From here on the events of this conversation are kept for `show`; a view of another one is not waited for. */
+  expect(conversation: ConversationId): Expected {
+    const expected = { conversation, events: [] };
+    const others = this.#expected.filter((other) => other.conversation === conversation);
+    this.#expected = [...others, expected];
+    return expected;
+  }
+
+  /** The view does not come. */
+  forgo(expected: Expected): void {
+    this.#expected = this.#expected.filter((other) => other !== expected);
   }
 
   /** Puts a conversation in front of the user. A view that is no longer expected is dropped: `false`. */
-  show(view: ConversationView): boolean {
-    const missed = this.#missed;
-    if (missed?.conversation !== view.conversation.id) return false;
-    this.#missed = null;
+  show(view: ConversationView, expected: Expected): boolean {
+    if (!this.#expected.includes(expected)) return false;
+    this.forgo(expected);
     const known = this.conversations.some((row) => row.id === view.conversation.id);
     // A row that is here already came with the feed, and may be newer than the view.
     if (!known) this.#putRow(view.conversation);
@@ -197,13 +211,13 @@ export class AppState {
       this.chat = new OpenConversation(view);
       this.#unheard = false;
     }
-    for (const [event, seq] of missed.events) this.chat.apply(event, seq);
+    for (const [event, seq] of expected.events) this.chat.apply(event, seq);
     return true;
   }
 
   /** Puts a new conversation in front of the user. */
   showNew(): void {
-    this.#missed = null;
+    this.#expected = [];
     this.chat = null;
   }
 
@@ -268,12 +282,14 @@ export class AppState {
   /** What was in front of the user gives way to a new conversation. */
   #dropRow(id: ConversationId): void {
     this.conversations = this.conversations.filter((row) => row.id !== id);
-    if (this.#missed?.conversation === id) this.#missed = null;
+    this.#expected = this.#expected.filter(({ conversation }) => conversation !== id);
     if (this.chat?.id === id) this.showNew();
   }
 
   #applyToChat(event: ChatEvent, seq: number): void {
-    if (this.#missed?.conversation === event.conversation) this.#missed.events.push([event, seq]);
+    for (const { conversation, events } of this.#expected) {
+      if (conversation === event.conversation) events.push([event, seq]);
+    }
     if (this.chat?.id !== event.conversation) return;
     const before = this.chat.answered;
     this.chat.apply(event, seq);

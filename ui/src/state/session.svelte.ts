@@ -34,6 +34,7 @@ import { VaultPictures } from './pictures.svelte';
 import { Said } from './said.svelte';
 import { Saving } from './saving.svelte';
 import { type Row, Search, type SearchKind } from './search.svelte';
+import { soon } from './soon';
 import { Spending } from './spending.svelte';
 import { Switcher } from './switcher.svelte';
 import { Turns } from './turns.svelte';
@@ -465,7 +466,7 @@ export class Session {
   }
 
   async #fetch(conversation: ConversationId, turn: TurnId | null = null): Promise<void> {
-    this.app.expect(conversation);
+    const expected = this.app.expect(conversation);
     await this.#ask(async () => {
       // What is shown already is not cut down to its end.
       const whole = this.app.chat?.id === conversation;
@@ -475,11 +476,12 @@ export class Session {
           : await this.#host.openConversationAt(conversation, turn);
       // What it changed stands below its answers: later it would move what is read by then.
       if (hasChanged(view)) await soon(this.undoing.listOf(conversation));
-      if (!this.app.show(view)) return;
+      if (!this.app.show(view, expected)) return;
       this.notAnAnswer = false;
       // The rest of a long one comes behind its end.
       if (view.earlier > 0) await this.#fetch(conversation);
     });
+    this.app.forgo(expected);
   }
 
   /** Whether it was done; what the host refused is said in words instead. */
@@ -492,9 +494,4 @@ export class Session {
       return false;
     }
   }
-}
-
-/** Resolves with it, or after a moment that nobody notices. */
-async function soon(done: Promise<void>): Promise<void> {
-  await Promise.race([done, new Promise((resolve) => setTimeout(resolve, 100))]);
 }

@@ -48,9 +48,9 @@ beforeEach(() => {
 
 /** Puts the conversation in front, as it was at this number. */
 function open(seq: number, items: Item[] = [], meanwhile: Numbered[] = []): void {
-  app.expect('c');
+  const expected = app.expect('c');
   app.receive(meanwhile);
-  app.show({ ...view(conversation, items), seq });
+  app.show({ ...view(conversation, items), seq }, expected);
 }
 
 describe('a conversation that is deleted', () => {
@@ -201,10 +201,27 @@ describe('opening a conversation while it is being written', () => {
   });
 
   it('drops a view that was asked for before the user went elsewhere', () => {
-    app.expect('c');
+    const expected = app.expect('c');
     app.showNew();
-    app.show(view(conversation, []));
+    app.show(view(conversation, []), expected);
     expect(app.chat).toBeNull();
+  });
+
+  it('loses nothing of two views that are on their way at once, whichever comes first', () => {
+    const early = app.expect('c');
+    app.receive(numbered(11, changed(assistant('One '))));
+    const late = app.expect('c');
+    app.receive(numbered(12, added('two')));
+    app.show({ ...view(conversation, []), seq: 10 }, early);
+    expect(app.chat?.items).toEqual([assistant('One two')]);
+    app.show({ ...view(conversation, [assistant('One ')]), seq: 11 }, late);
+    expect(app.chat?.items).toEqual([assistant('One two')]);
+
+    const [older, newer] = [app.expect('c'), app.expect('c')];
+    app.receive(numbered(13, added(' three')));
+    app.show({ ...view(conversation, [assistant('One two three')]), seq: 13 }, newer);
+    app.show({ ...view(conversation, [assistant('One two')]), seq: 12 }, older);
+    expect(app.chat?.items).toEqual([assistant('One two three')]);
   });
 });
 

@@ -258,8 +258,8 @@ describe('a long conversation', () => {
     session.openNew();
     const sizes: number[] = [];
     const show = session.app.show.bind(session.app);
-    session.app.show = (view) => {
-      const shown = show(view);
+    session.app.show = (view, expected) => {
+      const shown = show(view, expected);
       sizes.push(keys().length);
       return shown;
     };
