@@ -171,5 +171,6 @@ fn an_assistant_that_does_not_compare_loses_lines_of_the_editor() {
     };
     let Tally { edits, stale, lost } = interleaved(place.path(), read, write);
     println!("control: edits={edits} stale={stale} lost={lost}");
-    assert!(lost > 100, "the control must lose lines: {lost}");
+    // How many hangs on the moment: a note that both have emptied has no more to lose.
+    assert!(lost > NOTES, "the control must lose lines: {lost}");
 }

@@ -293,7 +293,8 @@ fn carry_out(vault: &Vault, intents: Vec<Intent>, progress: &Progress) -> Outcom
         Ok(group) if progress.is_stopped() => unit::give_up(vault, group),
         Ok(group) => {
             let outcomes = unit::commit(vault, group);
-            progress.advance(outcomes.len());
+            // What is refused may be tried again.
+            progress.advance(outcomes.iter().filter(|(_, outcome)| outcome.is_ok()).count());
             outcomes
         }
         Err(outcomes) => outcomes,

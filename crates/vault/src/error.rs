@@ -182,6 +182,18 @@ pub enum VaultError {
         /// Its size in bytes.
         size: u64,
     },
+    /// The picture is over [`crate::POINTS_LIMIT`].
+    #[error(
+        "`{path}` has {width} × {height} points, over the limit of 120 million for a picture. Save a smaller one."
+    )]
+    TooManyPoints {
+        /// The file.
+        path: NotePath,
+        /// How wide it is, in points.
+        width: u64,
+        /// How high.
+        height: u64,
+    },
     /// The disk or the user's quota is full; the note is as it was.
     #[error("The disk is full, so `{path}` was not changed. Free some space, then try again.")]
     NoSpace {

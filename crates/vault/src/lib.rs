@@ -49,7 +49,7 @@ pub use extra_root::{ExtraRootError, admit_extra_roots};
 pub use link::Links;
 pub use list::{Entry, EntryKind, Listing, Unlisted};
 pub use obsidian::Setting;
-pub use picture::{PICTURE_LIMIT, Picture, PictureKind};
+pub use picture::{PICTURE_LIMIT, POINTS_LIMIT, Picture, PictureKind};
 pub use progress::Progress;
 pub use read::{NOTE_LIMIT, Note};
 pub use recover::Recovery;

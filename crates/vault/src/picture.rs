@@ -10,6 +10,10 @@ use crate::{Vault, VaultError, read};
 /// The most a picture may weigh, in bytes. A larger file is not read.
 pub const PICTURE_LIMIT: u64 = 32 << 20;
 
+/// The most points a picture may have. Each takes four bytes where it is drawn, however few it takes
+/// in its file; cameras of telephones make up to 108 million.
+pub const POINTS_LIMIT: u64 = 120_000_000;
+
 /// So many bytes tell what a file is.
 const HEAD: u64 = 512;
 
@@ -113,7 +117,8 @@ fn is_avif(head: &[u8]) -> bool {
 impl Vault {
     /// Reads the picture at `path`, spelled as on disk. What may not be read as a note is refused
     /// here as well: links, hard links, folders, pipes, devices; nothing is waited for. A file of
-    /// another kind is refused after its first bytes, one over [`PICTURE_LIMIT`] before them.
+    /// another kind is refused after its first bytes, one over [`PICTURE_LIMIT`] before them, and one
+    /// that says it has more than [`POINTS_LIMIT`] points after all of them.
     pub fn picture(&self, path: &NotePath) -> Result<Picture, VaultError> {
         self.screened_path(path)?;
         let real = self.followed(path)?;
@@ -134,6 +139,7 @@ impl Vault {
         let rest = PICTURE_LIMIT + 1 - bytes.len() as u64;
         read_on(path, &file, rest, &mut bytes)?;
         under_limit(path, bytes.len() as u64)?;
+        few_points(path, &bytes)?;
         Ok((bytes, kind))
     }
 }
@@ -141,6 +147,16 @@ impl Vault {
 fn under_limit(path: &NotePath, size: u64) -> Result<(), VaultError> {
     if size > PICTURE_LIMIT {
         return Err(VaultError::PictureTooLarge { path: path.clone(), size });
+    }
+    Ok(())
+}
+
+/// A picture that does not say how large it is passes: nobody can draw it.
+fn few_points(path: &NotePath, bytes: &[u8]) -> Result<(), VaultError> {
+    let Ok(size) = imagesize::blob_size(bytes) else { return Ok(()) };
+    let (width, height) = (size.width as u64, size.height as u64);
+    if width.saturating_mul(height) > POINTS_LIMIT {
+        return Err(VaultError::TooManyPoints { path: path.clone(), width, height });
     }
     Ok(())
 }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Work that can be watched and stopped. Clones are the same; it stops once. Its steps are notes where
-/// changes are carried out; of those that must happen together all are counted at once.
+/// changes are carried out; of those that must happen together all are counted at once. What could not
+/// be changed is never counted, so not all that was expected may be done at the end.
 #[derive(Debug, Clone, Default)]
 pub struct Progress(Arc<State>);
 

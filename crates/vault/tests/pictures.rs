@@ -137,6 +137,35 @@ fn a_picture_up_to_the_limit_is_read_and_a_larger_one_is_refused_in_words() {
     assert!(matches!(refused(&folder, "large.png"), VaultError::PictureTooLarge { .. }));
 }
 
+/// A picture of nothing, as large as it says in its head: the form of
+/// <https://www.w3.org/TR/png-3/#11IHDR>.
+fn png(width: u32, height: u32) -> Vec<u8> {
+    let head = [&b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"[..], &width.to_be_bytes(), &height.to_be_bytes()];
+    [&head.concat()[..], b"\x01\0\0\0\0"].concat()
+}
+
+#[test]
+fn a_picture_that_takes_too_much_room_where_it_is_drawn_is_refused_in_words() {
+    let folder = Folder::new();
+    for (name, width, height) in [("photo.png", 12_000, 9_000), ("thin.png", 4, 30_000_000)] {
+        folder.write(name, &png(width, height));
+        assert!(folder.vault().picture(&path(name)).is_ok(), "{name}");
+    }
+    let wide = u16::MAX.to_le_bytes();
+    let gif = [&b"GIF89a"[..], &wide, &wide, b"\0\0\0;"].concat();
+    for (name, bytes) in [
+        ("bomb.png", png(30_000, 30_000)),
+        ("vast.png", png(u32::MAX, u32::MAX)),
+        ("one.png", png(4, 30_000_001)),
+        ("bomb.gif", gif),
+    ] {
+        folder.write(name, &bytes);
+        assert!(matches!(refused(&folder, name), VaultError::TooManyPoints { .. }), "{name}");
+    }
+    let words = refused(&folder, "bomb.png").to_string();
+    assert!(words.contains("30000 × 30000 points, over the limit of 120 million"), "{words}");
+}
+
 #[test]
 fn a_picture_beside_the_vault_is_read_where_notes_there_are() {
     let folder = Folder::new();
