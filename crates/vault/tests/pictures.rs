@@ -148,7 +148,7 @@ fn png(width: u32, height: u32) -> Vec<u8> {
 fn a_picture_that_takes_too_much_room_where_it_is_drawn_is_refused_in_words() {
     let folder = Folder::new();
     for (name, width, height) in [("photo.png", 12_000, 9_000), ("thin.png", 4, 30_000_000)] {
-        folder.write(name, &png(width, height));
+        folder.write(name, png(width, height));
         assert!(folder.vault().picture(&path(name)).is_ok(), "{name}");
     }
     let wide = u16::MAX.to_le_bytes();
