@@ -30,7 +30,7 @@ export interface Problem {
 }
 
 /** A view of a conversation that was asked for, and what has happened to it since. */
-export interface Expected {
+interface Expected {
   readonly conversation: ConversationId;
   readonly events: [ChatEvent, number][];
 }
