@@ -8,7 +8,7 @@ use testkit::scripted_model::{last_words, results};
 use testkit::{Gate, Reply, ScriptedModel};
 
 use crate::bare_hub::BareHub;
-use crate::stage::{Home, PATIENCE, Running, asking, keyed, linked};
+use crate::stage::{Home, Running, asking, keyed, linked};
 
 /// The clocks of these stories: what is calm for 2 s counts after 100 ms.
 fn hurried() -> Pace {
@@ -143,12 +143,7 @@ async fn no_model_is_asked_for_the_hub_when_it_is_switched_off_paused_or_too_dea
     assert_eq!(line.answer().await.payload["body"], "Noted.");
     let of_hub = running.only_conversation().await;
     // The answer goes out a moment before its turn has ended.
-    let ended = async {
-        while running.view(&of_hub).await.conversation.working {
-            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-        }
-    };
-    tokio::time::timeout(PATIENCE, ended).await.expect("its turn has ended");
+    running.app.idle(&of_hub).await.expect("a vault is open");
     running.app.end_conversation(&of_hub).await.expect("ended");
     running.quit().await;
     drop(line);

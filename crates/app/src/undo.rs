@@ -164,6 +164,7 @@ impl OpenVault {
             let (taken, sets) = self.plan(wanted).await?;
             touched.extend(sets);
             undone.conflicts = taken.conflicts.iter().map(told).collect();
+            undone.left = 0;
             if taken.changes.is_empty() {
                 break;
             }
@@ -174,9 +175,11 @@ impl OpenVault {
                 matches!(error, VaultError::Stale { .. } | VaultError::Exists { .. })
             };
             let is_stopped = applied.problems.iter().any(|(_, error)| is_stopped(error));
-            undone.left = left(&applied);
             if !applied.problems.iter().any(is_stale) || tries == TRIES || is_stopped {
-                undone.conflicts.extend(refused(&taken, &applied));
+                let refused = refused(&taken, &applied);
+                let left = applied.problems.len().saturating_sub(refused.len());
+                undone.left = u32::try_from(left).unwrap_or(u32::MAX);
+                undone.conflicts.extend(refused);
                 break;
             }
         }
@@ -343,12 +346,6 @@ fn told(conflict: &Conflict) -> UndoConflict {
     }
 }
 
-/// How many notes were left because the user stopped, or because of another one.
-fn left(applied: &Applied) -> u32 {
-    let left = applied.problems.iter().filter(|(_, error)| !is_cause(error)).count();
-    u32::try_from(left).unwrap_or(u32::MAX)
-}
-
 /// Whether it is this note that could not be changed.
 const fn is_cause(error: &VaultError) -> bool {
     !is_stopped(error) && !matches!(error, VaultError::TakenBack { .. })
@@ -367,23 +364,37 @@ const fn nothing() -> Undone {
 const KEPT_CHANGING: &str = "Another program was changing the note all the while. Wait until that is \
                              over, then try again.";
 
-/// What the vault refused, as conflicts of the effects that it was about. Notes that only go along
-/// with such a one are counted by [`left`].
+/// What the vault refused, as conflicts of the effects that it was about. Of notes that only go along with
+/// one that is told nothing is; where it is none of these effects, as with a link that follows a move,
+/// the first of them says so.
 fn refused(taken: &Taken, applied: &Applied) -> Vec<UndoConflict> {
-    let about = |undoing: &Undoing| {
-        let (_, error) = applied.problems.iter().find(|(path, _)| *path == undoing.path)?;
-        let why = match error {
-            VaultError::Stale { .. } => KEPT_CHANGING.to_owned(),
-            other => other.to_string(),
+    let told = |is_meant: fn(&VaultError) -> bool| {
+        let about = move |undoing: &Undoing| {
+            let is_its =
+                |(path, error): &&(NotePath, VaultError)| *path == undoing.path && is_meant(error);
+            let (_, error) = applied.problems.iter().find(is_its)?;
+            Some(not_done(undoing, error))
         };
-        is_cause(error).then(|| UndoConflict {
-            effect: undoing.effect.clone(),
-            path: undoing.path.clone(),
-            why,
-            places: Vec::new(),
-        })
+        taken.undoings.iter().filter_map(about)
     };
-    taken.undoings.iter().filter_map(about).collect()
+    let causes: Vec<_> = told(is_cause).collect();
+    match causes.is_empty() {
+        true => told(|error| matches!(error, VaultError::TakenBack { .. })).take(1).collect(),
+        false => causes,
+    }
+}
+
+fn not_done(undoing: &Undoing, error: &VaultError) -> UndoConflict {
+    let why = match error {
+        VaultError::Stale { .. } => KEPT_CHANGING.to_owned(),
+        other => other.to_string(),
+    };
+    UndoConflict {
+        effect: undoing.effect.clone(),
+        path: undoing.path.clone(),
+        why,
+        places: Vec::new(),
+    }
 }
 
 #[cfg(test)]
@@ -392,10 +403,10 @@ mod tests {
     use vault::undo::{Hunks, Taken, Undoing};
     use vault::{Applied, VaultError};
 
-    use super::{KEPT_CHANGING, fresh, left, refused};
+    use super::{KEPT_CHANGING, fresh, refused};
 
     #[test]
-    fn of_a_unit_the_note_that_kept_changing_is_told_and_the_others_are_counted() {
+    fn of_a_unit_the_note_that_kept_changing_is_told_and_not_those_that_go_along() {
         let path = |name: &str| NotePath::parse(name).expect("a path");
         let (diary, list, plan) = (path("Diary.md"), path("List.md"), path("Plan.md"));
         let undoing =
@@ -413,6 +424,11 @@ mod tests {
         let told = refused(&taken, &applied);
         assert_eq!(told.len(), 1);
         assert_eq!((&told[0].path, told[0].why.as_str()), (&list, KEPT_CHANGING));
-        assert_eq!(left(&applied), 2);
+
+        // A link that follows is nobody's effect.
+        let taken = Taken { undoings: vec![taken.undoings[0].clone()], ..Taken::default() };
+        let told = refused(&taken, &applied);
+        assert_eq!(told.len(), 1);
+        assert!(told[0].why.contains("`List.md` changed"), "{}", told[0].why);
     }
 }
