@@ -35,6 +35,7 @@ pub(crate) const COMMANDS: [&str; 71] = [
     "redo",
     "reapply",
     "settle_conflict",
+    "undo_in",
     "stop_work",
     "history",
     "forget_history",

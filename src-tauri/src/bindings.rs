@@ -43,6 +43,7 @@ pub(crate) fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync 
         changes::redo,
         changes::reapply,
         changes::settle_conflict,
+        changes::undo_in,
         changes::stop_work,
         changes::history,
         changes::forget_history,

@@ -66,6 +66,7 @@ mod syncs;
 mod taint;
 mod turn_sweep;
 mod undo;
+mod undo_identity;
 mod undo_moves;
 mod waking;
 mod watch;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use protocol::applied::{AppliedBy, ConflictPlace, UndoConflict, UndoScope, Undone};
+use protocol::applied::{AppliedBy, ConflictPlace, Identified, UndoConflict, UndoScope, Undone};
 use protocol::work::WorkKind;
 use protocol::{
     CallId, Change, ChangeKind, ChangeSet, ChangeSetId, Effect, EffectId, NotePath, TurnId,
@@ -70,6 +70,37 @@ impl App {
             open.announce(News::Applied(vec![set]));
         }
         Ok(undone)
+    }
+
+    /// Takes the user's word for which note a change is about, and undoes the change there. Durable when
+    /// it returns: later undos of the same note know it too.
+    pub async fn undo_in(&self, identified: &Identified) -> Result<Undone, UserError> {
+        let open = self.open().await?;
+        let _alone = open.deciding.lock().await;
+        let Identified { effect, path } = identified;
+        let wanted = Wanted::back([effect.clone()]);
+        let past = open.past_since(&wanted).await?;
+        let (notes, effect, path) = (VaultNotes(open.vault.clone()), effect.clone(), path.clone());
+        let moved = aside(move || vault::undo::identified(&past, &effect, &path, &notes)).await?;
+        let moved = moved.ok_or_else(|| {
+            UserError::other(
+                "There is no note at that path any more. Undo again to choose another one.",
+            )
+        })?;
+        let turn = the_effect(&open.store, &identified.effect).await?.turn;
+        let own = OwnSet {
+            id: &fresh(),
+            by: AppliedBy::Undo,
+            undoings: &[],
+            moved: &[moved],
+            turn: &turn,
+            at: now(),
+        };
+        open.store.begin_own_set(&own).await.map_err(user_error)?;
+        let scope = UndoScope::Effect { effect: identified.effect.clone(), hunks: Vec::new() };
+        let effects = open.store.effects_in(&scope).await.map_err(user_error)?;
+        let wanted = still_counting(&open, &scope, &effects).await?;
+        open.take_back(&wanted, AppliedBy::Undo, WorkKind::Undoing).await
     }
 
     /// Writes the earlier version in each place of a conflict where the note is as the user saw it.
@@ -212,12 +243,10 @@ impl OpenVault {
 
     /// What taking back comes to now, and the sets that are wanted.
     async fn plan(&self, wanted: &Wanted) -> Result<(Taken, Vec<ChangeSetId>), UserError> {
-        let first = self.first_of(wanted).await?;
-        let effects = self.store.past(&first).await.map_err(user_error)?;
+        let past = self.past_since(wanted).await?;
         let is_wanted = |effect: &&Effect| wanted.effects.contains_key(&effect.id);
-        let sets = effects.iter().filter(is_wanted).map(|effect| effect.change_set.clone());
+        let sets = past.effects().iter().filter(is_wanted).map(|effect| effect.change_set.clone());
         let sets = sets.collect();
-        let past = self.known(effects, wanted).await?;
         let (notes, wanted) = (VaultNotes(self.vault.clone()), wanted.clone());
         let vault = self.vault.clone();
         let taken = aside(move || {
@@ -225,6 +254,13 @@ impl OpenVault {
             Taken { changes: with_links(&vault, taken.changes), ..taken }
         });
         Ok((taken.await?, sets))
+    }
+
+    /// The past since the earliest of the wanted effects.
+    async fn past_since(&self, wanted: &Wanted) -> Result<Past, UserError> {
+        let first = self.first_of(wanted).await?;
+        let effects = self.store.past(&first).await.map_err(user_error)?;
+        self.known(effects, wanted).await
     }
 
     /// A past with the contents that are needed for what is wanted.
@@ -237,6 +273,9 @@ impl OpenVault {
         let needs: Vec<_> = past.needs(wanted).into_iter().collect();
         for (hash, content) in self.store.contents(&needs).await.map_err(user_error)? {
             past.know(hash, content);
+        }
+        for succession in self.store.successions().await.map_err(user_error)? {
+            past.succeed(succession);
         }
         Ok(past)
     }
@@ -325,7 +364,14 @@ fn settled(
 fn told(conflict: &Conflict) -> UndoConflict {
     let why = match conflict.why {
         Why::Changed => "The same lines were changed since. Choose which version shall stay.",
+        Why::Gone if !conflict.candidates.is_empty() => {
+            "The note is not where it was. Restore it, or say which note it is now."
+        }
         Why::Gone => "The note is not there any more. Bring it back, or take back its deletion.",
+        Why::Unsure => {
+            "Another file stands in the place of the note, and Vaultmate did not see how it got there. \
+             Say which note was changed, or keep everything as it is."
+        }
         Why::Taken => "Something else is in its place now. Move that away, then undo again.",
         Why::Moved => "It was moved again since. Take that move back first.",
         Why::Forgotten => "It is too old: the text of that time is not kept any more.",
@@ -343,6 +389,7 @@ fn told(conflict: &Conflict) -> UndoConflict {
         path: conflict.path.clone(),
         why: why.to_owned(),
         places: conflict.places.iter().filter(|_| shows).map(place).collect(),
+        candidates: conflict.candidates.clone(),
     }
 }
 
@@ -394,6 +441,7 @@ fn not_done(undoing: &Undoing, error: &VaultError) -> UndoConflict {
         path: undoing.path.clone(),
         why,
         places: Vec::new(),
+        candidates: Vec::new(),
     }
 }
 

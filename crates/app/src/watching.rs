@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use protocol::event::VaultInfo;
-use protocol::{AppEvent, NotePath, UserError};
+use protocol::{AppEvent, NotePath, Succession, UserError};
 use tokio::sync::Notify;
 use vault::{Changed, Watch};
 
@@ -15,6 +15,9 @@ use crate::open_vault::OpenVault;
 
 /// The notes are counted at most so often.
 const PAUSE: Duration = Duration::from_millis(500);
+
+/// So many notes that were changed here are followed, the newest changes first.
+const FOLLOWED: u32 = 20_000;
 
 /// The share of the time that counting a large vault may take is one in so many.
 const SHARE: u32 = 10;
@@ -72,6 +75,7 @@ impl OpenVault {
     /// Listens to the folder until the vault is closed. Where the system offers no watch, that is
     /// told once, and the vault goes on without.
     pub(crate) async fn watch(self: Arc<Self>) {
+        self.follow_files().await;
         let vault = self.vault.clone();
         match aside(move || vault.watch()).await {
             Ok(Ok(watch)) => self.follow(watch).await,
@@ -93,6 +97,7 @@ impl OpenVault {
                     recount.notify_one();
                     touched.add(files);
                 }
+                Changed::Replaced(files) => self.remember_files(&files).await,
                 Changed::Everything => {
                     self.indexing.look_again();
                     self.look_at_shown(|_| true).await;
@@ -102,6 +107,25 @@ impl OpenVault {
                 Changed::Back => self.stands(Standing::Here).await,
                 Changed::Late { why } => self.unwatched(UserError::other(why)),
             }
+        }
+    }
+
+    /// Has the watch follow the notes that were changed here, wherever other programs save them.
+    async fn follow_files(&self) {
+        let files = match self.store.files_left(FOLLOWED).await {
+            Ok(files) => files,
+            Err(error) => return tracing::warn!(%error, "changed notes are not followed"),
+        };
+        let vault = self.vault.clone();
+        if let Err(error) = aside(move || vault.follow_files(files)).await {
+            tracing::warn!(%error, "changed notes are not followed");
+        }
+    }
+
+    /// Without it an undo asks which note is meant, and harms none.
+    async fn remember_files(&self, files: &[Succession]) {
+        if let Err(error) = self.store.add_successions(files).await {
+            tracing::warn!(%error, "it is not remembered which file took the place of a note's");
         }
     }
 

@@ -183,6 +183,19 @@ pub struct UndoConflict {
     pub why: String,
     /// The places, each with both versions.
     pub places: Vec<ConflictPlace>,
+    /// Notes that may be the one that was changed, where that is not certain; the likeliest first. The
+    /// user says which it is with [`Identified`].
+    pub candidates: Vec<NotePath>,
+}
+
+/// The user says which note a change is about, where others moved or replaced it unseen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct Identified {
+    /// The change.
+    pub effect: EffectId,
+    /// The note.
+    pub path: NotePath,
 }
 
 /// Lines that were changed by both.

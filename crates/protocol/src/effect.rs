@@ -1,8 +1,8 @@
 //! A change that was carried out, as the ledger keeps it.
 
 use crate::{
-    CallId, ChangeKind, ChangeSetId, ContentHash, ConversationId, EffectId, NotePath, Timestamp,
-    TurnId,
+    CallId, ChangeKind, ChangeSetId, ContentHash, ConversationId, EffectId, FileId, NotePath,
+    Timestamp, TurnId,
 };
 
 /// One change that happened. Its contents are named by their hashes.
@@ -32,8 +32,10 @@ pub struct Effect {
     pub before: Option<ContentHash>,
     /// The bytes after; `None` also when they are forgotten.
     pub after: Option<ContentHash>,
-    /// The number that the file system gave the note when it was written.
-    pub inode: Option<u64>,
+    /// The file that stood at the path just before; unknown for changes of earlier versions.
+    pub base: Option<FileId>,
+    /// The file in which the change left the note; `None` where it is not known, or gone.
+    pub file: Option<FileId>,
     /// When; unknown for changes of the first version.
     pub at: Option<Timestamp>,
     /// What is left of an effect that has lost its bytes, or one side of them.

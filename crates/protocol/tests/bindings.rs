@@ -4,7 +4,7 @@ use std::path::Path;
 
 use protocol::applied::{
     AppliedBy, AppliedHunks, AppliedNote, AppliedPage, AppliedSet, AssistantLines, ChangedSince,
-    ConflictPlace, ListApplied, NoteMarks, Standing, UndoConflict, UndoScope, Undone,
+    ConflictPlace, Identified, ListApplied, NoteMarks, Standing, UndoConflict, UndoScope, Undone,
 };
 use protocol::conversation::{ConversationView, Interruption, Item, Variant};
 use protocol::desktop::{AtLogin, DesktopSettings, DesktopState, OnClose};
@@ -136,6 +136,7 @@ fn bindings() -> String {
         UndoScope,
         ConflictPlace,
         UndoConflict,
+        Identified,
         Undone,
         AssistantLines,
         NoteMarks,

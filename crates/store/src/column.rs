@@ -1,6 +1,6 @@
 //! How protocol's words stand in columns: ids and words as TEXT, times as INTEGER, lists as JSON.
 
-use protocol::{ContentHash, NotePath, Timestamp};
+use protocol::{ContentHash, FileId, NotePath, Timestamp};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sqlx::Row;
@@ -13,6 +13,8 @@ pub(crate) trait Columns {
     fn at(&self, column: &str) -> Result<Timestamp, sqlx::Error>;
     fn path(&self, column: &str) -> Result<NotePath, sqlx::Error>;
     fn maybe_hash(&self, column: &str) -> Result<Option<ContentHash>, sqlx::Error>;
+    /// A file from the columns of its inode and its birth time; `None` where the inode is not known.
+    fn file(&self, inode: &str, born: &str) -> Result<Option<FileId>, sqlx::Error>;
     /// A unit variant, by the word that serde gives it.
     fn word<T: DeserializeOwned>(&self, column: &str) -> Result<T, sqlx::Error>;
     fn json<T: DeserializeOwned>(&self, column: &str) -> Result<T, sqlx::Error>;
@@ -38,6 +40,12 @@ impl Columns for SqliteRow {
 
     fn maybe_hash(&self, column: &str) -> Result<Option<ContentHash>, sqlx::Error> {
         Ok(self.try_get::<Option<String>, _>(column)?.map(ContentHash::from_stored))
+    }
+
+    fn file(&self, inode: &str, born: &str) -> Result<Option<FileId>, sqlx::Error> {
+        let number: Option<i64> = self.try_get(inode)?;
+        let born = self.try_get(born)?;
+        Ok(number.map(|number| FileId { inode: number.cast_unsigned(), born }))
     }
 
     fn word<T: DeserializeOwned>(&self, column: &str) -> Result<T, sqlx::Error> {

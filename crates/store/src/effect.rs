@@ -1,5 +1,7 @@
 //! The table `effect`: the ledger. What shall happen to a file is stored before it happens.
 
+use std::borrow::Cow;
+
 use protocol::{
     CallId, ContentHash, Ended, Intent, IntentState, NotePath, Timestamp, TurnId, fault,
 };
@@ -70,12 +72,15 @@ impl Store {
         let mut lent = self.writer.lend().await?;
         let db = lent.settling().await?;
         let word = |ended: &Ended| {
-            (ended.effect.as_str().to_owned(), state_word(ended.state), ended.inode)
+            let inode = ended.file.map(|file| file.inode.cast_signed());
+            let born = ended.file.and_then(|file| file.born);
+            (ended.effect.as_str().to_owned(), state_word(ended.state), inode, born)
         };
         let words = json(&ended.iter().map(word).collect::<Vec<_>>())?;
         fault::point("store.settle.before");
         let settled = sqlx::query(
-            "UPDATE effect SET state = ended.value ->> 1, inode = ended.value ->> 2
+            "UPDATE effect SET state = ended.value ->> 1, inode = ended.value ->> 2,
+                 born = ended.value ->> 3
              FROM json_each(?1) AS ended WHERE effect.id = ended.value ->> 0",
         )
         .bind(&words)
@@ -113,11 +118,12 @@ macro_rules! insert_all {
             image::insert_packed!(),
             "; INSERT INTO effect
                  (id, change_set, conversation, turn, call, unit, kind, path, target, temp_name,
-                  before, after, state, at)
+                  before, after, base_inode, base_born, state, at)
              SELECT
                  value ->> 0, value ->> 1, (SELECT conversation FROM turn WHERE id = value ->> 2),
                  value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7,
-                 value ->> 8, value ->> 9, value ->> 10, 'open', ?3
+                 value ->> 8, value ->> 9, value ->> 10,
+                 CAST(value ->> 11 AS INTEGER), CAST(value ->> 12 AS INTEGER), 'open', ?3
              FROM json_each(?2) ORDER BY key"
         )
     };
@@ -151,25 +157,32 @@ impl<'a> Rows<'a> {
     }
 }
 
-fn row<'a>(intent: &'a Intent, act: &'a ActRow) -> [Option<&'a str>; 11] {
+/// Numbers as text: all columns of a row are of one type here.
+fn row<'a>(intent: &'a Intent, act: &'a ActRow) -> [Option<Cow<'a, str>>; 13] {
+    let number = |number: i64| Cow::Owned(number.to_string());
+    let text = |text: &'a str| Cow::Borrowed(text);
+    let base = intent.base;
     [
-        Some(intent.effect.as_str()),
-        Some(intent.change_set.as_str()),
-        Some(intent.turn.as_str()),
-        Some(intent.call.as_str()),
-        intent.unit.as_ref().map(CallId::as_str),
-        Some(&act.kind),
-        Some(intent.change.path.as_str()),
-        act.target.as_deref(),
-        Some(&intent.temp_name),
-        act.before.as_ref().map(ContentHash::as_str),
-        act.after.as_ref().map(ContentHash::as_str),
+        Some(text(intent.effect.as_str())),
+        Some(text(intent.change_set.as_str())),
+        Some(text(intent.turn.as_str())),
+        Some(text(intent.call.as_str())),
+        intent.unit.as_ref().map(CallId::as_str).map(text),
+        Some(text(&act.kind)),
+        Some(text(intent.change.path.as_str())),
+        act.target.as_deref().map(text),
+        Some(text(&intent.temp_name)),
+        act.before.as_ref().map(ContentHash::as_str).map(text),
+        act.after.as_ref().map(ContentHash::as_str).map(text),
+        base.map(|base| number(base.inode.cast_signed())),
+        base.and_then(|base| base.born).map(number),
     ]
 }
 
 async fn open(db: &mut SqliteConnection) -> Result<Vec<Intent>, Failure> {
     let rows = sqlx::query(
-        "SELECT id, change_set, turn, call, unit, kind, path, target, temp_name, before, after
+        "SELECT id, change_set, turn, call, unit, kind, path, target, temp_name, before, after,
+             base_inode, base_born
          FROM effect WHERE state = 'open' ORDER BY number",
     )
     .fetch_all(&mut *db)
@@ -183,6 +196,7 @@ async fn open(db: &mut SqliteConnection) -> Result<Vec<Intent>, Failure> {
             call: row.text("call")?,
             unit: row.maybe_text("unit")?,
             temp_name: row.text("temp_name")?,
+            base: row.file("base_inode", "base_born")?,
             change: ActRow::of(&row)?.change(db, row.path("path")?).await?,
         });
     }

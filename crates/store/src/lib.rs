@@ -37,6 +37,7 @@ mod queued;
 mod seen;
 mod shelf;
 mod source;
+mod succession;
 mod taken_up;
 mod tool_call;
 mod transcript;

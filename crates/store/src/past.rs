@@ -84,7 +84,7 @@ macro_rules! happened {
     ($condition:expr) => {
         concat!(
             "SELECT id, change_set, conversation, turn, call, unit, kind, path, target, temp_name,
-                 before, after, inode, at, added, removed
+                 before, after, inode, born, base_inode, base_born, at, added, removed
              FROM effect LEFT JOIN forgotten ON forgotten.effect = effect.id
              WHERE state = 'done' AND ",
             $condition
@@ -265,7 +265,6 @@ fn effect(row: &SqliteRow) -> Result<Effect, sqlx::Error> {
         Some(_) => Some(row.path("target")?),
         None => None,
     };
-    let inode: Option<i64> = row.try_get("inode")?;
     let at: Option<i64> = row.try_get("at")?;
     Ok(Effect {
         id: row.text("id")?,
@@ -280,7 +279,8 @@ fn effect(row: &SqliteRow) -> Result<Effect, sqlx::Error> {
         trashed,
         before: row.maybe_hash("before")?,
         after: row.maybe_hash("after")?,
-        inode: inode.map(i64::cast_unsigned),
+        base: row.file("base_inode", "base_born")?,
+        file: row.file("inode", "born")?,
         at: at.map(Timestamp),
         forgotten: forgotten(row)?,
     })

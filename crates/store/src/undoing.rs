@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use protocol::applied::AppliedBy;
-use protocol::{ChangeSetId, EffectId, NotePath, Timestamp, TurnId};
+use protocol::{ChangeSetId, EffectId, FileId, Moved, NotePath, Timestamp, TurnId};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
@@ -20,8 +20,8 @@ pub struct OwnSet<'a> {
     pub by: AppliedBy,
     /// What the changes of its paths take back: an effect, and which of its hunks; all with `None`.
     pub undoings: &'a [(NotePath, EffectId, Option<BTreeSet<usize>>)],
-    /// Renames by hand that were found out: from where the ledger has a note to where it is.
-    pub moved: &'a [(NotePath, NotePath)],
+    /// Renames by hand that were found out, and what the user said of which note is which.
+    pub moved: &'a [Moved],
     /// The turn that it belongs beside.
     pub turn: &'a TurnId,
     /// When.
@@ -84,8 +84,8 @@ async fn begin(db: &mut SqliteConnection, set: &OwnSet<'_>) -> Result<(), sqlx::
     if !set.moved.is_empty() {
         let by_hand = ChangeSetId::from(format!("{}-by-hand", set.id));
         insert_set(db, &by_hand, "by_hand").await?;
-        for (number, pair) in set.moved.iter().enumerate() {
-            insert_move(db, &by_hand, set, number, pair).await?;
+        for (number, moved) in set.moved.iter().enumerate() {
+            insert_move(db, &by_hand, set, number, moved).await?;
         }
     }
     insert_set(db, set.id, &word(&set.by)?).await?;
@@ -123,18 +123,23 @@ async fn insert_move(
     by_hand: &ChangeSetId,
     set: &OwnSet<'_>,
     number: usize,
-    (from, to): &(NotePath, NotePath),
+    moved: &Moved,
 ) -> Result<(), sqlx::Error> {
     sqlx::query(
-        "INSERT OR IGNORE INTO effect (id, change_set, turn, call, kind, path, target, temp_name, state, at)
-         VALUES (?, ?, ?, 'by hand', 'rename', ?, ?, '', 'done', ?)",
+        "INSERT OR IGNORE INTO effect (id, change_set, turn, call, kind, path, target, temp_name, state, at,
+             inode, born, base_inode, base_born)
+         VALUES (?, ?, ?, 'by hand', 'rename', ?, ?, '', 'done', ?, ?, ?, ?, ?)",
     )
     .bind(format!("{by_hand}-{number}"))
     .bind(by_hand.as_str())
     .bind(set.turn.as_str())
-    .bind(from.as_str())
-    .bind(to.as_str())
+    .bind(moved.from.as_str())
+    .bind(moved.to.as_str())
     .bind(set.at.0)
+    .bind(inode(moved.file))
+    .bind(moved.file.and_then(|file| file.born))
+    .bind(inode(moved.base))
+    .bind(moved.base.and_then(|base| base.born))
     .execute(db)
     .await?;
     Ok(())
@@ -202,4 +207,8 @@ async fn all_overwritten(db: &mut SqliteConnection) -> Result<HashSet<EffectId>,
         .fetch_all(db)
         .await?;
     Ok(rows.into_iter().collect())
+}
+
+fn inode(file: Option<FileId>) -> Option<i64> {
+    file.map(|file| file.inode.cast_signed())
 }

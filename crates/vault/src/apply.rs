@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use protocol::{
-    Act, CallId, Change, ChangeSetId, EffectId, Ended, Intent, IntentState, NotePath, TurnId,
+    Act, CallId, Change, ChangeSetId, EffectId, Ended, FileId, Intent, IntentState, NotePath,
+    TurnId,
 };
 use tokio::task::spawn_blocking;
 use uuid::Uuid;
@@ -101,14 +102,14 @@ impl Vault {
                 if outcomes.iter().any(|(_, outcome)| outcome.is_ok()) {
                     vault.identify();
                 }
-                let numbers = numbers(&vault, &outcomes);
-                (held, outcomes, numbers)
+                let files = files_left(&vault, &outcomes);
+                (held, outcomes, files)
             };
-            let (returned, outcomes, numbers) =
+            let (returned, outcomes, files) =
                 spawn_blocking(work).await.map_err(|_| ApplyError::Interrupted)?;
             held = returned;
             // An intent that may still be open must not stand beside another one for its note.
-            if settle(ledger, &outcomes, &numbers).await == Settled::Part {
+            if settle(ledger, &outcomes, &files).await == Settled::Part {
                 settled = Settled::Part;
                 course.take(outcomes, Again::default());
                 break;
@@ -238,6 +239,7 @@ impl Order {
             call,
             unit,
             temp_name: name(&change),
+            base: vault.file_id(&change.path),
             change,
         };
         changes.into_iter().map(intent).collect()
@@ -254,12 +256,12 @@ pub(crate) fn temp_name() -> String {
 pub(crate) async fn settle(
     ledger: &dyn Ledger,
     outcomes: &Outcomes,
-    numbers: &HashMap<EffectId, u64>,
+    files: &HashMap<EffectId, FileId>,
 ) -> Settled {
     let ended = |(intent, outcome): &(Intent, Result<(), Refusal>)| {
         let state = outcome.as_ref().map_or_else(|refusal| refusal.state, |()| IntentState::Done);
-        let inode = numbers.get(&intent.effect).copied();
-        (state != IntentState::Open).then(|| Ended { effect: intent.effect.clone(), state, inode })
+        let file = files.get(&intent.effect).copied();
+        (state != IntentState::Open).then(|| Ended { effect: intent.effect.clone(), state, file })
     };
     let ended: Vec<_> = outcomes.iter().filter_map(ended).collect();
     if !ended.is_empty()
@@ -271,15 +273,20 @@ pub(crate) async fn settle(
     if ended.len() == outcomes.len() { Settled::All } else { Settled::Part }
 }
 
-/// The numbers of the files that are where their changes left them: by them they are found again
-/// when somebody renames them.
-pub(crate) fn numbers(vault: &Vault, outcomes: &Outcomes) -> HashMap<EffectId, u64> {
+/// The files that are where their changes left them: by these they are known again when somebody
+/// renames them.
+pub(crate) fn files_left(vault: &Vault, outcomes: &Outcomes) -> HashMap<EffectId, FileId> {
+    let refused = outcomes.iter().filter(|(_, outcome)| outcome.is_err());
+    let as_before = refused.filter_map(|(intent, _)| Some((&intent.change.path, intent.base?)));
+    vault.follow_files(as_before.map(|(path, base)| (path.clone(), base)));
     let done = outcomes.iter().filter(|(_, outcome)| outcome.is_ok());
-    let number = |(intent, _): &(Intent, Result<(), Refusal>)| {
+    let file = |(intent, _): &(Intent, Result<(), Refusal>)| {
         let path = intent.change.target().unwrap_or(&intent.change.path);
-        Some((intent.effect.clone(), vault.inode(path)?))
+        let file = vault.file_id(path)?;
+        vault.seats().take(path, file);
+        Some((intent.effect.clone(), file))
     };
-    done.filter_map(number).collect()
+    done.filter_map(file).collect()
 }
 
 /// All temporary files are durable before the first note changes. No folder is held open between
@@ -292,6 +299,10 @@ fn carry_out(vault: &Vault, intents: Vec<Intent>, progress: &Progress) -> Outcom
     let commit = |staged: Result<Group, Outcomes>| match staged {
         Ok(group) if progress.is_stopped() => unit::give_up(vault, group),
         Ok(group) => {
+            // The watch must not take our own exchange for somebody's save.
+            for intent in &group {
+                vault.seats().leave(&intent.change.path);
+            }
             let outcomes = unit::commit(vault, group);
             // What is refused may be tried again.
             progress.advance(outcomes.iter().filter(|(_, outcome)| outcome.is_ok()).count());

@@ -3,6 +3,7 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
+use protocol::FileId;
 use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags, Stat, StatxFlags};
 use rustix::io::Errno;
 
@@ -62,6 +63,27 @@ impl Folder {
         fs::fstat(self.open(path, OFlags::PATH, Mode::empty())?)
     }
 
+    /// Which file or folder stands at `path`, without following a link in its last part.
+    pub(crate) fn file_id(&self, path: &str) -> Result<FileId, Errno> {
+        let handle = self.open(path, OFlags::PATH, Mode::empty())?;
+        let wanted = StatxFlags::INO | StatxFlags::BTIME;
+        match fs::statx(&handle, c"", AtFlags::EMPTY_PATH, wanted) {
+            Ok(found) => {
+                let says = |what: StatxFlags| found.stx_mask & what.bits() != 0;
+                let born = says(StatxFlags::BTIME).then_some(found.stx_btime);
+                Ok(FileId {
+                    inode: found.stx_ino,
+                    born: born.map(|time| nanos(time.tv_sec, time.tv_nsec)),
+                })
+            }
+            // A kernel without it, or a sandbox that forbids it.
+            Err(Errno::NOSYS | Errno::PERM) => {
+                fs::fstat(&handle).map(|stat| FileId { inode: stat.st_ino, born: None })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     /// The entries, in the order the system gives them.
     pub(crate) fn entries(&self) -> Result<Dir, Errno> {
         Dir::read_from(self)
@@ -111,6 +133,10 @@ impl AsFd for Folder {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
+}
+
+fn nanos(seconds: i64, beyond: u32) -> i64 {
+    seconds.saturating_mul(1_000_000_000).saturating_add(i64::from(beyond))
 }
 
 /// Which mount something is on: its number, or before Linux 5.8 the number of its device.

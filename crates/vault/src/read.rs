@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::io::Read;
 
-use protocol::{ContentHash, NotePath, Timestamp};
-use rustix::fs::{self, FileType, Mode, OFlags, Stat};
+use protocol::{ContentHash, FileId, NotePath, Timestamp};
+use rustix::fs::{self, FileType, Stat};
 
 use crate::{Stamp, Vault, VaultError, sync};
 
@@ -49,11 +49,11 @@ impl Vault {
         self.read_file(path).map(|(bytes, stat)| (bytes, Stamp::of(&stat)))
     }
 
-    /// The number that the file system has given to what is at `path` in the vault itself.
+    /// Which file or folder stands at `path` in the vault itself, a link not followed; `None` for
+    /// nothing.
     #[must_use]
-    pub fn inode(&self, path: &NotePath) -> Option<u64> {
-        let handle = self.root().open(path.as_str(), OFlags::PATH, Mode::empty()).ok()?;
-        fs::fstat(&handle).ok().map(|stat| stat.st_ino)
+    pub fn file_id(&self, path: &NotePath) -> Option<FileId> {
+        self.root().file_id(path.as_str()).ok()
     }
 
     /// Refuses to change what stands at `path` if it is no regular file with one name, or in an

@@ -119,7 +119,8 @@ impl Again {
                 // For the trash it is the name there.
                 _ => intent.temp_name.clone(),
             };
-            self.intents.push(Intent { effect, temp_name, change, ..intent.clone() });
+            let base = vault.file_id(&change.path);
+            self.intents.push(Intent { effect, temp_name, base, change, ..intent.clone() });
         }
     }
 }

@@ -4,7 +4,7 @@ use protocol::{Act, Change, ChangeKind, Intent};
 use tokio::sync::OwnedMutexGuard;
 use tokio::task::spawn_blocking;
 
-use crate::apply::{Settled, numbers, settle};
+use crate::apply::{Settled, files_left, settle};
 use crate::found::Found;
 use crate::ledger::Ledger;
 use crate::place::Place;
@@ -42,14 +42,14 @@ impl Vault {
         let work = move || {
             let groups = unit::groups(intents).into_iter();
             let outcomes: Vec<_> = groups.flat_map(|group| unit::finish(&vault, group)).collect();
-            let numbers = numbers(&vault, &outcomes);
-            (held, outcomes, numbers)
+            let files = files_left(&vault, &outcomes);
+            (held, outcomes, files)
         };
-        let (mut held, outcomes, numbers) =
+        let (mut held, outcomes, files) =
             spawn_blocking(work).await.map_err(|_| ApplyError::Interrupted)?;
         let mut recovery = Recovery::default();
         // What is not stored is found out again.
-        held.unsettled = settle(ledger, &outcomes, &numbers).await != Settled::All;
+        held.unsettled = settle(ledger, &outcomes, &files).await != Settled::All;
         for (intent, outcome) in outcomes {
             match outcome {
                 Ok(()) => recovery.done.push(intent),

@@ -10,6 +10,7 @@ use rustix::io::Errno;
 use crate::extra_root::ExtraRoots;
 use crate::folder::Folder;
 use crate::link::Links;
+use crate::watch::Seats;
 use crate::{OpenError, Screen};
 
 /// An open folder of notes. Cheap to clone; all clones are the same vault.
@@ -31,6 +32,7 @@ struct Inner {
     links: RwLock<Links>,
     extra: RwLock<Arc<ExtraRoots>>,
     card: Mutex<Option<String>>,
+    seats: Seats,
     changing: Arc<tokio::sync::Mutex<Changing>>,
 }
 
@@ -81,6 +83,11 @@ impl Vault {
     /// The id to write with the first change.
     pub(crate) fn card(&self) -> &Mutex<Option<String>> {
         &self.inner.card
+    }
+
+    /// The files that are followed, wherever they are by now.
+    pub(crate) fn seats(&self) -> &Seats {
+        &self.inner.seats
     }
 
     pub(crate) fn links(&self) -> Links {
@@ -135,6 +142,7 @@ impl Vault {
             links: RwLock::default(),
             extra: RwLock::default(),
             card: Mutex::default(),
+            seats: Seats::default(),
             changing: Arc::default(),
         };
         Self { inner: Arc::new(inner), screen: None }

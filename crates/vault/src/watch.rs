@@ -3,18 +3,21 @@
 mod extra;
 mod inside;
 mod lookout;
+mod mark;
 mod queue;
 mod rounds;
 mod sighting;
+mod succession;
 
 use std::io;
 use std::sync::Arc;
 
-use protocol::NotePath;
+use protocol::{FileId, NotePath, Succession};
 
 use crate::{Vault, VaultError};
 use lookout::{Bell, Lookout};
 use queue::Queue;
+pub(crate) use succession::Seats;
 
 /// What changed in the vault. What is protected, our own temporary files among it, never counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +25,8 @@ pub enum Changed {
     /// These files were made, written, renamed or removed; sorted, notes and attachments alike. Of
     /// many each time only some: the rest follows.
     Notes(Vec<NotePath>),
+    /// Followed files whose place another one took in one step, in order: the notes go on in these.
+    Replaced(Vec<Succession>),
     /// Anything may have changed: look again. Also comes once, when the watch stands: what
     /// happened before may not have been noticed, what happens from then on is.
     Everything,
@@ -59,6 +64,18 @@ impl Vault {
             .spawn(move || Lookout::new(vault, told, rung).run(&heard))
             .map_err(|source: io::Error| VaultError::Unwatched { source })?;
         Ok(Watch { queue, bell })
+    }
+}
+
+impl Vault {
+    /// Follows these files from now on, with all that [`Vault::apply`] writes: a [`Watch`] tells which
+    /// files take their place. What is not at its path any more is passed over. Blocks on the disk.
+    pub fn follow_files(&self, files: impl IntoIterator<Item = (NotePath, FileId)>) {
+        for (path, file) in files {
+            if self.file_id(&path) == Some(file) {
+                self.seats().take(&path, file);
+            }
+        }
     }
 }
 

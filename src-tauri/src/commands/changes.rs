@@ -2,8 +2,8 @@
 
 use app::App;
 use protocol::applied::{
-    AppliedHunks, AppliedPage, ChangedSince, ListApplied, NoteMarks, UndoConflict, UndoScope,
-    Undone,
+    AppliedHunks, AppliedPage, ChangedSince, Identified, ListApplied, NoteMarks, UndoConflict,
+    UndoScope, Undone,
 };
 use protocol::history::{Age, ForgottenHistory, KeptHistory};
 use protocol::{EffectId, NotePath, UserError};
@@ -62,6 +62,14 @@ pub(crate) async fn settle_conflict(
     conflict: UndoConflict,
 ) -> Result<Undone, UserError> {
     app.settle_conflict(&conflict).await
+}
+
+#[tauri::command]
+pub(crate) async fn undo_in(
+    app: State<'_, App>,
+    identified: Identified,
+) -> Result<Undone, UserError> {
+    app.undo_in(&identified).await
 }
 
 #[tauri::command]

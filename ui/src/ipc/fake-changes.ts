@@ -14,6 +14,7 @@ import type {
   ListApplied,
   NotePath,
   Standing,
+  Identified,
   UndoConflict,
   Undone,
   UndoScope,
@@ -114,6 +115,11 @@ export class FakeChanges {
 
   reapply(effect: EffectId): Undone {
     return this.#settle((note) => note.effect === effect, 'stands');
+  }
+
+  undoIn({ effect }: Identified): Undone {
+    this.#settled.add(effect);
+    return this.#settle((note) => note.effect === effect, 'undone');
   }
 
   takeOld({ effect }: UndoConflict): Undone {

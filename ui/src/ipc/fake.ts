@@ -34,6 +34,7 @@ import type {
   Snapshot,
   TurnId,
   TurnSpent,
+  Identified,
   UndoConflict,
   UndoScope,
   Undone,
@@ -321,6 +322,11 @@ export class FakeHost extends FakeCalls implements Host {
   async reapply(effect: EffectId): Promise<Undone> {
     await this.called('reapply', effect);
     return this.#changes.reapply(effect);
+  }
+
+  async undoIn(identified: Identified): Promise<Undone> {
+    await this.called('undoIn', identified);
+    return this.#changes.undoIn(identified);
   }
 
   async settleConflict(conflict: UndoConflict): Promise<Undone> {

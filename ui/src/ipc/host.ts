@@ -1,7 +1,7 @@
 /** The one door between the window and the application. */
 import type {
   Age, AtLogin, AppliedHunks, AppliedPage, AskAnew, AskedAnew, ChangedSince, ConversationId, ConversationPage, ConversationView, CountedWords, DecideReview,
-  DesktopState, EffectId, ForgottenHistory, Exported, ExportFormat, FoundConversations, FoundLines, FoundNames, Having, KeptConversations, KeptHistory, KeyPlace, ListApplied, ListConversations, MessageId,
+  DesktopState, EffectId, ForgottenHistory, Exported, ExportFormat, FoundConversations, FoundLines, FoundNames, Having, Identified, KeptConversations, KeptHistory, KeyPlace, ListApplied, ListConversations, MessageId,
   HeldVerdict,
   MonthSpent,
   NoteLinks, NoteList, NoteMarks, NotePath, NoteText, Numbered, OnClose, ProviderTest, SavedAnswer, SearchText, SendMessage, Settings, Shelf,
@@ -82,6 +82,8 @@ export interface Host {
   /** Puts in again what another program has overwritten. */
   reapply(effect: EffectId): Promise<Undone>;
   /** Writes `back` in each place of the conflict where `now` still stands. */
+  /** Undoes a change in the note that the user says it is about. */
+  undoIn(identified: Identified): Promise<Undone>;
   settleConflict(conflict: UndoConflict): Promise<Undone>;
   /** What is kept of earlier versions, and what would be lost by age. */
   history(): Promise<KeptHistory>;

@@ -10,7 +10,7 @@ import {
   summed,
   vaultTrouble,
 } from './stories/around';
-import { changes } from './stories/changes';
+import { changes, unsureChanges } from './stories/changes';
 import { chat, longChat } from './stories/chat';
 import { commands } from './stories/commands';
 import { failed, interrupted, limited, retired } from './stories/ended';
@@ -27,6 +27,7 @@ import type { Story } from './fake';
 export const stories: Readonly<Record<string, () => Story>> = {
   anew,
   changes,
+  'changes-unsure': unsureChanges,
   chat,
   closing,
   commands,

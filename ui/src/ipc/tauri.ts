@@ -73,6 +73,7 @@ export const tauriHost: Host = {
   undo: (scope) => invoke<Undone>('undo', { scope }),
   redo: (scope) => invoke<Undone>('redo', { scope }),
   reapply: (effect) => invoke<Undone>('reapply', { effect }),
+  undoIn: (identified) => invoke<Undone>('undo_in', { identified }),
   settleConflict: (conflict) => invoke<Undone>('settle_conflict', { conflict }),
   stopWork: (work) => invoke('stop_work', { work }),
   history: () => invoke<KeptHistory>('history'),

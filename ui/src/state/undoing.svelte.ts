@@ -4,6 +4,7 @@ import type {
   ChangeSetId,
   ConversationId,
   EffectId,
+  NotePath,
   UndoConflict,
   Undone,
   UndoScope,
@@ -131,6 +132,17 @@ export class Undoing {
       () => m.notice_settled(),
     );
     if (settled?.conflicts.length === 0) this.keep(conflict.effect);
+  }
+
+  /** Undoes a change in the note that the user says it is about. */
+  async undoIn(conflict: UndoConflict, path: NotePath): Promise<void> {
+    const { effect } = conflict;
+    const undone = await this.#take(
+      `undo in ${effect}`,
+      () => this.#host.undoIn({ effect, path }),
+      (count) => (count > 0 ? m.notice_undone({ count }) : m.notice_nothing()),
+    );
+    if (undone?.conflicts.length === 0) this.keep(effect);
   }
 
   /** Takes back the newest set that still stands. */

@@ -178,6 +178,13 @@ const past: readonly Screen[] = [
     [...changes, clickOn('change-undo', 2), see('conflict')],
     'small',
   ),
+  screen(
+    'changes-unsure',
+    'changes-unsure',
+    [...changes, clickOn('change-undo', 2), see('conflict')],
+    'small',
+    'narrow',
+  ),
   screen('changes-chat', 'changes', [
     click('^See the changes'),
     seeAt('[data-testid=changes] *', 'mushrooms$'),

@@ -46,11 +46,12 @@ impl Stage {
             turn: "t".into(),
             call: effect.into(),
             unit: None,
+            base: None,
             temp_name: format!(".vaultmate-{effect}.tmp"),
             change,
         };
         self.open.store.intend(&[intent], Timestamp(at)).await.expect("stored");
-        let ended = Ended { effect: effect.into(), state: IntentState::Done, inode: None };
+        let ended = Ended { effect: effect.into(), state: IntentState::Done, file: None };
         self.open.store.settle(&[ended]).await.expect("settled");
     }
 
@@ -153,11 +154,12 @@ async fn what_happened_together_is_too_old_together() {
             turn: "t".into(),
             call: "move".into(),
             unit: Some("move".into()),
+            base: None,
             temp_name: format!(".vaultmate-{effect}.tmp"),
             change,
         };
         stage.open.store.intend(&[intent], Timestamp(1)).await.expect("stored");
-        let ended = Ended { effect: effect.into(), state: IntentState::Done, inode: None };
+        let ended = Ended { effect: effect.into(), state: IntentState::Done, file: None };
         stage.open.store.settle(&[ended]).await.expect("settled");
     }
     let too_old = async || stage.listed().await.iter().map(|n| n.too_old).collect::<Vec<_>>();

@@ -1,8 +1,8 @@
 //! `vault`'s view of the notes for taking changes back: the vault itself.
 
-use protocol::NotePath;
+use protocol::{FileId, NotePath};
+use vault::Vault;
 use vault::undo::{Notes, Standing};
-use vault::{EntryKind, Vault};
 
 /// The notes of one vault.
 pub(crate) struct VaultNotes(pub(crate) Vault);
@@ -13,20 +13,16 @@ impl Notes for VaultNotes {
         self.0.takes_changes(path).and_then(|()| self.0.bytes(path)).ok()
     }
 
-    fn is_there(&self, path: &NotePath) -> bool {
-        self.0.inode(path).is_some()
+    fn file(&self, path: &NotePath) -> Option<FileId> {
+        self.0.file_id(path)
     }
 
     fn files(&self) -> Vec<Standing> {
         let Ok(listing) = self.0.list() else { return Vec::new() };
-        let files = listing
-            .entries
-            .into_iter()
-            .filter(|entry| matches!(entry.kind, EntryKind::Note | EntryKind::Attachment));
         let standing = |entry: vault::Entry| {
-            let inode = self.0.inode(&entry.path)?;
-            Some(Standing { path: entry.path, size: entry.size, inode })
+            let file = self.0.file_id(&entry.path)?;
+            Some(Standing { path: entry.path, size: entry.size, file })
         };
-        files.filter_map(standing).collect()
+        listing.entries.into_iter().filter_map(standing).collect()
     }
 }

@@ -18,6 +18,8 @@ pub struct Intent {
     /// The name of the temporary file, in the note's folder; of what goes to the trash, its name
     /// there.
     pub temp_name: String,
+    /// The file that stands at the path of the change now.
+    pub base: Option<crate::FileId>,
     /// What shall happen.
     pub change: Change,
 }
@@ -29,8 +31,8 @@ pub struct Ended {
     pub effect: crate::EffectId,
     /// How.
     pub state: IntentState,
-    /// The number that the file system gave the note, if it is where the intent left it.
-    pub inode: Option<u64>,
+    /// The file that the note is now, if it is where the intent left it.
+    pub file: Option<crate::FileId>,
 }
 
 /// How an intent ended.

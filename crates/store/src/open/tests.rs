@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use protocol::{ConversationId, Timestamp};
+use protocol::{ConversationId, FileId, Timestamp};
 use sqlx::Connection;
 use tempfile::TempDir;
 
@@ -230,7 +230,10 @@ async fn the_ledger_of_an_earlier_version_is_kept_whole() {
 
     let store = place.open().await;
     let [effect] = store.past(&"e".into()).await.expect("read").try_into().expect("one");
-    assert_eq!((effect.at, effect.inode), (Some(Timestamp(5)), Some(9)));
+    assert_eq!(
+        (effect.at, effect.file),
+        (Some(Timestamp(5)), Some(FileId { inode: 9, born: None }))
+    );
     assert_eq!((effect.path.as_str(), effect.conversation), ("a.md", Some("c".into())));
     let kept = store.contents(&effect.after.into_iter().collect::<Vec<_>>()).await.expect("read");
     assert_eq!(kept.into_values().collect::<Vec<_>>(), [b"words".to_vec()]);

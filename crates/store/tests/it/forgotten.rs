@@ -21,7 +21,7 @@ async fn changed(story: &Story, effect: &str, from: &str, to: &str, at: i64, how
     (made.change_set, made.turn) =
         (format!("set-{effect}").into(), format!("turn-{effect}").into());
     story.store.intend(&[made], Timestamp(at)).await.expect("stored");
-    let ended = Ended { effect: effect.into(), state: how, inode: None };
+    let ended = Ended { effect: effect.into(), state: how, file: None };
     story.store.settle(&[ended]).await.expect("settled");
 }
 
@@ -113,7 +113,7 @@ async fn what_is_under_way_parked_waiting_or_asked_about_stays_at_any_age() {
     let mut asked = intent("e3", "c2", edit("c.md", "before the question", "after it"));
     asked.change_set = "set-e3".into();
     store.intend(&[asked], Timestamp(1)).await.expect("stored");
-    let ended = Ended { effect: "e3".into(), state: IntentState::Done, inode: None };
+    let ended = Ended { effect: "e3".into(), state: IntentState::Done, file: None };
     store.settle(&[ended]).await.expect("settled");
     story.asks("t1", "Which one?", 2).await;
     done(&story, "e4", "old", "older", 1).await;
@@ -253,7 +253,7 @@ async fn with_secrets(story: &Story) -> Vec<Vec<Vec<u8>>> {
         let mut made = intent(&effect, &effect, change);
         made.change_set = effect.as_str().into();
         story.store.intend(&[made], Timestamp(1)).await.expect("stored");
-        let ended = Ended { effect: effect.into(), state: IntentState::Done, inode: None };
+        let ended = Ended { effect: effect.into(), state: IntentState::Done, file: None };
         story.store.settle(&[ended]).await.expect("settled");
         done(story, &format!("young-{n}"), &format!("young {n}"), &format!("younger {n}"), 90)
             .await;

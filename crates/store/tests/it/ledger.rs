@@ -12,6 +12,7 @@ pub(crate) fn intent(effect: &str, call: &str, change: Change) -> Intent {
         turn: "t1".into(),
         call: call.into(),
         unit: None,
+        base: None,
         temp_name: format!(".vaultmate-{effect}.tmp"),
         change,
     }
@@ -27,7 +28,7 @@ fn three() -> [Intent; 3] {
 }
 
 fn ended(effect: &str, state: IntentState) -> Ended {
-    Ended { effect: effect.into(), state, inode: None }
+    Ended { effect: effect.into(), state, file: None }
 }
 
 #[tokio::test]

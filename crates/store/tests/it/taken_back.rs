@@ -1,18 +1,21 @@
 //! What happened and what was taken back, as the ledger tells it.
 
 use protocol::applied::{AppliedBy, UndoScope};
-use protocol::{Ended, IntentState, Timestamp};
+use protocol::{Ended, FileId, IntentState, Moved, Timestamp};
 use store::OwnSet;
 
 use crate::ledger::intent;
 use crate::story::{Story, edit, path};
 
+const fn file(number: i64) -> FileId {
+    FileId { inode: number.cast_unsigned(), born: Some(number) }
+}
+
 async fn happened(story: &Story, effect: &str, set: &str, at: i64) {
     let mut made = intent(effect, "c1", edit("a.md", "one", effect));
     made.change_set = set.into();
     story.store.intend(&[made], Timestamp(at)).await.expect("stored");
-    let ended =
-        Ended { effect: effect.into(), state: IntentState::Done, inode: Some(at.cast_unsigned()) };
+    let ended = Ended { effect: effect.into(), state: IntentState::Done, file: Some(file(at)) };
     story.store.settle(&[ended]).await.expect("settled");
 }
 
@@ -24,7 +27,8 @@ async fn a_scope_names_what_happened_and_not_what_the_user_did_to_it() {
     let turn = story.store.effects_in(&UndoScope::ChangeSet { change_set: "s1".into() }).await;
     let turn = turn.expect("read").remove(0).turn;
     let undoings = [(path("a.md"), "e1".into(), None)];
-    let moved = [(path("a.md"), path("b.md"))];
+    let moved =
+        [Moved { from: path("a.md"), to: path("b.md"), base: Some(file(1)), file: Some(file(1)) }];
     let (id, by, at) = (&"s3".into(), AppliedBy::Undo, Timestamp(3));
     let own = OwnSet { id, by, undoings: &undoings, moved: &moved, turn: &turn, at };
     story.store.begin_own_set(&own).await.expect("stored");
@@ -35,7 +39,7 @@ async fn a_scope_names_what_happened_and_not_what_the_user_did_to_it() {
     assert_eq!((row.by.as_str(), row.effect.as_str(), row.hunks), ("e3", "e1", None));
     let found = story.store.effects_in(&UndoScope::Turn { turn }).await.expect("read");
     let ids: Vec<_> = found.iter().map(|effect| effect.id.as_str()).collect();
-    assert_eq!((ids, found[1].inode), (vec!["e1", "e2"], Some(2)));
+    assert_eq!((ids, found[1].file), (vec!["e1", "e2"], Some(file(2))));
     let past = story.store.past(&"e1".into()).await.expect("read");
     assert_eq!(past.len(), 4, "the move by hand is part of the past");
     let sets = story.store.applied_sets(None, None, 2).await.expect("read");
@@ -50,7 +54,8 @@ async fn the_past_of_a_note_is_told_newest_first_with_moves_to_its_path_and_befo
     let story = Story::begin().await;
     happened(&story, "e1", "s1", 1).await;
     happened(&story, "e2", "s2", 2).await;
-    let moved = [(path("a.md"), path("b.md"))];
+    let moved =
+        [Moved { from: path("a.md"), to: path("b.md"), base: Some(file(1)), file: Some(file(1)) }];
     let (id, by, turn) = (&"s3".into(), AppliedBy::Undo, &"turn-e1".into());
     let own = OwnSet { id, by, undoings: &[], moved: &moved, turn, at: Timestamp(3) };
     story.store.begin_own_set(&own).await.expect("stored");

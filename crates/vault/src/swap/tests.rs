@@ -20,6 +20,7 @@ fn intent(before: Option<&str>) -> Intent {
         call: CallId::from("call"),
         temp_name: TEMP.to_owned(),
         unit: None,
+        base: None,
         change: match before {
             Some(before) => Change::replace(path, before, "after"),
             None => Change::create(path, "after"),

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use protocol::{Change, ChangeKind, ChangeSet, Effect, NotePath, Renames, Seen};
+use protocol::{Change, ChangeKind, ChangeSet, Effect, Moved, NotePath, Renames, Seen};
 
-use super::find::located;
+use super::locate::Located;
 use super::past::Past;
+use super::trace::Trace;
 use super::{Conflict, Direction, Hunks, Notes, Place, Taken, Undoing, Wanted, Why};
 use crate::merge::{self, Merged, Order, hunks, merge_in_order, without};
 
@@ -17,10 +18,17 @@ pub(super) struct Attempt<'a> {
     planned: ChangeSet,
     /// From where things are now to where they are then; also things that are made only then.
     way: Renames,
+    restored: Restored,
     undoings: Vec<Undoing>,
     conflicts: Vec<Conflict>,
-    moved: Vec<(NotePath, NotePath)>,
+    moved: Vec<Moved>,
 }
+
+/// The places in the past of trashings whose notes are made again.
+pub(super) type Restored = BTreeSet<usize>;
+
+/// What earlier units came to: the changes, the way that things take, and what is made again.
+pub(super) type SoFar = (ChangeSet, Renames, Restored);
 
 /// A note as it would be if what is planned had happened.
 struct Found {
@@ -28,9 +36,17 @@ struct Found {
     path: NotePath,
     /// Where it is on disk; where it will be, if it is not.
     now: NotePath,
-    /// Where it should be on disk.
-    home: NotePath,
+    /// What the ledger knows of it.
+    trace: Trace,
     bytes: Vec<u8>,
+}
+
+/// Why a note is not found.
+enum Missing {
+    /// It is not there; these may be it.
+    Gone(Vec<NotePath>),
+    /// Another file stands in its place; these may be it.
+    Unsure(Vec<NotePath>),
 }
 
 impl<'a> Attempt<'a> {
@@ -38,15 +54,15 @@ impl<'a> Attempt<'a> {
         past: &'a Past,
         wanted: &'a Wanted,
         notes: &'a dyn Notes,
-        (planned, way): (ChangeSet, Renames),
+        (planned, way, restored): SoFar,
     ) -> Self {
         let (undoings, conflicts, moved) = (Vec::new(), Vec::new(), Vec::new());
-        Self { past, wanted, notes, planned, way, undoings, conflicts, moved }
+        Self { past, wanted, notes, planned, way, restored, undoings, conflicts, moved }
     }
 
-    pub(super) fn into_taken(self) -> (Taken, Renames) {
-        let Self { planned, way, undoings, conflicts, moved, .. } = self;
-        (Taken { changes: planned, undoings, conflicts, moved }, way)
+    pub(super) fn into_taken(self) -> (Taken, (Renames, Restored)) {
+        let Self { planned, way, restored, undoings, conflicts, moved, .. } = self;
+        (Taken { changes: planned, undoings, conflicts, moved }, (way, restored))
     }
 
     pub(super) fn take_back(&mut self, place: usize) {
@@ -68,8 +84,9 @@ impl<'a> Attempt<'a> {
         let (Some(before), Some(after)) = images else {
             return self.refuse(place, effect, Why::Forgotten);
         };
-        let Some(found) = self.find(place, effect) else {
-            return self.refuse(place, effect, Why::Gone);
+        let found = match self.find(place, effect) {
+            Ok(found) => found,
+            Err(missing) => return self.miss(place, effect, missing),
         };
         let order = Order::of(self.past.versions(place));
         let merge = |hunks: &Hunks| match (self.wanted.direction, hunks) {
@@ -108,6 +125,7 @@ impl<'a> Attempt<'a> {
                 path: found.now.clone(),
                 why: Why::Changed,
                 places: merged.conflicts.into_iter().map(place).collect(),
+                candidates: Vec::new(),
             });
         }
         if merged.bytes != found.bytes {
@@ -125,7 +143,10 @@ impl<'a> Attempt<'a> {
         if self.wanted.direction == Direction::Again {
             return self.put_back(place, effect, made);
         }
-        let Some(found) = self.find(place, effect) else { return };
+        let found = match self.find(place, effect) {
+            Ok(found) => found,
+            Err(missing) => return self.miss_made(place, effect, made, missing),
+        };
         if found.bytes != made {
             let all = Place { line: 0, now: found.bytes, back: Vec::new() };
             self.conflicts.push(Conflict {
@@ -133,6 +154,7 @@ impl<'a> Attempt<'a> {
                 path: found.now,
                 why: Why::Changed,
                 places: vec![all],
+                candidates: Vec::new(),
             });
             return;
         }
@@ -149,7 +171,7 @@ impl<'a> Attempt<'a> {
 
     /// Makes a note again that is gone.
     fn put_back(&mut self, place: usize, effect: &Effect, bytes: &[u8]) {
-        let home = self.past.now_at(place, &effect.path);
+        let Some(home) = self.past.trace(place, &effect.path) else { return };
         let path = self.way.forward(&home.path);
         let is_back = matches!(self.planned.seen_at(&path), Seen::Planned(_));
         if is_back || (!home.is_gone && self.wanted.direction == Direction::Back) {
@@ -158,18 +180,17 @@ impl<'a> Attempt<'a> {
         if self.is_taken(&path) {
             return self.refuse(place, effect, Why::Taken);
         }
+        if let Some(trashed_at) = home.trashed_at {
+            self.restored.insert(trashed_at);
+        }
         self.plan(effect, Hunks::All, path.clone(), Change::create(path, bytes));
     }
 
     fn rename(&mut self, place: usize, effect: &Effect) {
         let Some(target) = &effect.target else { return };
-        let home = self.past.now_at(place, target);
-        let expected = self.way.forward(&home.path);
-        let (now, path) = match self.find(place, effect) {
-            Some(found) if effect.kind == ChangeKind::Rename => (found.now, found.path),
-            // A folder, or a file that is no note: there is nothing to know it by but its place.
-            _ if !home.is_gone && self.is_taken(&expected) => (home.path, expected),
-            _ => return self.refuse(place, effect, Why::Gone),
+        let (now, path) = match self.whereabouts(place, target) {
+            Ok(found) => found,
+            Err(missing) => return self.miss(place, effect, missing),
         };
         // By its spelling: to write a name in another case is a rename too.
         if path.as_str() == effect.path.as_str() {
@@ -190,21 +211,27 @@ impl<'a> Attempt<'a> {
 
     /// A folder that is used stays.
     fn made_folder(&mut self, place: usize, effect: &Effect) {
-        let home = self.past.now_at(place, &effect.path);
+        // One that was there already was not made, and one that somebody made anew is theirs.
+        let Ok((now, _)) = self.whereabouts(place, &effect.path) else { return };
+        let Some(home) = self.past.trace(place, &effect.path) else { return };
+        if effect.base.is_some() || now != home.path {
+            return;
+        }
         let is_used = self.notes.files().iter().any(|file| {
             self.planned.seen_from(&file.path).is_some_and(|path| path.is_in(&home.path))
         });
         let is_planned = self.planned.written().iter().any(|(path, _)| path.is_in(&home.path));
-        if home.is_gone || is_used || is_planned || !self.notes.is_there(&home.path) {
+        if is_used || is_planned {
             return;
         }
         self.trash_folder(effect, home.path);
     }
 
     fn restored_folder(&mut self, place: usize, effect: &Effect) {
-        let home = self.past.now_at(place, &effect.path);
-        if !home.is_gone && self.notes.is_there(&home.path) {
-            self.trash_folder(effect, home.path);
+        match self.whereabouts(place, &effect.path) {
+            Ok((now, _)) => self.trash_folder(effect, now),
+            Err(Missing::Gone(_)) => {}
+            Err(unsure) => self.miss(place, effect, unsure),
         }
     }
 
@@ -214,8 +241,10 @@ impl<'a> Attempt<'a> {
     }
 
     fn trashed_folder(&mut self, place: usize, effect: &Effect) {
-        let home = self.past.now_at(place, &effect.path);
-        let Some(trashed) = effect.trashed.clone().filter(|_| self.is_gone(place, effect)) else {
+        let Some(home) = self.past.trace(place, &effect.path) else { return };
+        let Some(trashed) =
+            effect.trashed.clone().filter(|_| self.notes.file(&home.path).is_none())
+        else {
             return;
         };
         if self.is_taken(&home.path) {
@@ -225,29 +254,38 @@ impl<'a> Attempt<'a> {
         self.plan(effect, Hunks::All, home.path.clone(), Change { path: home.path, act });
     }
 
-    /// Whether what an effect took away is away still.
-    fn is_gone(&self, place: usize, effect: &Effect) -> bool {
-        !self.notes.is_there(&self.past.now_at(place, &effect.path).path)
+    /// The note that an effect left, wherever it is.
+    fn find(&self, place: usize, effect: &Effect) -> Result<Found, Missing> {
+        let left_at = effect.target.as_ref().unwrap_or(&effect.path);
+        let gone = || Missing::Gone(Vec::new());
+        let trace = self.past.trace(place, left_at).ok_or_else(gone)?;
+        let (now, path) = self.whereabouts(place, left_at)?;
+        let bytes = self.bytes_at(&path).ok_or_else(gone)?;
+        Ok(Found { path, now, trace, bytes })
     }
 
-    /// The note that an effect left, wherever it is.
-    fn find(&self, place: usize, effect: &Effect) -> Option<Found> {
-        let left_at = effect.target.as_ref().unwrap_or(&effect.path);
-        let home = self.past.now_at(place, left_at);
-        let path = self.way.forward(&home.path);
-        if let Seen::Planned(bytes) = self.planned.seen_at(&path) {
-            let bytes = bytes.to_vec();
-            let now = self.planned.renames().back(&path).unwrap_or_else(|| home.path.clone());
-            let home = now.clone();
-            return Some(Found { path, now, home, bytes });
+    /// Where on disk that is which an effect left at `left_at`, or will be, and where it is once all
+    /// that is planned has happened.
+    fn whereabouts(
+        &self,
+        place: usize,
+        left_at: &NotePath,
+    ) -> Result<(NotePath, NotePath), Missing> {
+        let gone = || Missing::Gone(Vec::new());
+        let trace = self.past.trace(place, left_at).ok_or_else(gone)?;
+        if trace.trashed_at.is_some_and(|at| self.restored.contains(&at)) {
+            let path = self.way.forward(&trace.path);
+            let now = self.planned.renames().back(&path).unwrap_or(trace.path);
+            return Ok((now, path));
         }
-        if home.is_gone {
-            return None;
+        match self.past.locate(place, &trace, self.notes) {
+            Located::At(now) => {
+                let path = self.planned.seen_from(&now).ok_or_else(gone)?;
+                Ok((now, path))
+            }
+            Located::Gone(candidates) => Err(Missing::Gone(candidates)),
+            Located::Unsure(candidates) => Err(Missing::Unsure(candidates)),
         }
-        let now = located(self.past, place, &home.path, self.notes)?;
-        let path = self.planned.seen_from(&now)?;
-        let bytes = self.bytes_at(&path)?;
-        Some(Found { path, now, home: home.path, bytes })
     }
 
     /// What stands at a path once all that is planned has happened.
@@ -261,7 +299,7 @@ impl<'a> Attempt<'a> {
 
     fn is_taken(&self, path: &NotePath) -> bool {
         match self.planned.seen_at(path) {
-            Seen::OnDisk(now) => self.notes.is_there(&now),
+            Seen::OnDisk(now) => self.notes.file(&now).is_some(),
             Seen::Planned(_) => true,
             Seen::Gone => false,
         }
@@ -269,9 +307,14 @@ impl<'a> Attempt<'a> {
 
     /// A note that is changed elsewhere than the ledger knows was renamed by hand.
     fn notice(&mut self, found: &Found) {
-        let pair = (found.home.clone(), found.now.clone());
-        if found.home != found.now && !self.moved.contains(&pair) {
-            self.moved.push(pair);
+        if found.trace.path == found.now || found.trace.trashed_at.is_some() {
+            return;
+        }
+        let file = self.notes.file(&found.now);
+        let (from, to) = (found.trace.path.clone(), found.now.clone());
+        let moved = Moved { from, to, base: found.trace.file, file };
+        if !self.moved.contains(&moved) {
+            self.moved.push(moved);
         }
     }
 
@@ -287,13 +330,40 @@ impl<'a> Attempt<'a> {
                 path: unplannable.path,
                 why: Why::Entangled,
                 places: Vec::new(),
+                candidates: Vec::new(),
             }),
         }
     }
 
     fn refuse(&mut self, place: usize, effect: &Effect, why: Why) {
+        self.conflict(place, effect, why, Vec::new());
+    }
+
+    /// The note of an effect is not there, or nobody knows which it is.
+    fn miss(&mut self, place: usize, effect: &Effect, missing: Missing) {
+        match missing {
+            Missing::Gone(candidates) => self.conflict(place, effect, Why::Gone, candidates),
+            Missing::Unsure(candidates) => self.conflict(place, effect, Why::Unsure, candidates),
+        }
+    }
+
+    /// A note that was made and is gone needs no undo, unless one that says the same may be it.
+    fn miss_made(&mut self, place: usize, effect: &Effect, made: &[u8], missing: Missing) {
+        match missing {
+            Missing::Gone(mut candidates) => {
+                candidates.retain(|path| self.notes.bytes(path).as_deref() == Some(made));
+                if !candidates.is_empty() {
+                    self.conflict(place, effect, Why::Gone, candidates);
+                }
+            }
+            unsure => self.miss(place, effect, unsure),
+        }
+    }
+
+    fn conflict(&mut self, place: usize, effect: &Effect, why: Why, candidates: Vec<NotePath>) {
         let left_at = effect.target.as_ref().unwrap_or(&effect.path);
-        let path = self.past.now_at(place, left_at).path;
+        let trace = self.past.trace(place, left_at);
+        let path = trace.map_or_else(|| left_at.clone(), |trace| trace.path);
         let back = match why {
             Why::Gone | Why::Taken => self.past.image(effect.before.as_ref()).map(<[u8]>::to_vec),
             _ => None,
@@ -305,6 +375,7 @@ impl<'a> Attempt<'a> {
             path,
             why,
             places: back.map(place).into_iter().collect(),
+            candidates,
         });
     }
 }

@@ -5,19 +5,21 @@
 //! comes out is a [`ChangeSet`] like any other, so taking back can itself be taken back.
 
 mod by_kind;
-mod find;
+mod locate;
 mod past;
 mod standing;
+mod trace;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use protocol::{ChangeSet, EffectId, NotePath, Renames};
+use protocol::{ChangeSet, EffectId, Moved, NotePath, Renames};
 
-pub use find::{Notes, Standing};
+pub use locate::{Notes, Standing};
 pub use past::Past;
 pub use standing::{Counts, Done, Standings};
 
 use by_kind::Attempt;
+use locate::Located;
 
 /// Which effects to take back, or to put in again. Of a unit all count as wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,9 +66,9 @@ pub struct Taken {
     pub undoings: Vec<Undoing>,
     /// What cannot be taken back without a guess.
     pub conflicts: Vec<Conflict>,
-    /// Notes that it changes and that were renamed without us: from where the ledger has them to
-    /// where they are. To be stored as renames, so that they are found again.
-    pub moved: Vec<(NotePath, NotePath)>,
+    /// Notes that it changes and that were renamed without us. To be stored as renames, so that they
+    /// are found again.
+    pub moved: Vec<Moved>,
 }
 
 /// That an effect is taken back, by a change of the set.
@@ -91,6 +93,8 @@ pub struct Conflict {
     pub why: Why,
     /// The lines that were changed since.
     pub places: Vec<Place>,
+    /// Notes that may be the one that is meant, where that is not certain; the likeliest first.
+    pub candidates: Vec<NotePath>,
 }
 
 /// Lines in two versions.
@@ -111,6 +115,8 @@ pub enum Why {
     Changed,
     /// The note is gone.
     Gone,
+    /// Another file stands where the note was, and nobody saw how it got there.
+    Unsure,
     /// Something else stands where it would go.
     Taken,
     /// It got yet another path since.
@@ -121,28 +127,50 @@ pub enum Why {
     Entangled,
 }
 
-/// Where the note is that an effect left, whoever moved it since; `None` when it is gone, or when
-/// several could be it. The past begins with the effect and knows what taking it back needs.
+/// Where the note is that an effect left, whoever moved it since; `None` when it is gone, or when that
+/// is not certain. The past begins with the effect and knows what taking it back needs.
 #[must_use]
 pub fn note_now(past: &Past, effect: &EffectId, notes: &dyn Notes) -> Option<NotePath> {
-    let (place, home) = past.left(effect)?;
-    find::located(past, place, &home, notes)
+    let place = past.place_of(effect)?;
+    let found = past.effect(place)?;
+    let trace = past.trace(place, found.target.as_ref().unwrap_or(&found.path))?;
+    match past.locate(place, &trace, notes) {
+        Located::At(path) => Some(path),
+        Located::Gone(_) | Located::Unsure(_) => None,
+    }
+}
+
+/// That the user says which note an effect left: the one at `path`. To be stored as a rename, after
+/// which the effect can be undone there. `None` when no note stands there, or the effect is not known.
+#[must_use]
+pub fn identified(
+    past: &Past,
+    effect: &EffectId,
+    path: &NotePath,
+    notes: &dyn Notes,
+) -> Option<Moved> {
+    let place = past.place_of(effect)?;
+    let found = past.effect(place)?;
+    let trace = past.trace(place, found.target.as_ref().unwrap_or(&found.path))?;
+    notes.bytes(path)?;
+    let file = notes.file(path)?;
+    Some(Moved { from: trace.path, to: path.clone(), base: trace.file, file: Some(file) })
 }
 
 /// Plans how to take back what is wanted, newest first. A unit is taken back whole or not at all.
 #[must_use]
 pub fn take_back(past: &Past, wanted: &Wanted, notes: &dyn Notes) -> Taken {
     let mut taken = Taken::default();
-    let mut way = Renames::default();
+    let (mut way, mut restored) = (Renames::default(), BTreeSet::new());
     for unit in past.units(wanted) {
-        let so_far = (taken.changes.clone(), way.clone());
+        let so_far = (taken.changes.clone(), way.clone(), restored.clone());
         let mut attempt = Attempt::new(past, wanted, notes, so_far);
         for place in unit.iter().rev() {
             attempt.take_back(*place);
         }
-        let (attempt, new_way) = attempt.into_taken();
+        let (attempt, later) = attempt.into_taken();
         if unit.len() == 1 || attempt.conflicts.is_empty() {
-            way = new_way;
+            (way, restored) = later;
             taken.changes = attempt.changes;
             taken.undoings.extend(attempt.undoings);
             for pair in attempt.moved {

@@ -2,9 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use protocol::{ChangeKind, ContentHash, Effect, EffectId, NotePath};
+use protocol::{ContentHash, Effect, EffectId, NotePath, Succession};
 
-use super::{Hunks, Wanted};
+use super::locate::{Located, locate};
+use super::trace::{Successions, Trace};
+use super::{Hunks, Notes, Wanted};
 
 /// How many versions of a note are looked at, those nearest to the change in question first.
 const VERSIONS: usize = 64;
@@ -15,20 +17,20 @@ const VERSIONS: usize = 64;
 pub struct Past {
     effects: Vec<Effect>,
     images: HashMap<ContentHash, Vec<u8>>,
-}
-
-/// Where the ledger says that something is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Whereabouts {
-    pub(super) path: NotePath,
-    pub(super) is_gone: bool,
+    successions: Successions,
 }
 
 impl Past {
     /// A past without contents: [`Past::needs`] says which are needed.
     #[must_use]
     pub fn new(effects: Vec<Effect>) -> Self {
-        Self { effects, images: HashMap::new() }
+        Self { effects, ..Self::default() }
+    }
+
+    /// The effects, oldest first.
+    #[must_use]
+    pub fn effects(&self) -> &[Effect] {
+        &self.effects
     }
 
     /// The contents that have to be known to take back what is wanted.
@@ -40,6 +42,11 @@ impl Past {
     /// Adds a content.
     pub fn know(&mut self, hash: ContentHash, content: Vec<u8>) {
         self.images.insert(hash, content);
+    }
+
+    /// Adds that one file took the place of another.
+    pub fn succeed(&mut self, succession: Succession) {
+        self.successions.add(succession);
     }
 
     /// The wanted effects as places in the past, newest unit first; an effect without a unit is
@@ -87,47 +94,28 @@ impl Past {
         self.images.get(hash?).map(Vec::as_slice)
     }
 
-    /// Where an effect stands in the past, and where the ledger says that the note is which it left;
-    /// `None` when that is gone.
-    pub(super) fn left(&self, effect: &EffectId) -> Option<(usize, NotePath)> {
-        let place = self.effects.iter().position(|found| found.id == *effect)?;
-        let found = self.effects.get(place)?;
-        let home = self.now_at(place, found.target.as_ref().unwrap_or(&found.path));
-        (!home.is_gone).then_some((place, home.path))
+    /// Follows what an effect left at `path` to the end of the past.
+    pub(super) fn trace(&self, place: usize, path: &NotePath) -> Option<Trace> {
+        let mut trace = Trace::begin(place, self.effects.get(place)?, path);
+        for (at, later) in self.effects.iter().enumerate().skip(place + 1) {
+            trace.follow(at, later, &self.successions);
+        }
+        Some(trace)
     }
 
-    /// Where what an effect left at `path` is now, as far as the ledger knows.
-    pub(super) fn now_at(&self, place: usize, path: &NotePath) -> Whereabouts {
-        let trashes =
-            |effect: &Effect| matches!(effect.kind, ChangeKind::Trash | ChangeKind::TrashFolder);
-        let is_gone = self.effects.get(place).is_some_and(trashes);
-        let start = Whereabouts { path: path.clone(), is_gone };
-        self.effects.iter().skip(place + 1).fold(start, |mut here, effect| {
-            here.follow(effect);
-            here
-        })
+    /// Where the note is that an effect left at `path`, as far as that is certain.
+    pub(super) fn locate(&self, place: usize, trace: &Trace, notes: &dyn Notes) -> Located {
+        locate(trace, &self.successions, self.newest(place), notes)
     }
 
-    /// The number that the file system gave the note last.
-    pub(super) fn inode(&self, place: usize) -> Option<u64> {
-        self.of_the_note(place).filter_map(|effect| effect.inode).last()
+    /// The place of an effect in the past.
+    pub(super) fn place_of(&self, effect: &EffectId) -> Option<usize> {
+        self.effects.iter().position(|found| found.id == *effect)
     }
 
     /// The versions of the note that an effect changed, with those nearest in time first.
     pub(super) fn versions(&self, place: usize) -> Vec<&[u8]> {
         self.versions_at(place).iter().filter_map(|hash| self.image(Some(hash))).collect()
-    }
-
-    /// Where other notes are that were changed later. One of them may be the note, if it was
-    /// renamed by hand between.
-    pub(super) fn touched_later(&self, place: usize) -> Vec<NotePath> {
-        let later = self.effects.iter().enumerate().skip(place + 1);
-        let later = later.filter(|(_, effect)| effect.kind == ChangeKind::Replace);
-        let now = later.map(|(at, effect)| self.now_at(at, &effect.path));
-        let mut paths: Vec<_> = now.filter(|now| !now.is_gone).map(|now| now.path).collect();
-        paths.sort();
-        paths.dedup();
-        paths
     }
 
     /// What the note said last, as far as the ledger knows.
@@ -156,10 +144,6 @@ impl Past {
         hashes
     }
 
-    fn of_the_note(&self, place: usize) -> impl Iterator<Item = &Effect> {
-        self.places_of_the_note(place).into_iter().map(|(_, effect)| effect)
-    }
-
     /// Every effect on the note, before and after, oldest first.
     fn places_of_the_note(&self, place: usize) -> Vec<(usize, &Effect)> {
         let Some(effect) = self.effects.get(place) else { return Vec::new() };
@@ -175,30 +159,17 @@ impl Past {
             }
         }
         found.reverse();
-        let mut here = Whereabouts { path: effect.path.clone(), is_gone: false };
+        let mut here = effect.path.clone();
         for (at, later) in self.effects.iter().enumerate().skip(place) {
-            if later.path == here.path {
+            if later.path == here {
                 found.push((at, later));
             }
-            here.follow(later);
+            if let Some(target) = &later.target
+                && let Some(moved) = here.moved(&later.path, target)
+            {
+                here = moved;
+            }
         }
         found
-    }
-}
-
-impl Whereabouts {
-    fn follow(&mut self, effect: &Effect) {
-        match (effect.kind, &effect.target) {
-            (ChangeKind::Rename | ChangeKind::RenameFolder, Some(target)) => {
-                if let Some(moved) = self.path.moved(&effect.path, target) {
-                    self.path = moved;
-                }
-            }
-            (ChangeKind::Trash, _) if effect.path == self.path => self.is_gone = true,
-            (ChangeKind::TrashFolder, _) if self.path.is_in(&effect.path) => self.is_gone = true,
-            (ChangeKind::Create, _) if effect.path == self.path => self.is_gone = false,
-            (ChangeKind::RestoreFolder, _) if self.path.is_in(&effect.path) => self.is_gone = false,
-            _ => {}
-        }
     }
 }

@@ -14,9 +14,11 @@ use rustix::fs::FileType;
 use super::Changed;
 use super::extra::Extra;
 use super::inside::inside;
+use super::mark::Mark;
 use super::queue::Queue;
 use super::rounds::{News, Rounds};
 use super::sighting::{Sighting, sightings};
+use super::succession::Follower;
 use crate::Vault;
 
 /// A save is told when it has ended. What is half-way, a file that is being written or one that has
@@ -81,6 +83,8 @@ pub(super) struct Lookout {
     everything: bool,
     is_gone: bool,
     is_late: bool,
+    follower: Follower,
+    mark: Option<Mark>,
 }
 
 impl Lookout {
@@ -98,6 +102,8 @@ impl Lookout {
             everything: false,
             is_gone: false,
             is_late: false,
+            follower: Follower::default(),
+            mark: Mark::make(),
         };
         lookout.ask_for_watcher();
         lookout
@@ -149,9 +155,16 @@ impl Lookout {
         match sighting {
             Sighting::Saved(path) => self.saved(path),
             Sighting::Touched(path) => self.touched(path),
+            Sighting::Created(path) => self.created(path),
+            Sighting::Removed(path) => {
+                self.follower.removed(self.vault.seats(), &path);
+                self.touched(path);
+            }
             Sighting::Arrived(path) => self.arrived(path),
             Sighting::Left(path) => self.left(path),
+            Sighting::CaughtUp => self.caught_up(),
             Sighting::FolderRemoved(path) => {
+                self.vault.seats().leave_below(&path);
                 self.folders.remove(&path);
                 self.rounds.leave(Some(&path));
                 self.extra.forget(&path);
@@ -167,8 +180,16 @@ impl Lookout {
             let files = self.watch_from(Some(path));
             self.files.extend(files);
         } else {
+            let now = self.vault.file_id(&path);
+            self.follower.arrived(self.vault.seats(), &path, now);
             self.saved(path);
         }
+    }
+
+    fn created(&mut self, path: NotePath) {
+        let now = self.vault.file_id(&path);
+        self.follower.created(self.vault.seats(), &path, now, Instant::now());
+        self.touched(path);
     }
 
     fn saved(&mut self, path: NotePath) {
@@ -185,8 +206,11 @@ impl Lookout {
     fn left(&mut self, path: NotePath) {
         self.extra.forget(&path);
         if !self.folders.remove(&path) && !self.rounds.leave(Some(&path)) {
+            let now = self.vault.file_id(&path);
+            self.follower.left(self.vault.seats(), &path, now, Instant::now());
             return self.touched(path);
         }
+        self.vault.seats().leave_below(&path);
         let inside = format!("{path}/");
         self.folders.retain(|folder| !folder.as_str().starts_with(&inside));
         self.rounds.leave_below(&inside);
@@ -212,12 +236,16 @@ impl Lookout {
 
     /// Reports were lost, folders among them perhaps: every watch is made anew.
     fn start_over(&mut self) {
+        self.follower.forget();
+        if let Some(mark) = &mut self.mark {
+            mark.is_heard();
+        }
         self.ask_for_watcher();
         self.watch_all();
     }
 
     fn ask_for_watcher(&mut self) {
-        match watcher(self.vault.folder(), &self.bell) {
+        match watcher(self.vault.folder(), &self.bell, self.mark.as_ref()) {
             Ok(watcher) => self.watcher = Some(watcher),
             Err(error) => {
                 self.watcher = None;
@@ -350,8 +378,23 @@ impl Lookout {
         }
     }
 
+    /// Whatever was reported before the mark was touched is known by now.
+    fn caught_up(&mut self) {
+        if let Some(mark) = &mut self.mark
+            && mark.is_heard()
+        {
+            let certain = self.follower.certain(self.vault.seats());
+            if !certain.is_empty() {
+                self.queue.add(Changed::Replaced(certain));
+            }
+        }
+    }
+
     fn tell(&mut self) {
         self.half_way.clear();
+        if self.follower.waits() && self.mark.as_mut().is_some_and(Mark::touch) {
+            self.follower.mark();
+        }
         let files = std::mem::take(&mut self.files);
         if std::mem::take(&mut self.everything) {
             self.queue.add(Changed::Everything);
@@ -375,12 +418,28 @@ enum Watching {
     Never,
 }
 
-fn watcher(top: &Path, bell: &Bell) -> notify::Result<Box<dyn Watcher + Send>> {
+fn watcher(
+    top: &Path,
+    bell: &Bell,
+    mark: Option<&Mark>,
+) -> notify::Result<Box<dyn Watcher + Send>> {
     let (top, bell) = (top.to_owned(), bell.clone());
-    let hear = move |report| {
+    let place = mark.map(|mark| mark.place().to_owned());
+    let marked = place.clone();
+    let hear = move |report: notify::Result<notify::Event>| {
+        if report
+            .as_ref()
+            .is_ok_and(|event| event.paths.iter().any(|path| Some(path) == marked.as_ref()))
+        {
+            return bell.report(Sighting::CaughtUp);
+        }
         sightings(&top, report).into_iter().for_each(|sighting| bell.report(sighting));
     };
-    Ok(Box::new(RecommendedWatcher::new(hear, notify::Config::default())?))
+    let mut watcher = RecommendedWatcher::new(hear, notify::Config::default())?;
+    if let Some(place) = place {
+        watcher.watch(&place, RecursiveMode::NonRecursive)?;
+    }
+    Ok(Box::new(watcher))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use protocol::NotePath;
+use protocol::{NotePath, Succession};
 use tokio::sync::Notify;
 
 use super::Changed;
@@ -30,6 +30,7 @@ struct State {
     waiting: VecDeque<Changed>,
     /// What changed beside that, since then.
     files: Files,
+    replaced: Vec<Succession>,
     ended: bool,
 }
 
@@ -84,6 +85,7 @@ impl State {
                     self.everything();
                 }
             }
+            Changed::Replaced(more) => self.replaced.extend(more),
             Changed::Back | Changed::Late { .. } => self.waiting.push_back(changed),
         }
     }
@@ -96,6 +98,9 @@ impl State {
     }
 
     fn fetch(&mut self) -> Option<Changed> {
+        if !self.replaced.is_empty() {
+            return Some(Changed::Replaced(std::mem::take(&mut self.replaced)));
+        }
         self.waiting.pop_front().or_else(|| {
             let files = self.files.some();
             (!files.is_empty()).then_some(Changed::Notes(files))

@@ -12,8 +12,12 @@ use protocol::NotePath;
 pub(super) enum Sighting {
     /// A program that wrote a file is done with it.
     Saved(NotePath),
-    /// A file was made, written or removed. More may follow: a save in two steps is half-way.
+    /// A file was written. More may follow: a save in two steps is half-way.
     Touched(NotePath),
+    /// A file was made. More may follow.
+    Created(NotePath),
+    /// A file was removed. More may follow.
+    Removed(NotePath),
     /// A folder was made, or a file or folder came to this name.
     Arrived(NotePath),
     /// A file or folder left this name.
@@ -24,6 +28,8 @@ pub(super) enum Sighting {
     Top,
     /// The system lost count.
     Lost,
+    /// All was reported that happened before the mark was touched last.
+    CaughtUp,
 }
 
 /// Reads one report about the vault at `top`.
@@ -41,9 +47,9 @@ pub(super) fn sightings(top: &Path, report: notify::Result<notify::Event>) -> Ve
 fn meaning(kind: EventKind) -> Option<fn(NotePath) -> Sighting> {
     match kind {
         EventKind::Access(AccessKind::Close(AccessMode::Write)) => Some(Sighting::Saved),
-        EventKind::Modify(ModifyKind::Data(_) | ModifyKind::Any)
-        | EventKind::Create(CreateKind::File)
-        | EventKind::Remove(RemoveKind::File | RemoveKind::Any) => Some(Sighting::Touched),
+        EventKind::Modify(ModifyKind::Data(_) | ModifyKind::Any) => Some(Sighting::Touched),
+        EventKind::Create(CreateKind::File) => Some(Sighting::Created),
+        EventKind::Remove(RemoveKind::File | RemoveKind::Any) => Some(Sighting::Removed),
         EventKind::Create(_) | EventKind::Modify(ModifyKind::Name(RenameMode::To)) => {
             Some(Sighting::Arrived)
         }

@@ -86,14 +86,15 @@ fn a_note_is_found_after_it_was_renamed_by_hand() {
         let note = world.notes.remove(&path("a.md")).unwrap();
         world.notes.insert(path(to), note);
         let taken = back_there(&mut world, &Wanted::back([effect]));
-        assert_eq!(taken.moved, [(path("a.md"), path(to))]);
+        let [moved] = taken.moved.as_slice() else { panic!("{taken:?}") };
+        assert_eq!((&moved.from, &moved.to), (&path("a.md"), &path(to)));
         assert_eq!(world.notes[&path(to)].lines, [1, 2, 3, 4, 5]);
     }
 }
 
 fn back_there(world: &mut World, wanted: &Wanted) -> Taken {
     let taken = take_back(&world.past(wanted), wanted, world);
-    taken.moved.iter().for_each(|(from, to)| world.observe_move(from, to));
+    taken.moved.iter().for_each(|moved| world.observe_move(moved));
     world.apply(&taken.changes, "undo");
     taken
 }

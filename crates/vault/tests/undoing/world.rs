@@ -1,10 +1,10 @@
 //! A vault in memory in which every line has an identity, and the ledger of what was done there.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use protocol::{
-    Act, CallId, Change, ChangeKind, ChangeSet, ChangeSetId, ContentHash, Effect, EffectId,
-    NotePath, TurnId,
+    Act, CallId, Change, ChangeKind, ChangeSet, ChangeSetId, ContentHash, Effect, EffectId, FileId,
+    Moved, NotePath, Succession, TurnId,
 };
 use vault::undo::{Done, Notes, Past, Standing, Standings, Taken, Wanted};
 
@@ -15,7 +15,9 @@ pub(crate) type Line = u32;
 pub(crate) struct Note {
     /// Which note it is, whatever it is called.
     pub(crate) is: u32,
-    pub(crate) inode: u64,
+    pub(crate) file: FileId,
+    /// How often its file was replaced and nobody saw it.
+    pub(crate) unseen: u32,
     pub(crate) lines: Vec<Line>,
 }
 
@@ -27,10 +29,12 @@ pub(crate) struct World {
     pub(crate) lines: BTreeMap<EffectId, (Vec<Line>, Vec<Line>)>,
     /// For each effect the note it was on.
     pub(crate) is: Vec<u32>,
-    /// Notes that somebody renamed without us.
-    pub(crate) by_hand: BTreeSet<u32>,
+    /// For each effect how often the file of its note had been replaced unseen by then.
+    pub(crate) unseen: Vec<u32>,
+    /// What the watch saw.
+    pub(crate) successions: Vec<Succession>,
     undone: Vec<Done>,
-    graves: BTreeMap<NotePath, u32>,
+    graves: Vec<(NotePath, Note)>,
     numbers: u32,
 }
 
@@ -58,9 +62,25 @@ impl World {
     }
 
     pub(crate) fn add_note(&mut self, at: &NotePath, lines: Vec<Line>) {
-        let (is, inode) = (self.number(), u64::from(self.number()));
-        let note = Note { is, inode, lines };
+        let (is, file) = (self.number(), self.new_file());
+        let note = Note { is, file, unseen: 0, lines };
         assert!(self.notes.insert(at.clone(), note).is_none());
+    }
+
+    /// Whether the ledger trashed the note, and nobody replaced its file unseen before that.
+    pub(crate) fn is_in_grave(&self, is: u32, unseen: u32) -> bool {
+        self.graves.iter().any(|(_, note)| note.is == is && note.unseen == unseen)
+    }
+
+    /// A file that nothing was before.
+    pub(crate) fn new_file(&mut self) -> FileId {
+        let number = self.number();
+        FileId { inode: u64::from(number), born: Some(i64::from(number)) }
+    }
+
+    /// The text of every note, by which note it is.
+    pub(crate) fn by_identity(&self) -> BTreeMap<u32, Vec<Line>> {
+        self.notes.values().map(|note| (note.is, note.lines.clone())).collect()
     }
 
     /// The text and the name of every note.
@@ -91,7 +111,7 @@ impl World {
     }
 
     fn carry_out(&mut self, change: &Change) -> Effect {
-        let inode = u64::from(self.number());
+        let file = self.new_file();
         let mut effect = Effect {
             id: EffectId::from(format!("effect {}", self.number())),
             change_set: ChangeSetId::from(""),
@@ -105,36 +125,50 @@ impl World {
             trashed: None,
             before: change.before().map(ContentHash::of),
             after: change.after_hash(),
-            inode: Some(inode),
+            base: self.notes.get(&change.path).map(|note| note.file),
+            file: Some(file),
             at: None,
             forgotten: None,
         };
         match &change.act {
             Act::Create { after } => {
                 // What comes back out of the trash is the same note.
-                let is = self.graves.remove(&change.path).unwrap_or_else(|| self.number());
+                let lines = lines(after);
+                let is_it =
+                    |(path, note): &(NotePath, Note)| *path == change.path && note.lines == lines;
+                let (is, unseen) = match self.graves.iter().rposition(is_it) {
+                    Some(at) => {
+                        let (_, note) = self.graves.remove(at);
+                        (note.is, note.unseen)
+                    }
+                    None => (self.number(), 0),
+                };
                 self.is.push(is);
-                let note = Note { is, inode, lines: lines(after) };
+                self.unseen.push(unseen);
+                let note = Note { is, file, unseen, lines };
                 assert!(self.notes.insert(change.path.clone(), note).is_none(), "{change:?}");
             }
             Act::Replace { before, after } => {
                 let note = self.notes.get_mut(&change.path).unwrap();
                 assert_eq!(note.lines, lines(before), "{change:?}");
                 note.lines = lines(after);
-                note.inode = inode;
+                note.file = file;
                 self.is.push(note.is);
+                self.unseen.push(note.unseen);
             }
             Act::Trash { before } => {
                 let note = self.notes.remove(&change.path).unwrap();
                 assert_eq!(note.lines, lines(before));
-                effect.inode = None;
+                effect.file = None;
                 self.is.push(note.is);
-                self.graves.insert(change.path.clone(), note.is);
+                self.unseen.push(note.unseen);
+                self.graves.push((change.path.clone(), note));
             }
             Act::Rename { to, .. } => {
                 let note = self.notes.remove(&change.path).unwrap_or_else(|| panic!("{change:?}"));
-                effect.inode = Some(note.inode);
+                effect.file = Some(note.file);
                 self.is.push(note.is);
+                self.unseen.push(note.unseen);
                 assert!(self.notes.insert(to.clone(), note).is_none(), "{change:?}");
             }
             other => panic!("no history has {other:?}"),
@@ -144,6 +178,7 @@ impl World {
 
     pub(crate) fn past(&self, wanted: &Wanted) -> Past {
         let mut past = Past::new(self.ledger.clone());
+        self.successions.iter().for_each(|succession| past.succeed(*succession));
         let needs = past.needs(wanted);
         for (before, after) in self.lines.values() {
             for content in [bytes(before), bytes(after)] {
@@ -157,13 +192,17 @@ impl World {
     }
 
     /// Somebody renamed a note without us, and we found out.
-    pub(crate) fn observe_move(&mut self, from: &NotePath, to: &NotePath) {
-        let note = self.notes[to].clone();
+    pub(crate) fn observe_move(&mut self, moved: &Moved) {
+        let note = self.notes[&moved.to].clone();
         let mut there = Self { ledger: Vec::new(), ..self.clone() };
-        there.notes = BTreeMap::from([(from.clone(), note)]);
-        there.apply(&ChangeSet::one(Change::rename(from.clone(), to.clone())), "by hand");
-        self.ledger.extend(there.ledger.into_iter().map(|effect| Effect { unit: None, ..effect }));
-        (self.lines, self.is, self.numbers) = (there.lines, there.is, there.numbers);
+        there.notes = BTreeMap::from([(moved.from.clone(), note)]);
+        let rename = Change::rename(moved.from.clone(), moved.to.clone());
+        there.apply(&ChangeSet::one(rename), "by hand");
+        let (base, file) = (moved.base, moved.file);
+        let by_hand = |effect| Effect { unit: None, base, file, ..effect };
+        self.ledger.extend(there.ledger.into_iter().map(by_hand));
+        (self.lines, self.numbers) = (there.lines, there.numbers);
+        (self.is, self.unseen) = (there.is, there.unseen);
     }
 
     /// Notes what a set took back.
@@ -217,15 +256,15 @@ impl Notes for World {
         self.notes.get(path).map(|note| bytes(&note.lines))
     }
 
-    fn is_there(&self, path: &NotePath) -> bool {
-        self.notes.contains_key(path)
+    fn file(&self, path: &NotePath) -> Option<FileId> {
+        self.notes.get(path).map(|note| note.file)
     }
 
     fn files(&self) -> Vec<Standing> {
         let standing = |(path, note): (&NotePath, &Note)| Standing {
             path: path.clone(),
             size: bytes(&note.lines).len() as u64,
-            inode: note.inode,
+            file: note.file,
         };
         self.notes.iter().map(standing).collect()
     }

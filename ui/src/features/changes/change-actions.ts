@@ -19,6 +19,8 @@ export interface ChangeActions {
   keep(effect: EffectId): void;
   /** Takes the old text in these places. */
   settle(conflict: UndoConflict): void;
+  /** Undoes the change in the note that the user says it is about. */
+  undoIn(conflict: UndoConflict, path: NotePath): void;
   showNote(path: NotePath): void;
   showConversation(conversation: ConversationId): void;
 }

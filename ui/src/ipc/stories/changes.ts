@@ -184,6 +184,16 @@ const conflict = {
       back: 'We would come on the 12th, if that suits you.\n',
     },
   ],
+  candidates: [],
+};
+
+/** The note was replaced while nobody watched, and a copy of it stands elsewhere. */
+const unsure = {
+  effect: 'e-letter',
+  path: letter,
+  why: 'Another file stands in the place of the note, and Vaultmate did not see how it got there. Say which note was changed, or keep everything as it is.',
+  places: [],
+  candidates: [letter, `Archive/Letters of a year that is long gone by now/${letter}`],
 };
 
 export function changes(): Story {
@@ -219,4 +229,11 @@ export function changes(): Story {
     notes: { 'Groceries.md': '# Groceries\n\n## Sunday\n\n- mushrooms\n- sage\n- 4 pears' },
     applied: { sets: [...recent, ...past], hunks, conflicts: { 'e-letter': conflict }, since },
   };
+}
+
+/** The same, where it is not certain which note a change is about. */
+export function unsureChanges(): Story {
+  const story = changes();
+  const applied = { ...story.applied, conflicts: { 'e-letter': unsure } };
+  return { ...story, applied };
 }

@@ -1,0 +1,107 @@
+//! Where a note is now, when somebody may have renamed, moved, copied or replaced it.
+//!
+//! A note is known by its file: by the inode and birth time that the ledger recorded, and by the files
+//! that took its place in one step before our eyes. Its text and its name prove nothing, because
+//! copies, templates and the notes of other days share them. They only tell which notes to offer when
+//! the user is asked.
+
+use protocol::{FileId, NotePath};
+
+use super::trace::{Successions, Trace};
+
+/// At most so many notes are offered to the user.
+const CANDIDATES: usize = 8;
+
+/// The vault as it is, for planning.
+pub trait Notes {
+    /// The bytes of a note; `None` if none can be read there.
+    fn bytes(&self, path: &NotePath) -> Option<Vec<u8>>;
+
+    /// Which file or folder stands at a path; `None` for nothing.
+    fn file(&self, path: &NotePath) -> Option<FileId>;
+
+    /// Everything in the vault, folders too.
+    fn files(&self) -> Vec<Standing>;
+}
+
+/// A file or folder of the vault.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    /// Where.
+    pub path: NotePath,
+    /// Bytes.
+    pub size: u64,
+    /// Which file it is.
+    pub file: FileId,
+}
+
+/// What is known of where something is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Located {
+    /// It is here, without doubt.
+    At(NotePath),
+    /// Nothing is where it should be. It may be one of these; only the user can tell.
+    Gone(Vec<NotePath>),
+    /// Something else stands where it should be, or it itself in another file. It may be one of these;
+    /// only the user can tell.
+    Unsure(Vec<NotePath>),
+}
+
+/// Finds what is traced; `text` is what it said last, where that is known.
+pub(super) fn locate(
+    trace: &Trace,
+    successions: &Successions,
+    text: Option<&[u8]>,
+    notes: &dyn Notes,
+) -> Located {
+    let at_home = notes.file(&trace.path);
+    let file = trace.file.map(|file| successions.last(file));
+    if let Some(file) = file {
+        let is_home = at_home.is_some_and(|found| is_certain_at_home(file, found));
+        if is_home {
+            return Located::At(trace.path.clone());
+        }
+        if file.born.is_some()
+            && let Some(path) = carried_away(trace, file, notes)
+        {
+            return Located::At(path);
+        }
+    }
+    if trace.is_gone {
+        return Located::Gone(Vec::new());
+    }
+    let elsewhere = candidates(trace, text, notes);
+    match at_home {
+        Some(_) => Located::Unsure([vec![trace.path.clone()], elsewhere].concat()),
+        None => Located::Gone(elsewhere),
+    }
+}
+
+/// A file system without birth times gives a number again: there the path has to agree as well.
+fn is_certain_at_home(file: FileId, found: FileId) -> bool {
+    file == found || (file.inode == found.inode && found.born.is_none())
+}
+
+/// Where the file is that was moved. Editors that keep a backup rename the note to it and write a new
+/// one: what is no note any more is not it.
+fn carried_away(trace: &Trace, file: FileId, notes: &dyn Notes) -> Option<NotePath> {
+    let found = notes.files().into_iter().find(|standing| standing.file == file)?;
+    (found.path.is_markdown() || !trace.path.is_markdown()).then_some(found.path)
+}
+
+/// Notes elsewhere that have its name, then those that say what it said.
+fn candidates(trace: &Trace, text: Option<&[u8]>, notes: &dyn Notes) -> Vec<NotePath> {
+    let mut others = notes.files();
+    others.retain(|other| other.path != trace.path && other.path.is_markdown());
+    let (named, others): (Vec<_>, Vec<_>) =
+        others.into_iter().partition(|other| other.path.name() == trace.path.name());
+    let says_it = |other: &Standing| {
+        text.is_some_and(|text| {
+            !text.trim_ascii().is_empty()
+                && other.size == text.len() as u64
+                && notes.bytes(&other.path).as_deref() == Some(text)
+        })
+    };
+    let alike = others.into_iter().filter(says_it);
+    named.into_iter().chain(alike).take(CANDIDATES).map(|other| other.path).collect()
+}

@@ -1,0 +1,147 @@
+//! Following one note through the ledger, by the file that it is.
+
+use std::collections::HashMap;
+
+use protocol::{ChangeKind, ContentHash, Effect, FileId, NotePath, Succession};
+
+/// Files that took the place of others in one step.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Successions(HashMap<FileId, FileId>);
+
+impl Successions {
+    pub(super) fn add(&mut self, Succession { from, to }: Succession) {
+        self.0.insert(from, to);
+    }
+
+    /// The file that goes on from `file`: itself, if nothing took its place.
+    pub(super) fn last(&self, file: FileId) -> FileId {
+        let mut here = file;
+        // A succession is never longer than all of them, however wrongly they were stored.
+        for _ in 0..=self.0.len() {
+            match self.0.get(&here) {
+                Some(next) => here = *next,
+                None => break,
+            }
+        }
+        here
+    }
+
+    /// Whether `to` goes on from `from`, directly or through others.
+    fn lead(&self, from: FileId, to: FileId) -> bool {
+        let mut here = from;
+        for _ in 0..=self.0.len() {
+            if is_same(here, to) {
+                return true;
+            }
+            match self.0.get(&here) {
+                Some(next) => here = *next,
+                None => return false,
+            }
+        }
+        false
+    }
+}
+
+/// Whether two files are one. Where one side has no birth time the number has to do; the caller then
+/// looks at the path too.
+fn is_same(one: FileId, other: FileId) -> bool {
+    let same_birth = one.born.is_none() || other.born.is_none() || one.born == other.born;
+    one.inode == other.inode && same_birth
+}
+
+/// What the ledger knows of a note, or of a folder, after an effect and all that followed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Trace {
+    /// Where it should be, unless somebody moved it without us.
+    pub(super) path: NotePath,
+    /// The file that it is; `None` when it is gone, or when the chain of files is broken.
+    pub(super) file: Option<FileId>,
+    /// Whether the ledger had it trashed, itself or with its folder.
+    pub(super) is_gone: bool,
+    /// The place in the past of the effect that trashed it, if it was trashed itself.
+    pub(super) trashed_at: Option<usize>,
+    /// What it said last.
+    text: Option<ContentHash>,
+}
+
+/// How a later effect relates to the note that is followed.
+enum Relation {
+    Same,
+    Other,
+    /// It was on the same path, and nobody recorded on which file.
+    Unknown,
+}
+
+impl Trace {
+    /// The trace that begins with what an effect left at `path`.
+    pub(super) fn begin(place: usize, effect: &Effect, path: &NotePath) -> Self {
+        let is_gone = matches!(effect.kind, ChangeKind::Trash | ChangeKind::TrashFolder);
+        Self {
+            path: path.clone(),
+            file: effect.file.filter(|_| !is_gone),
+            is_gone,
+            trashed_at: (effect.kind == ChangeKind::Trash).then_some(place),
+            text: effect.after.clone().or(effect.before.clone()),
+        }
+    }
+
+    /// Goes on over the next effect of the ledger.
+    pub(super) fn follow(&mut self, place: usize, effect: &Effect, successions: &Successions) {
+        match (effect.kind, &effect.target) {
+            (ChangeKind::RenameFolder, Some(target)) => {
+                if let Some(moved) = self.path.moved(&effect.path, target) {
+                    self.path = moved;
+                }
+            }
+            (ChangeKind::TrashFolder, _) if self.path.is_in(&effect.path) => self.is_gone = true,
+            (ChangeKind::RestoreFolder, _) if self.path.is_in(&effect.path) => {
+                self.is_gone = false;
+            }
+            (ChangeKind::Create, _) => self.come_back(effect),
+            (ChangeKind::Rename | ChangeKind::Replace | ChangeKind::Trash, target) => {
+                let path = target.as_ref().unwrap_or(&effect.path);
+                match self.relation(effect, successions) {
+                    Relation::Other => {}
+                    Relation::Same => self.go_on(place, effect, path, effect.file),
+                    Relation::Unknown => self.go_on(place, effect, path, None),
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn go_on(&mut self, place: usize, effect: &Effect, path: &NotePath, file: Option<FileId>) {
+        self.path = path.clone();
+        self.is_gone = effect.kind == ChangeKind::Trash;
+        self.trashed_at = self.is_gone.then_some(place);
+        self.file = file.filter(|_| !self.is_gone);
+        self.text = effect.after.clone().or(effect.before.clone()).or(self.text.take());
+    }
+
+    /// What was trashed and is made again with the same text at the same place is the same note: so
+    /// undo brings it back.
+    fn come_back(&mut self, effect: &Effect) {
+        let is_it = self.trashed_at.is_some()
+            && effect.path == self.path
+            && effect.after.is_some()
+            && effect.after == self.text;
+        if is_it {
+            (self.is_gone, self.trashed_at, self.file) = (false, None, effect.file);
+        }
+    }
+
+    fn relation(&self, effect: &Effect, successions: &Successions) -> Relation {
+        let is_here = effect.path == self.path && !self.is_gone;
+        match (self.file, effect.base) {
+            (Some(file), Some(base)) if file.born.is_some() && base.born.is_some() => {
+                if successions.lead(file, base) { Relation::Same } else { Relation::Other }
+            }
+            (Some(file), Some(base)) if is_here && is_same(file, base) => Relation::Same,
+            _ if !is_here => Relation::Other,
+            // Somebody said that the note is this file, or an earlier version left no trace of files.
+            _ if effect.kind == ChangeKind::Rename => Relation::Same,
+            _ if effect.before.is_some() && effect.before == self.text => Relation::Same,
+            _ => Relation::Unknown,
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! Which files take the place of others: how a note is followed through programs that save it by
+//! writing a new file and renaming it over the old one.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use protocol::{FileId, NotePath, Succession};
+
+/// Editors that keep a backup rename the note to it, write the note anew, and remove the backup. All of
+/// that takes them milliseconds; whoever takes longer is not such an editor.
+const BACKUP_SAVE: Duration = Duration::from_secs(1);
+
+/// Where the files are that somebody wants followed.
+#[derive(Debug, Default)]
+pub(crate) struct Seats(Mutex<HashMap<NotePath, FileId>>);
+
+impl Seats {
+    /// Follows what stands at `path` from now on.
+    pub(crate) fn take(&self, path: &NotePath, file: FileId) {
+        if file.born.is_some() {
+            self.lock().insert(path.clone(), file);
+        }
+    }
+
+    pub(super) fn at(&self, path: &NotePath) -> Option<FileId> {
+        self.lock().get(path).copied()
+    }
+
+    /// Follows what stands at `path` no longer.
+    pub(crate) fn leave(&self, path: &NotePath) -> Option<FileId> {
+        self.lock().remove(path)
+    }
+
+    pub(super) fn leave_below(&self, folder: &NotePath) {
+        self.lock().retain(|path, _| !path.is_in(folder));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<NotePath, FileId>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A note that was renamed and may come back under its name at once.
+#[derive(Debug)]
+struct Vacated {
+    file: FileId,
+    at: Instant,
+    refilled: Option<FileId>,
+}
+
+/// That a file seems to go on as another.
+#[derive(Debug)]
+struct Candidate {
+    path: NotePath,
+    succession: Succession,
+    /// Whether the look that it comes from was before the mark was touched last.
+    is_marked: bool,
+}
+
+/// Tells from what the system reports which file went on as which. Reads nothing itself: with each
+/// report comes which file stands at the path by now.
+///
+/// That may be a later one than the report is about. So nothing counts until all is known that was
+/// reported before the look; see [`Follower::mark`].
+#[derive(Debug, Default)]
+pub(super) struct Follower {
+    candidates: Vec<Candidate>,
+    vacated: HashMap<NotePath, Vacated>,
+}
+
+impl Follower {
+    /// Whether something waits for a mark.
+    pub(super) fn waits(&self) -> bool {
+        self.candidates.iter().any(|candidate| !candidate.is_marked)
+    }
+
+    /// A mark is set among the reports: what was looked at so far is certain once it comes by.
+    pub(super) fn mark(&mut self) {
+        self.candidates.iter_mut().for_each(|candidate| candidate.is_marked = true);
+    }
+
+    /// A file came to `path` by a rename.
+    pub(super) fn arrived(&mut self, seats: &Seats, path: &NotePath, now: Option<FileId>) {
+        let Some(now) = now else { return self.removed(seats, path) };
+        match seats.at(path) {
+            Some(seat) if seat == now => {}
+            Some(seat) => self.replaced(path, seat, now),
+            None if self.vacated.values().any(|vacated| vacated.file == now) => {
+                seats.take(path, now);
+            }
+            None => {}
+        }
+    }
+
+    /// What was at `path` left it by a rename.
+    pub(super) fn left(
+        &mut self,
+        seats: &Seats,
+        path: &NotePath,
+        now: Option<FileId>,
+        at: Instant,
+    ) {
+        // An exchange of two names tells of both that they left.
+        if now.is_some() && now == seats.at(path) {
+            return;
+        }
+        self.doubt(path);
+        if let Some(file) = seats.leave(path) {
+            self.vacated.retain(|_, vacated| at.duration_since(vacated.at) < BACKUP_SAVE);
+            self.vacated.insert(path.clone(), Vacated { file, at, refilled: None });
+        }
+    }
+
+    /// A file was made at `path`, where nothing was.
+    pub(super) fn created(
+        &mut self,
+        seats: &Seats,
+        path: &NotePath,
+        now: Option<FileId>,
+        at: Instant,
+    ) {
+        if now.is_none() || now != seats.at(path) {
+            self.doubt(path);
+            seats.leave(path);
+        }
+        if let Some(vacated) = self.vacated.get_mut(path)
+            && at.duration_since(vacated.at) < BACKUP_SAVE
+        {
+            vacated.refilled = now;
+        }
+    }
+
+    /// The file at `path` was removed.
+    pub(super) fn removed(&mut self, seats: &Seats, path: &NotePath) {
+        self.doubt(path);
+        self.vacated.remove(path);
+        let Some(gone) = seats.leave(path) else { return };
+        let backed_up = self.vacated.iter().find(|(_, vacated)| vacated.file == gone);
+        if let Some((note, Vacated { refilled: Some(file), .. })) = backed_up {
+            let (note, file) = (note.clone(), *file);
+            self.vacated.remove(&note);
+            self.replaced(&note, gone, file);
+        }
+    }
+
+    /// Reports were lost: nothing that waits can become certain.
+    pub(super) fn forget(&mut self) {
+        *self = Self::default();
+    }
+
+    /// The mark came by: all is known that happened before it was set. What was looked at by then, and
+    /// nothing spoke against, is certain.
+    pub(super) fn certain(&mut self, seats: &Seats) -> Vec<Succession> {
+        let candidates = std::mem::take(&mut self.candidates);
+        let (certain, others): (Vec<_>, Vec<_>) =
+            candidates.into_iter().partition(|candidate| candidate.is_marked);
+        self.candidates = others;
+        let take = |Candidate { path, succession, .. }| {
+            seats.take(&path, succession.to);
+            succession
+        };
+        certain.into_iter().map(take).collect()
+    }
+
+    fn replaced(&mut self, path: &NotePath, from: FileId, to: FileId) {
+        self.doubt(path);
+        if to.born.is_some() && from != to {
+            let succession = Succession { from, to };
+            self.candidates.push(Candidate { path: path.clone(), succession, is_marked: false });
+        }
+    }
+
+    fn doubt(&mut self, path: &NotePath) {
+        self.candidates.retain(|candidate| candidate.path != *path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(name: &str) -> NotePath {
+        NotePath::parse(name).unwrap()
+    }
+
+    fn file(number: u64) -> FileId {
+        FileId { inode: number, born: Some(number.cast_signed()) }
+    }
+
+    fn followed() -> (Seats, Follower) {
+        let seats = Seats::default();
+        seats.take(&path("a.md"), file(1));
+        (seats, Follower::default())
+    }
+
+    fn succession(from: u64, to: u64) -> Succession {
+        Succession { from: file(from), to: file(to) }
+    }
+
+    fn marked(follower: &mut Follower, seats: &Seats) -> Vec<Succession> {
+        follower.mark();
+        follower.certain(seats)
+    }
+
+    #[test]
+    fn a_file_renamed_over_the_note_goes_on_as_the_note() {
+        let (seats, mut follower) = followed();
+        follower.arrived(&seats, &path("a.md"), Some(file(2)));
+        assert_eq!(marked(&mut follower, &seats), [succession(1, 2)]);
+        follower.arrived(&seats, &path("a.md"), Some(file(3)));
+        assert_eq!(marked(&mut follower, &seats), [succession(2, 3)]);
+    }
+
+    #[test]
+    fn a_note_made_anew_after_the_old_one_went_is_another() {
+        let (seats, mut follower) = followed();
+        follower.removed(&seats, &path("a.md"));
+        follower.created(&seats, &path("a.md"), Some(file(2)), Instant::now());
+        assert!(!follower.waits());
+        follower.arrived(&seats, &path("a.md"), Some(file(3)));
+        assert!(!follower.waits(), "nor is what is saved over that one");
+    }
+
+    #[test]
+    fn a_look_that_came_too_late_does_not_count() {
+        let (seats, mut follower) = followed();
+        // The save was reported when the note had been removed and another one made: the look saw that.
+        follower.arrived(&seats, &path("a.md"), Some(file(9)));
+        follower.mark();
+        follower.removed(&seats, &path("a.md"));
+        follower.created(&seats, &path("a.md"), Some(file(9)), Instant::now());
+        assert_eq!(follower.certain(&seats), []);
+    }
+
+    #[test]
+    fn a_mark_speaks_only_for_what_was_looked_at_before_it() {
+        let (seats, mut follower) = followed();
+        follower.mark();
+        follower.arrived(&seats, &path("a.md"), Some(file(2)));
+        assert_eq!(follower.certain(&seats), []);
+        assert!(follower.waits());
+        assert_eq!(marked(&mut follower, &seats), [succession(1, 2)]);
+    }
+
+    #[test]
+    fn an_editor_that_keeps_a_backup_while_it_writes_saves_the_same_note() {
+        let (seats, mut follower) = followed();
+        let now = Instant::now();
+        follower.left(&seats, &path("a.md"), None, now);
+        follower.arrived(&seats, &path("a.md~"), Some(file(1)));
+        follower.created(&seats, &path("a.md"), Some(file(2)), now);
+        assert!(!follower.waits(), "the old file is still there");
+        follower.removed(&seats, &path("a.md~"));
+        assert_eq!(marked(&mut follower, &seats), [succession(1, 2)]);
+    }
+
+    #[test]
+    fn a_note_moved_away_and_made_anew_is_two_notes() {
+        let (seats, mut follower) = followed();
+        let now = Instant::now();
+        follower.left(&seats, &path("a.md"), None, now);
+        follower.arrived(&seats, &path("b.md"), Some(file(1)));
+        let later = now + BACKUP_SAVE;
+        follower.created(&seats, &path("a.md"), Some(file(2)), later);
+        follower.removed(&seats, &path("b.md"));
+        assert!(!follower.waits());
+    }
+
+    #[test]
+    fn a_note_that_was_moved_is_followed_at_its_new_name() {
+        let (seats, mut follower) = followed();
+        follower.left(&seats, &path("a.md"), None, Instant::now());
+        follower.arrived(&seats, &path("b.md"), Some(file(1)));
+        follower.arrived(&seats, &path("b.md"), Some(file(2)));
+        assert_eq!(marked(&mut follower, &seats), [succession(1, 2)]);
+    }
+}
