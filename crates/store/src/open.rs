@@ -39,6 +39,7 @@ fn migrations() -> Vec<Migration> {
         (14, "held", include_str!("../migrations/0014_held.sql")),
         (15, "gist", include_str!("../migrations/0015_gist.sql")),
         (16, "parked", include_str!("../migrations/0016_parked.sql")),
+        (17, "files", include_str!("../migrations/0017_files.sql")),
     ]
     .into_iter()
     .map(|(version, name, sql)| {

@@ -1,10 +1,10 @@
 //! Changing notes: intents first, then every temporary file, then one atomic step a note.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use protocol::{
-    Act, CallId, Change, ChangeSetId, EffectId, Ended, FileId, Intent, IntentState, NotePath,
-    TurnId,
+    Act, CallId, Change, ChangeKind, ChangeSetId, EffectId, Ended, FileId, Intent, IntentState,
+    NotePath, TurnId,
 };
 use tokio::task::spawn_blocking;
 use uuid::Uuid;
@@ -232,6 +232,7 @@ impl Order {
             }
             _ => temp_name(),
         };
+        let mut touched = Touched::default();
         let intent = |Planned { change, turn, call, unit }| Intent {
             effect: EffectId::from(Uuid::now_v7()),
             change_set: change_set.clone(),
@@ -239,10 +240,36 @@ impl Order {
             call,
             unit,
             temp_name: name(&change),
-            base: vault.file_id(&change.path),
+            base: touched.base(vault, &change),
             change,
         };
         changes.into_iter().map(intent).collect()
+    }
+}
+
+/// What earlier changes of an order are about: the file that a later one changes is not there yet.
+#[derive(Default)]
+pub(crate) struct Touched {
+    paths: HashSet<NotePath>,
+    folders: Vec<NotePath>,
+}
+
+impl Touched {
+    /// The file that `change` is made on, if no earlier change of the order makes it.
+    pub(crate) fn base(&mut self, vault: &Vault, change: &Change) -> Option<FileId> {
+        let is_fresh = !self.paths.contains(&change.path)
+            && !self.folders.iter().any(|folder| change.path.is_in(folder));
+        let is_folder = matches!(
+            change.kind(),
+            ChangeKind::RenameFolder | ChangeKind::TrashFolder | ChangeKind::RestoreFolder
+        );
+        for path in std::iter::once(&change.path).chain(change.target()) {
+            match is_folder {
+                true => self.folders.push(path.clone()),
+                false => drop(self.paths.insert(path.clone())),
+            }
+        }
+        is_fresh.then(|| vault.file_id(&change.path)).flatten()
     }
 }
 
@@ -279,14 +306,23 @@ pub(crate) fn files_left(vault: &Vault, outcomes: &Outcomes) -> HashMap<EffectId
     let refused = outcomes.iter().filter(|(_, outcome)| outcome.is_err());
     let as_before = refused.filter_map(|(intent, _)| Some((&intent.change.path, intent.base?)));
     vault.follow_files(as_before.map(|(path, base)| (path.clone(), base)));
-    let done = outcomes.iter().filter(|(_, outcome)| outcome.is_ok());
-    let file = |(intent, _): &(Intent, Result<(), Refusal>)| {
-        let path = intent.change.target().unwrap_or(&intent.change.path);
-        let file = vault.file_id(path)?;
-        vault.seats().take(path, file);
+    let done: Vec<&Intent> =
+        outcomes.iter().filter_map(|(intent, outcome)| outcome.is_ok().then_some(intent)).collect();
+    let renames: Vec<(usize, &NotePath, &NotePath)> = done
+        .iter()
+        .enumerate()
+        .filter_map(|(at, intent)| Some((at, &intent.change.path, intent.change.target()?)))
+        .collect();
+    let file = |(at, intent): (usize, &&Intent)| {
+        let left_at = intent.change.target().unwrap_or(&intent.change.path).clone();
+        // What later changes of the order renamed is looked for where it is now.
+        let later = renames.iter().filter(|(rename, ..)| *rename > at);
+        let path = later.fold(left_at, |path, (_, from, to)| path.moved(from, to).unwrap_or(path));
+        let file = vault.file_id(&path)?;
+        vault.seats().take(&path, file);
         Some((intent.effect.clone(), file))
     };
-    done.filter_map(file).collect()
+    done.iter().enumerate().filter_map(file).collect()
 }
 
 /// All temporary files are durable before the first note changes. No folder is held open between

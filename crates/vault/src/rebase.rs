@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use protocol::{Act, Change, EffectId, Intent};
 use uuid::Uuid;
 
-use crate::apply::temp_name;
+use crate::apply::{Touched, temp_name};
 use crate::merge::merge;
 use crate::swap::Refusal;
 use crate::unit::{self, Group, Outcomes};
@@ -109,6 +109,7 @@ impl Again {
             return;
         }
         self.instead_of.extend(effects());
+        let mut touched = Touched::default();
         for (intent, change) in group.iter().zip(planned) {
             let effect = EffectId::from(Uuid::now_v7());
             if change.before() != intent.change.before() {
@@ -119,7 +120,7 @@ impl Again {
                 // For the trash it is the name there.
                 _ => intent.temp_name.clone(),
             };
-            let base = vault.file_id(&change.path);
+            let base = touched.base(vault, &change);
             self.intents.push(Intent { effect, temp_name, base, change, ..intent.clone() });
         }
     }

@@ -47,7 +47,7 @@ pub fn answer_careless(cache: &Path, notes: &Path) {
                     }
                     counted.fetch_add(1, Ordering::SeqCst);
                 }
-                Changed::Gone | Changed::Back | Changed::Late { .. } => {}
+                Changed::Replaced(_) | Changed::Gone | Changed::Back | Changed::Late { .. } => {}
             }
         }
     });

@@ -16,7 +16,7 @@ use crate::{DesktopApp, DesktopHome, Key, ScriptedModel, TempVault, TestHub};
 pub(super) const PANES: [&str; 2] = ["Desk/Diary.md", "Desk/List.md"];
 
 /// The last of `crates/store/migrations`.
-const NEWEST: i64 = 16;
+const NEWEST: i64 = 17;
 
 const LOG: &str = "[data-testid=chat-log]";
 const CARD: &str = "[data-testid=interrupted]";
@@ -134,11 +134,13 @@ impl Life {
 
     /// The program of the next days is a newer one: what is kept is as the one before left it.
     pub(super) async fn is_updated(&self) {
-        const BEFORE: [&str; 4] = [
-            "ALTER TABLE held DROP COLUMN error",
-            "ALTER TABLE held DROP COLUMN why",
-            "DELETE FROM _sqlx_migrations WHERE version = 16",
-            "PRAGMA user_version = 15",
+        const BEFORE: [&str; 6] = [
+            "DROP TABLE succession",
+            "ALTER TABLE effect DROP COLUMN base_born",
+            "ALTER TABLE effect DROP COLUMN base_inode",
+            "ALTER TABLE effect DROP COLUMN born",
+            "DELETE FROM _sqlx_migrations WHERE version = 17",
+            "PRAGMA user_version = 16",
         ];
         assert_eq!(self.version().await, NEWEST, "BEFORE takes back the newest migration");
         let mut database = self.database().await;

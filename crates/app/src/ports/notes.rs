@@ -1,8 +1,8 @@
 //! `vault`'s view of the notes for taking changes back: the vault itself.
 
 use protocol::{FileId, NotePath};
-use vault::Vault;
 use vault::undo::{Notes, Standing};
+use vault::{EntryKind, Vault};
 
 /// The notes of one vault.
 pub(crate) struct VaultNotes(pub(crate) Vault);
@@ -21,7 +21,8 @@ impl Notes for VaultNotes {
         let Ok(listing) = self.0.list() else { return Vec::new() };
         let standing = |entry: vault::Entry| {
             let file = self.0.file_id(&entry.path)?;
-            Some(Standing { path: entry.path, size: entry.size, file })
+            let is_folder = entry.kind == EntryKind::Folder;
+            Some(Standing { path: entry.path, size: entry.size, file, is_folder })
         };
         listing.entries.into_iter().filter_map(standing).collect()
     }

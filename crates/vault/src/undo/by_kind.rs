@@ -218,7 +218,8 @@ impl<'a> Attempt<'a> {
             return;
         }
         let is_used = self.notes.files().iter().any(|file| {
-            self.planned.seen_from(&file.path).is_some_and(|path| path.is_in(&home.path))
+            !file.is_folder
+                && self.planned.seen_from(&file.path).is_some_and(|path| path.is_in(&home.path))
         });
         let is_planned = self.planned.written().iter().any(|(path, _)| path.is_in(&home.path));
         if is_used || is_planned {

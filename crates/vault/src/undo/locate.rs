@@ -33,6 +33,8 @@ pub struct Standing {
     pub size: u64,
     /// Which file it is.
     pub file: FileId,
+    /// Whether it is a folder.
+    pub is_folder: bool,
 }
 
 /// What is known of where something is.

@@ -162,6 +162,7 @@ impl Lookout {
             }
             Sighting::Arrived(path) => self.arrived(path),
             Sighting::Left(path) => self.left(path),
+            Sighting::Renamed(from, to) => self.follower.renamed(&from, &to),
             Sighting::CaughtUp => self.caught_up(),
             Sighting::FolderRemoved(path) => {
                 self.vault.seats().leave_below(&path);

@@ -22,6 +22,8 @@ pub(super) enum Sighting {
     Arrived(NotePath),
     /// A file or folder left this name.
     Left(NotePath),
+    /// A file or folder has another name: the summary of what left and arrived.
+    Renamed(NotePath, NotePath),
     /// A folder was removed; what was in it was reported before.
     FolderRemoved(NotePath),
     /// Something befell the top folder itself.
@@ -37,6 +39,13 @@ pub(super) fn sightings(top: &Path, report: notify::Result<notify::Event>) -> Ve
     let Ok(event) = report else { return vec![Sighting::Lost] };
     if event.need_rescan() {
         return vec![Sighting::Lost];
+    }
+    if let (EventKind::Modify(ModifyKind::Name(RenameMode::Both)), [from, to]) =
+        (event.kind, event.paths.as_slice())
+    {
+        let inside = |path: &Path| NotePath::parse(path.strip_prefix(top).ok()?.to_str()?).ok();
+        let renamed = inside(from).zip(inside(to));
+        return renamed.map(|(from, to)| Sighting::Renamed(from, to)).into_iter().collect();
     }
     let Some(meaning) = meaning(event.kind) else { return Vec::new() };
     event.paths.iter().filter_map(|path| place(top, path, meaning)).collect()

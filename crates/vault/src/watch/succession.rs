@@ -46,6 +46,8 @@ impl Seats {
 struct Vacated {
     file: FileId,
     at: Instant,
+    /// The name that it got.
+    renamed: Option<NotePath>,
     refilled: Option<FileId>,
 }
 
@@ -82,14 +84,32 @@ impl Follower {
 
     /// A file came to `path` by a rename.
     pub(super) fn arrived(&mut self, seats: &Seats, path: &NotePath, now: Option<FileId>) {
-        let Some(now) = now else { return self.removed(seats, path) };
+        let Some(now) = now else {
+            self.doubt(path);
+            seats.leave(path);
+            return;
+        };
         match seats.at(path) {
             Some(seat) if seat == now => {}
             Some(seat) => self.replaced(path, seat, now),
             None if self.vacated.values().any(|vacated| vacated.file == now) => {
                 seats.take(path, now);
             }
-            None => {}
+            None => {
+                // Saved again, over a file whose own succession is not settled yet.
+                if let Some(vacated) = self.vacated.get_mut(path)
+                    && vacated.refilled.is_some()
+                {
+                    vacated.refilled = Some(now);
+                }
+            }
+        }
+    }
+
+    /// What was at `from` is at `to`.
+    pub(super) fn renamed(&mut self, from: &NotePath, to: &NotePath) {
+        if let Some(vacated) = self.vacated.get_mut(from) {
+            vacated.renamed = Some(to.clone());
         }
     }
 
@@ -108,7 +128,7 @@ impl Follower {
         self.doubt(path);
         if let Some(file) = seats.leave(path) {
             self.vacated.retain(|_, vacated| at.duration_since(vacated.at) < BACKUP_SAVE);
-            self.vacated.insert(path.clone(), Vacated { file, at, refilled: None });
+            self.vacated.insert(path.clone(), Vacated { file, at, renamed: None, refilled: None });
         }
     }
 
@@ -135,12 +155,14 @@ impl Follower {
     pub(super) fn removed(&mut self, seats: &Seats, path: &NotePath) {
         self.doubt(path);
         self.vacated.remove(path);
-        let Some(gone) = seats.leave(path) else { return };
-        let backed_up = self.vacated.iter().find(|(_, vacated)| vacated.file == gone);
-        if let Some((note, Vacated { refilled: Some(file), .. })) = backed_up {
-            let (note, file) = (note.clone(), *file);
+        seats.leave(path);
+        let is_backup =
+            |(_, vacated): &(&NotePath, &Vacated)| vacated.renamed.as_ref() == Some(path);
+        let backed_up = self.vacated.iter().find(is_backup);
+        if let Some((note, Vacated { file, refilled: Some(now), .. })) = backed_up {
+            let (note, file, now) = (note.clone(), *file, *now);
             self.vacated.remove(&note);
-            self.replaced(&note, gone, file);
+            self.replaced(&note, file, now);
         }
     }
 
@@ -248,7 +270,9 @@ mod tests {
         let (seats, mut follower) = followed();
         let now = Instant::now();
         follower.left(&seats, &path("a.md"), None, now);
-        follower.arrived(&seats, &path("a.md~"), Some(file(1)));
+        // The look at the backup came too late already.
+        follower.arrived(&seats, &path("a.md~"), None);
+        follower.renamed(&path("a.md"), &path("a.md~"));
         follower.created(&seats, &path("a.md"), Some(file(2)), now);
         assert!(!follower.waits(), "the old file is still there");
         follower.removed(&seats, &path("a.md~"));
@@ -261,6 +285,7 @@ mod tests {
         let now = Instant::now();
         follower.left(&seats, &path("a.md"), None, now);
         follower.arrived(&seats, &path("b.md"), Some(file(1)));
+        follower.renamed(&path("a.md"), &path("b.md"));
         let later = now + BACKUP_SAVE;
         follower.created(&seats, &path("a.md"), Some(file(2)), later);
         follower.removed(&seats, &path("b.md"));

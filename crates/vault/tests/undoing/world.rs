@@ -265,6 +265,7 @@ impl Notes for World {
             path: path.clone(),
             size: bytes(&note.lines).len() as u64,
             file: note.file,
+            is_folder: false,
         };
         self.notes.iter().map(standing).collect()
     }

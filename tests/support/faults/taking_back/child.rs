@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use app::{App, DataDir, StoreLedger};
 use protocol::applied::{AppliedBy, AppliedSet, ListApplied, Standing, Undone};
 use protocol::request::SendMessage;
-use protocol::{CallId, ChangeSetId, NotePath, ProviderKind, Settings, Timestamp, UserError};
+use protocol::{
+    CallId, ChangeSetId, FileId, NotePath, ProviderKind, Settings, Timestamp, UserError,
+};
 use serde::{Deserialize, Serialize};
 use store::{OwnSet, Store};
 use vault::undo::{Notes, Past, Standing as File, Wanted, take_back};
@@ -203,15 +205,16 @@ impl Notes for Here {
         self.0.bytes(path).ok()
     }
 
-    fn is_there(&self, path: &NotePath) -> bool {
-        self.0.inode(path).is_some()
+    fn file(&self, path: &NotePath) -> Option<FileId> {
+        self.0.file_id(path)
     }
 
     fn files(&self) -> Vec<File> {
         let entries = self.0.list().expect("a listing").entries.into_iter();
         let standing = |entry: vault::Entry| {
-            let inode = self.0.inode(&entry.path)?;
-            Some(File { path: entry.path, size: entry.size, inode })
+            let file = self.0.file_id(&entry.path)?;
+            let is_folder = entry.kind == vault::EntryKind::Folder;
+            Some(File { path: entry.path, size: entry.size, file, is_folder })
         };
         entries.filter_map(standing).collect()
     }
