@@ -143,10 +143,13 @@ impl Notes {
         judged.await?.map_err(|error| failure(&error))
     }
 
-    /// Refuses to change what is in a folder beside the vault.
+    /// Refuses to change what is in a folder beside the vault, and what this user may not write.
     pub(crate) async fn may_change(&self, note: &Current) -> Result<(), ToolFailure> {
         let (vault, path) = (self.vault.clone(), note.path.clone());
-        let judged = off_thread(move || vault.takes_changes(&path));
+        let judged = off_thread(move || {
+            vault.takes_changes(&path)?;
+            vault.may_write(&path)
+        });
         judged.await?.map_err(|error| failure(&error))
     }
 

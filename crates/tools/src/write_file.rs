@@ -46,6 +46,7 @@ impl ChangingTool for WriteFile {
                 Ok(kept.create(path, input.content.into_bytes(), &summary))
             }
             Place::Taken(note) => {
+                self.0.may_change(&note).await?;
                 may_overwrite(&note, &input, context).map_err(ToolFailure)?;
                 let before = String::from_utf8_lossy(&note.bytes).lines().count();
                 let summary =

@@ -218,6 +218,22 @@ pub enum VaultError {
         /// The file or folder.
         path: NotePath,
     },
+    /// The note's own permissions keep this user from writing to it; it is as it was.
+    #[error(
+        "`{path}` is write-protected for this user, so it was left as it is. Make it writable, then try again."
+    )]
+    Protected {
+        /// The note.
+        path: NotePath,
+    },
+    /// A change would give the note another owner, other permissions or attributes; it is as it was.
+    #[error(
+        "A change would give `{path}` another owner or other permissions, so it was left as it is. Make this user its owner, then try again."
+    )]
+    Unkept {
+        /// The note.
+        path: NotePath,
+    },
     /// The vault's own folder cannot be read any more.
     #[error("The vault's folder cannot be read: {source}. Bring it back, or open another vault.")]
     Unlistable {

@@ -22,6 +22,7 @@ mod list;
 pub mod merge;
 mod nearest;
 mod obsidian;
+mod permission;
 mod picture;
 mod place;
 mod progress;

@@ -10,7 +10,8 @@ use rustix::io::Errno;
 
 use crate::folder::Folder;
 use crate::found::{self, Found};
-use crate::keep;
+use crate::keep::{self, Lost};
+use crate::permission;
 use crate::read;
 use crate::spot::make_folders;
 use crate::step::step;
@@ -89,21 +90,41 @@ impl Place {
         found::look(&self.folder, &self.temp, &self.path)
     }
 
-    /// Makes the temporary file with `bytes`, durable when this returns. Permissions and
-    /// extended attributes are those of `like`. On failure no temporary file is left.
+    /// Makes the temporary file with `bytes`, durable when this returns. Owner, permissions and
+    /// attributes are those of `like`, or it is refused. On failure no temporary file is left.
     pub(crate) fn write_temp(&self, bytes: &[u8], like: Option<&File>) -> Result<(), VaultError> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
         let mode = Mode::from_raw_mode(if like.is_some() { 0o600 } else { 0o666 });
         let made = step!("temp_create", self.folder.open(&self.temp, flags, mode));
         let mut file = File::from(made.map_err(|error| self.failed(error))?);
-        let written = like.map_or(Ok(()), |note| keep::attributes(note, &file)).and_then(|()| {
-            step!("write", file.write_all(bytes))?;
-            step!("fsync", file.sync_all())
+        let written = like
+            .map_or(Ok(()), |note| keep::attributes(note, &file))
+            .and_then(|()| step!("write", file.write_all(bytes)));
+        let kept = written.map_err(Lost::from).and_then(|()| {
+            like.map_or(Ok(()), |note| keep::confirm(note, &file))?;
+            step!("fsync", file.sync_all()).map_err(Lost::from)
         });
-        written.map_err(|error| {
+        kept.map_err(|lost| {
             self.discard_temp();
-            self.failed(Errno::from_io_error(&error).unwrap_or(Errno::IO))
+            self.lost(lost)
         })
+    }
+
+    /// Gives the note what its bytes before, which have the temporary name now, had beside them when
+    /// the two were exchanged: somebody may have changed it since the note was staged.
+    pub(crate) fn keep_newest_attributes(&self) -> Result<(), VaultError> {
+        let open = |name: &str| {
+            let flags = OFlags::RDONLY | OFlags::NONBLOCK;
+            let opened = self.folder.open(name, flags, Mode::empty());
+            opened.map(File::from).map_err(|error| self.failed(error))
+        };
+        let (old, new) = (open(&self.temp)?, open(self.path.name())?);
+        keep::confirm(&old, &new).map_err(|lost| self.lost(lost))
+    }
+
+    /// Refuses a note that this user may not write.
+    pub(crate) fn admit_change(&self, note: &File) -> Result<(), VaultError> {
+        permission::admit(&self.folder, &self.path, note)
     }
 
     /// The temporary file as it was staged: one file of its own with the bytes after. Another
@@ -183,6 +204,13 @@ impl Place {
     /// What the system's refusal of a step means for the note.
     pub(crate) fn failed(&self, error: Errno) -> VaultError {
         VaultError::system("changed", &self.path, error)
+    }
+
+    fn lost(&self, lost: Lost) -> VaultError {
+        match lost {
+            Lost::Unkept => VaultError::Unkept { path: self.path.clone() },
+            Lost::Io(error) => self.failed(Errno::from_io_error(&error).unwrap_or(Errno::IO)),
+        }
     }
 
     fn rename(&self, flags: RenameFlags) -> Result<(), Errno> {

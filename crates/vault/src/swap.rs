@@ -49,6 +49,8 @@ impl Refusal {
             VaultError::Io { .. }
             | VaultError::NoSpace { .. }
             | VaultError::ReadOnly { .. }
+            | VaultError::Protected { .. }
+            | VaultError::Unkept { .. }
             | VaultError::Denied { .. } => Self::open(why),
             _ => Self::parked_at(path),
         }
@@ -85,6 +87,7 @@ pub(crate) fn stage(
     let note = place.open_note().map_err(|error| Refusal::of_missing(place.failed(error)))?;
     let stat = fs::fstat(&note).map_err(|error| Refusal::failed(place.failed(error)))?;
     read::admit(path, &stat).map_err(Refusal::failed)?;
+    place.admit_change(&note).map_err(Refusal::failed)?;
     let bytes = read::contents(path, &note, &stat).map_err(Refusal::failed)?;
     if bytes != before {
         return Err(stale(&place));
@@ -195,6 +198,14 @@ pub(crate) fn take_back(place: &Place, after: &[u8]) -> Refusal {
     }
 }
 
+/// The note got something beside its bytes in that moment which ours cannot have, so it goes back.
+fn unkept(place: &Place, after: &[u8], why: VaultError) -> Refusal {
+    match take_back(place, after) {
+        back if back.state == IntentState::Stale => Refusal::failed(why),
+        left => left,
+    }
+}
+
 fn replace(place: &Place, before: &[u8], after: &[u8]) -> Result<(), Refusal> {
     let ours = place.staged(after).map_err(Refusal::failed)?;
     match place.exchange() {
@@ -212,6 +223,7 @@ fn replace(place: &Place, before: &[u8], after: &[u8]) -> Result<(), Refusal> {
     }
     match place.temp() {
         Ok(Found::File(bytes)) if bytes == before => {
+            place.keep_newest_attributes().map_err(|why| unkept(place, after, why))?;
             place.discard_temp();
             Ok(())
         }

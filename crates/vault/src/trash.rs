@@ -13,7 +13,9 @@ use crate::{Vault, VaultError};
 pub(crate) fn stage(vault: &Vault, intent: &Intent, before: &[u8]) -> Result<(), Refusal> {
     let place = Place::open(vault, intent).map_err(Refusal::of_missing)?;
     match place.note().map_err(Refusal::failed)? {
-        Found::File(bytes) if bytes == before => Ok(()),
+        Found::File(bytes) if bytes == before => {
+            vault.may_write(&intent.change.path).map_err(Refusal::failed)
+        }
         Found::Nothing => Err(Refusal::of_missing(place.failed(Errno::NOENT))),
         _ => Err(Refusal::stale(VaultError::Stale { path: place.path().clone() })),
     }

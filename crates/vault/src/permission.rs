@@ -1,0 +1,60 @@
+//! Whether this user may change a note, judged before anything is made ready for it.
+//!
+//! A change puts a new file in the place of the old one, which the system allows to everybody who
+//! may write to the folder. So the note's own permissions are asked here.
+
+use std::fs::File;
+
+use protocol::NotePath;
+use rustix::fs::{self, Access, AtFlags, IFlags, Mode, Stat};
+use rustix::io::Errno;
+use rustix::process::geteuid;
+
+use crate::folder::Folder;
+use crate::{Vault, VaultError};
+
+impl Vault {
+    /// Refuses a note that this user may not write, whatever the folder allows: `Protected`, or
+    /// `ReadOnly` for the whole disk. To be asked before a change is planned; a change is refused by
+    /// the same rule when it is carried out. Where nothing is, nothing is refused.
+    pub fn may_write(&self, path: &NotePath) -> Result<(), VaultError> {
+        match self.root().folder_or_self(path.folder()) {
+            Ok(folder) => admit_name(&folder, path.name(), path),
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+/// The same for an open note, named `path.name()` in `folder`.
+pub(crate) fn admit(folder: &Folder, path: &NotePath, note: &File) -> Result<(), VaultError> {
+    let stat = fs::fstat(note).map_err(|error| VaultError::system("changed", path, error))?;
+    let is_fixed = fs::ioctl_getflags(note)
+        .is_ok_and(|flags| flags.intersects(IFlags::IMMUTABLE | IFlags::APPEND));
+    if is_fixed || denies_owner(&stat) {
+        return Err(VaultError::Protected { path: path.clone() });
+    }
+    // For whom the system asks: with groups and access lists.
+    match fs::accessat(folder, path.name(), Access::WRITE_OK, AtFlags::EACCESS) {
+        Ok(()) => Ok(()),
+        Err(Errno::ACCESS | Errno::PERM) => Err(VaultError::Protected { path: path.clone() }),
+        Err(error) => Err(VaultError::system("changed", path, error)),
+    }
+}
+
+/// The same for what `folder` has under `name`; `path` is what it is called in messages. Nothing
+/// there, or something that is no file, is left to whoever opens it.
+pub(crate) fn admit_name(folder: &Folder, name: &str, path: &NotePath) -> Result<(), VaultError> {
+    let flags = fs::OFlags::RDONLY | fs::OFlags::NONBLOCK;
+    match folder.open(name, flags, Mode::empty()) {
+        Ok(note) => admit(folder, path, &File::from(note)),
+        // Who may not even read it, may not write it either.
+        Err(Errno::ACCESS | Errno::PERM) => Err(VaultError::Protected { path: path.clone() }),
+        Err(_) => Ok(()),
+    }
+}
+
+/// The system lets root write to everything. A note that its owner may not write is protected on
+/// purpose, also from a program that root runs.
+fn denies_owner(stat: &Stat) -> bool {
+    geteuid().is_root() && !Mode::from_raw_mode(stat.st_mode).contains(Mode::WUSR)
+}
