@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use index::markdown::{Heading, headings};
+use markdown::Frontmatter;
 use protocol::review::{DiffLine, Hunk, Sign, Words};
 use protocol::{Change, ChangeKind};
 use similar::{ChangeTag, DiffOp, InlineChange, TextDiff};
@@ -154,11 +155,7 @@ fn blanks_joined(words: impl Iterator<Item = Words>) -> Vec<Words> {
 
 /// How many lines the properties at the top take, with the marks around them.
 fn property_lines(text: &str) -> usize {
-    let mut lines = text.lines();
-    if lines.next() != Some("---") {
-        return 0;
-    }
-    lines.position(|line| line == "---").map_or(0, |last| last + 2)
+    Frontmatter::of(text).map_or(0, |matter| matter.line_count(text))
 }
 
 fn one_based(line: usize) -> u32 {

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
 use index::{Cut, Found, Hit, Query, SearchError, literal};
+use markdown::Properties;
 use protocol::looking::{
     CountedWord, CountedWords, CutShort, FoundLine, FoundLines, FoundNames, FoundNote, Having,
     LinkIn, LinkOut, Meaning, NamedNote, NoteLinks, NoteList, SearchText,
@@ -233,7 +234,14 @@ fn links(open: &OpenVault, note: &NotePath) -> Option<NoteLinks> {
     let (out_total, back_total) = (count(out.len()), count(back.len()));
     out.truncate(LINKS);
     back.truncate(LINKS);
-    Some(NoteLinks { out, out_total, back, back_total })
+    Some(NoteLinks { out, out_total, back, back_total, unclear_line: unclear_line(open, note) })
+}
+
+/// The first line of a note's properties that is not understood.
+fn unclear_line(open: &OpenVault, note: &NotePath) -> Option<u32> {
+    let note = open.vault.read(note).ok().filter(|note| note.path.is_markdown())?;
+    let properties = Properties::of(&markdown::lossy_text(&note.bytes));
+    properties.malformed().map(|wrong| count(wrong.line))
 }
 
 fn tasks(open: &OpenVault, query: &str) -> Option<FoundLines> {

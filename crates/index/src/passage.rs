@@ -26,7 +26,7 @@ pub(crate) struct Block {
 /// What a block is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Between `---` lines at the top.
+    /// The frontmatter at the top.
     Properties,
     /// A `#` line outside code.
     Heading,
@@ -46,11 +46,18 @@ pub(crate) struct Excerpt {
 
 /// All blocks of a note, in order.
 pub(crate) fn blocks(text: &str) -> Vec<Block> {
+    let properties = ::markdown::Frontmatter::of(text).map_or(0, |matter| matter.span.end);
     let mut reader = Reader::default();
     let mut start = 0;
     for (line, number) in text.split_inclusive('\n').zip(1_u32..) {
         let bare = line.trim_end();
-        reader.line(bare, start..start + bare.len(), number);
+        let span = start..start + bare.len();
+        if start < properties {
+            reader.add(Kind::Properties, span, number);
+        } else {
+            reader.open &= start > properties || properties == 0;
+            reader.line(bare, span, number);
+        }
         start += line.len();
     }
     reader.blocks
@@ -98,17 +105,10 @@ struct Reader {
     /// Whether the next line continues the last block.
     open: bool,
     in_code: bool,
-    in_properties: bool,
 }
 
 impl Reader {
     fn line(&mut self, line: &str, span: Range<usize>, number: u32) {
-        if self.in_properties || (number == 1 && line.trim_start_matches('\u{FEFF}') == "---") {
-            self.add(Kind::Properties, span, number);
-            self.in_properties = number == 1 || line != "---";
-            self.open = self.in_properties;
-            return;
-        }
         let is_fence = line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~");
         self.in_code ^= is_fence;
         if let Some(words) = (!self.in_code && !is_fence).then(|| heading(line)).flatten() {

@@ -111,7 +111,7 @@ fn unread(models: &View, before: Option<&View>, vault: &Vault) -> Vec<Arc<Fresh>
         if let Some(fresh) = before.and_then(|before| before.fresh_at(path)).filter(same) {
             return Some(Arc::clone(fresh));
         }
-        let holds_facts = private.entry.kind == EntryKind::Note;
+        let holds_facts = private.entry.kind == EntryKind::Note || private.entry.path.is_canvas();
         let bytes =
             (holds_facts && Instant::now() < until).then(|| vault.bytes(path).ok()).flatten();
         let facts = bytes.as_deref().map(|bytes| Facts::of(path, &unmarked(bytes)));

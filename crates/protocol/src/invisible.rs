@@ -103,7 +103,7 @@ const FLAGS: [&str; 3] = [
 
 /// Bidi controls, zero-width and other default-ignorable characters, tags, variation selectors.
 /// After Unicode's `Default_Ignorable_Code_Point`, with the line and paragraph separators.
-pub(crate) const fn is_invisible(c: char) -> bool {
+pub const fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{00AD}' | '\u{034F}' | '\u{061C}' | '\u{115F}'..='\u{1160}' | '\u{17B4}'..='\u{17B5}'
         | '\u{180B}'..='\u{180F}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}'

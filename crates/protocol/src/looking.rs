@@ -176,4 +176,7 @@ pub struct NoteLinks {
     pub back: Vec<LinkIn>,
     /// How many there are.
     pub back_total: u32,
+    /// The line of its properties that cannot be read as such, if there is one: rules by tag or
+    /// property count the note as private then.
+    pub unclear_line: Option<u32>,
 }

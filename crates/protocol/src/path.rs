@@ -81,6 +81,12 @@ impl NotePath {
         self.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("md"))
     }
 
+    /// Whether it is called like a canvas, whose cards hold text and links.
+    #[must_use]
+    pub fn is_canvas(&self) -> bool {
+        self.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("canvas"))
+    }
+
     /// The last part without `.md`: the name a person uses.
     #[must_use]
     pub fn title(&self) -> &str {

@@ -1,9 +1,10 @@
 //! Which notes are kept from models: rules by folder, tag or property, as the user wrote them.
 //!
-//! Pure: whoever shows something asks by path first, and by text where [`PrivateRules::looks_inside`]
-//! says so. In doubt a note counts as private: a tag in code or an odd property is a match too.
+//! Pure: whoever shows something asks by path first, and by what the note says about itself where
+//! [`PrivateRules::looks_into`] says so. In doubt a note counts as private: a tag in code or
+//! properties that cannot be read are a match too.
 
-mod inside;
+mod spelling;
 #[cfg(test)]
 mod tests;
 
@@ -11,7 +12,10 @@ use thiserror::Error;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::NotePath;
+use crate::invisible::is_invisible;
 use crate::settings::PrivateSettings;
+
+pub use spelling::{folded_name, is_tag_sign};
 
 /// How private a note is; the later, the more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -31,6 +35,17 @@ pub enum Privacy {
     "“{0}” is no rule for private notes. Write a folder such as `Diary`, a tag such as `#private`, or a property such as `status: secret`."
 )]
 pub struct RuleError(pub String);
+
+/// What a note says about itself, in all readings that might be meant.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Metadata {
+    /// Its tags, without `#`.
+    pub tags: Vec<String>,
+    /// Its properties with their values.
+    pub properties: Vec<(String, Vec<String>)>,
+    /// Whether some of it could not be read: then it may say anything.
+    pub is_unclear: bool,
+}
 
 /// What the user keeps private.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -88,17 +103,28 @@ impl PrivateRules {
         self.most(|rule| rule.covers(&path))
     }
 
-    /// How private a note's text makes it.
+    /// Whether the text of what is called so decides too: of a note or a canvas.
     #[must_use]
-    pub fn by_text(&self, text: &[u8]) -> Privacy {
-        if !self.looks_inside() {
-            return Privacy::Open;
-        }
-        let text = folded(&String::from_utf8_lossy(text));
-        let text = text.strip_prefix('\u{FEFF}').unwrap_or(&text);
+    pub fn looks_into(&self, path: &NotePath) -> bool {
+        (path.is_markdown() || path.is_canvas()) && self.looks_inside()
+    }
+
+    /// How private a note is by what it says about itself.
+    #[must_use]
+    pub fn by_metadata(&self, said: &Metadata) -> Privacy {
+        let tags: Vec<String> = said.tags.iter().map(|tag| folded_name(tag)).collect();
+        let named = said.properties.iter().map(|(name, values)| (folded_name(name), values));
+        let properties: Vec<_> = named.collect();
         self.most(|rule| match rule {
-            Rule::Tag(tag) => inside::has_tag(text, tag),
-            Rule::Property { name, value } => inside::has_property(text, name, value.as_deref()),
+            Rule::Tag(tag) => said.is_unclear || tags.iter().any(|found| is_below(found, tag)),
+            Rule::Property { name, value } => {
+                let own = || properties.iter().filter(|(found, _)| found == name);
+                said.is_unclear
+                    || match value {
+                        None => own().next().is_some(),
+                        Some(value) => own().any(|(_, values)| spelling::has(values, value)),
+                    }
+            }
             Rule::Place(_) | Rule::Everything => false,
         })
     }
@@ -125,19 +151,15 @@ impl Rule {
         let text = folded(written.trim());
         let fault = || RuleError(written.trim().to_owned());
         if let Some(tag) = text.strip_prefix('#') {
-            let tag = tag.trim_matches('/');
-            let is_tag = !tag.is_empty() && tag.chars().all(inside::is_tag_letter);
-            return if is_tag { Ok(Self::Tag(tag.to_owned())) } else { Err(fault()) };
+            let is_tag = tag.chars().all(|sign| is_tag_sign(sign) || is_invisible(sign));
+            let tag = folded_name(tag).trim_matches('/').to_owned();
+            return if is_tag && !tag.is_empty() { Ok(Self::Tag(tag)) } else { Err(fault()) };
         }
         if let Some((name, value)) = text.split_once(':') {
-            let (name, value) = (name.trim(), value.trim());
+            let (name, value) = (folded_name(name), folded_name(value));
             let is_name = !name.is_empty() && !name.contains(['/', '\\', '"', '\'']);
-            let value = (!value.is_empty()).then(|| value.to_owned());
-            return if is_name {
-                Ok(Self::Property { name: name.to_owned(), value })
-            } else {
-                Err(fault())
-            };
+            let value = (!value.is_empty()).then_some(value);
+            return if is_name { Ok(Self::Property { name, value }) } else { Err(fault()) };
         }
         // Folded once more: folding and parsing must not undo each other.
         NotePath::parse(&text).map(|path| Self::Place(folded(path.as_str()))).map_err(|_| fault())
@@ -152,6 +174,12 @@ impl Rule {
             Self::Tag(_) | Self::Property { .. } => false,
         }
     }
+}
+
+/// Whether a folded tag is `tag` or nested in it.
+fn is_below(found: &str, tag: &str) -> bool {
+    let rest = found.trim_start_matches('/').strip_prefix(tag);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Equal for texts that differ in case or Unicode form.

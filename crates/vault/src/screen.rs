@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
+use markdown::privacy;
 use protocol::{NotePath, Privacy, PrivateRules};
 
 use crate::{Entry, EntryKind, NOTE_LIMIT, Stamp, Vault, VaultError};
@@ -63,7 +64,7 @@ impl Showing {
 
     /// Whether the text of what is called so decides too.
     fn looks_into(&self, path: &NotePath) -> bool {
-        path.is_markdown() && self.rules.looks_inside()
+        self.rules.looks_into(path)
     }
 }
 
@@ -96,7 +97,7 @@ impl Vault {
         }
         showing.looks_into(path)
             && match self.whole().bytes(path) {
-                Ok(bytes) => showing.rules.by_text(&bytes) > showing.most,
+                Ok(bytes) => privacy(&showing.rules, &bytes) > showing.most,
                 Err(VaultError::NotFound { .. }) => false,
                 Err(_) => true,
             }
@@ -107,7 +108,8 @@ impl Vault {
     #[must_use]
     pub fn shows(&self, path: &NotePath, text: &[u8]) -> bool {
         self.showing().is_none_or(|showing| {
-            let by_text = || showing.looks_into(path) && showing.rules.by_text(text) > showing.most;
+            let by_text =
+                || showing.looks_into(path) && privacy(&showing.rules, text) > showing.most;
             !showing.hides_path(path) && !by_text()
         })
     }
@@ -161,7 +163,7 @@ impl Vault {
             return read;
         };
         match read {
-            Ok((text, _)) if showing.rules.by_text(&text) > showing.most => Err(not_there(path)),
+            Ok((text, _)) if privacy(&showing.rules, &text) > showing.most => Err(not_there(path)),
             Ok(read) => Ok(read),
             Err(_) => Err(not_there(path)),
         }
@@ -229,12 +231,13 @@ impl Looking<'_> {
             return None;
         }
         let text = self.whole.bytes(&entry.path).ok()?;
-        Some(self.rules.by_text(&text))
+        Some(privacy(self.rules, &text))
     }
 }
 
 fn can_be_read(entry: &Entry) -> bool {
-    matches!(entry.kind, EntryKind::Note | EntryKind::Conflict) && entry.size <= NOTE_LIMIT
+    let holds_text = matches!(entry.kind, EntryKind::Note | EntryKind::Conflict);
+    (holds_text || entry.path.is_canvas()) && entry.size <= NOTE_LIMIT
 }
 
 fn not_there(path: &NotePath) -> VaultError {

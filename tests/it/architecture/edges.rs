@@ -5,16 +5,17 @@ use serde_json::Value;
 use super::{assert_none, list, metadata, text};
 
 /// The table of `docs/architecture.md`, from the bottom up: a crate and what it may depend on.
-const TABLE: [(&str, &[&str]); 11] = [
+const TABLE: [(&str, &[&str]); 12] = [
     ("protocol", &[]),
-    ("vault", &["protocol"]),
-    ("index", &["protocol", "vault"]),
+    ("markdown", &["protocol"]),
+    ("vault", &["protocol", "markdown"]),
+    ("index", &["protocol", "markdown", "vault"]),
     ("llm", &["protocol"]),
-    ("tools", &["protocol", "llm", "vault", "index"]),
+    ("tools", &["protocol", "markdown", "llm", "vault", "index"]),
     ("store", &["protocol"]),
     ("hub", &["protocol"]),
     ("desktop", &["protocol"]),
-    ("app", &["protocol", "vault", "index", "llm", "tools", "store", "hub", "desktop"]),
+    ("app", &["protocol", "markdown", "vault", "index", "llm", "tools", "store", "hub", "desktop"]),
     ("cli", &["protocol", "app"]),
     ("vaultmate", &["protocol", "app", "desktop"]),
 ];
@@ -26,7 +27,7 @@ const TESTS: &str = "tests";
 const ONLOOKERS: [&str; 2] = [TESTS, "benches"];
 
 /// Libraries, by how their names begin, and the one crate each lives in.
-const LIVES_ONLY_IN: [(&str, &str); 12] = [
+const LIVES_ONLY_IN: [(&str, &str); 13] = [
     ("sqlx", "store"),
     ("reqwest", "llm"),
     ("tokio-tungstenite", "hub"),
@@ -36,6 +37,7 @@ const LIVES_ONLY_IN: [(&str, &str); 12] = [
     ("clap", "cli"),
     ("grep-", "index"),
     ("pulldown-cmark", "index"),
+    ("saphyr", "markdown"),
     ("tantivy", "index"),
     ("zbus", "desktop"),
     ("ksni", "desktop"),

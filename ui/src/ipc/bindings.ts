@@ -2201,4 +2201,9 @@ back: Array<LinkIn>,
 /**
  * How many there are.
  */
-backTotal: number, };
+backTotal: number, 
+/**
+ * The line of its properties that cannot be read as such, if there is one: rules by tag or
+ * property count the note as private then.
+ */
+unclearLine: number | null, };

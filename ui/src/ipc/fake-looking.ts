@@ -41,7 +41,7 @@ export const nothingKnown: LookingStory = {
   links: {},
 };
 
-const noLinks: NoteLinks = { out: [], outTotal: 0, back: [], backTotal: 0 };
+const noLinks: NoteLinks = { out: [], outTotal: 0, back: [], backTotal: 0, unclearLine: null };
 
 export class FakeLooking {
   #notes: Readonly<Record<NotePath, string>>;

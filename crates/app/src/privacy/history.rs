@@ -86,7 +86,7 @@ fn reveals(view: &View, role: Role, part: &Part) -> bool {
     match part {
         Part::Result { output, .. } => {
             view.needles.are_in(output)
-                || view.rules.by_text(unnumbered(output).as_bytes()) > view.most
+                || markdown::privacy(&view.rules, unnumbered(output).as_bytes()) > view.most
         }
         Part::Call { arguments, .. } => texts(arguments).any(|text| view.needles.are_in(text)),
         Part::Text { text } if role == Role::Assistant => view.needles.are_in(text),

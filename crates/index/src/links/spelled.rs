@@ -67,16 +67,12 @@ impl Spelled {
 
 /// Whether a file may hold links.
 pub(super) fn may_link(path: &NotePath) -> bool {
-    path.is_markdown() || is_canvas(path)
-}
-
-fn is_canvas(path: &NotePath) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("canvas"))
+    path.is_markdown() || path.is_canvas()
 }
 
 /// All links of the file `path` with these bytes, in order. A canvas that is no JSON has none.
 pub(super) fn links(path: &NotePath, bytes: &[u8]) -> Result<Vec<Spelled>, NotText> {
-    if is_canvas(path) {
+    if path.is_canvas() {
         let text = std::str::from_utf8(bytes).map_err(|e| NotText { at: e.valid_up_to() })?;
         return Ok(with_lines(text, canvas::links(text)));
     }

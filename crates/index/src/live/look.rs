@@ -55,7 +55,7 @@ impl<'a> Eye<'a> {
     pub(crate) fn private(&self, entry: &Entry, stamp: Stamp) -> Option<Private> {
         let path = &entry.path;
         let is_known = || {
-            let decides = entry.kind == EntryKind::Note && self.rules.looks_inside();
+            let decides = holds_facts(entry) && self.rules.looks_inside();
             let knows = |withheld: &Withheld| withheld.knows(path, stamp, self.rules_hash);
             decides && self.withheld.is_some_and(knows)
         };
@@ -69,15 +69,15 @@ impl<'a> Eye<'a> {
             return Now::Private(private);
         }
         let holds_text = entry.kind == EntryKind::Note;
-        let is_canvas = entry.kind == EntryKind::Attachment && is_canvas(&entry.path);
+        let holds_facts = holds_facts(entry);
         let unread = |stamp| {
-            if holds_text && self.rules.looks_inside() {
+            if holds_facts && self.rules.looks_inside() {
                 return Now::Private(Private { entry: entry.clone(), stamp });
             }
             let facts = Facts::default().encode();
             Now::Held(Looked { entry: entry.clone(), stamp, text: Vec::new(), facts })
         };
-        if !(holds_text || is_canvas) || entry.size > NOTE_LIMIT {
+        if !holds_facts || entry.size > NOTE_LIMIT {
             return unread(self.settled(stamp));
         }
         match self.vault.stamped(&entry.path) {
@@ -85,7 +85,7 @@ impl<'a> Eye<'a> {
                 let entry =
                     Entry { size: stamp.size(), modified: stamp.modified(), ..entry.clone() };
                 let stamp = self.settled(stamp);
-                if holds_text && !self.may_hold_text(&bytes) {
+                if !self.may_hold_text(&bytes) {
                     return Now::Private(Private { entry, stamp });
                 }
                 let text = without_mark(bytes);
@@ -106,7 +106,7 @@ impl<'a> Eye<'a> {
 
     /// Whether the index may hold this text.
     pub(crate) fn may_hold_text(&self, text: &[u8]) -> bool {
-        self.rules.by_text(text) != Privacy::Never
+        ::markdown::privacy(self.rules, text) != Privacy::Never
     }
 
     /// Tells rules from others.
@@ -131,10 +131,20 @@ impl<'a> Eye<'a> {
     }
 }
 
+/// Raised whenever the same rules judge the same text in another way: what was kept of the old
+/// judgment counts no more.
+const JUDGING: u32 = 2;
+
 fn hash_of(rules: &PrivateRules) -> u64 {
-    let words = format!("{rules:?}");
+    let words = format!("{JUDGING} {rules:?}");
     let hash = blake3::hash(words.as_bytes());
     hash.as_bytes().first_chunk().map_or(0, |first| u64::from_le_bytes(*first))
+}
+
+/// Whether it is a note or a canvas: what has links and tags.
+fn holds_facts(entry: &Entry) -> bool {
+    let is_canvas = entry.kind == EntryKind::Attachment && entry.path.is_canvas();
+    entry.kind == EntryKind::Note || is_canvas
 }
 
 /// The same as [`unmarked`]; bytes that have no mark are not copied.
@@ -151,8 +161,4 @@ fn without_mark(mut bytes: Vec<u8>) -> Vec<u8> {
 fn now() -> i64 {
     let passed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(passed.as_secs()).unwrap_or(i64::MAX)
-}
-
-fn is_canvas(path: &NotePath) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("canvas"))
 }

@@ -8,8 +8,6 @@ mod block;
 mod callout;
 mod comment;
 mod destination;
-mod entry;
-mod frontmatter;
 mod heading;
 mod link;
 mod property;
@@ -20,14 +18,14 @@ mod wikilink;
 
 use std::ops::Range;
 
+use ::markdown::Properties;
 use thiserror::Error;
 
+pub use ::markdown::{Frontmatter, Property};
 pub use block::{Block, BlockId, BlockKind};
 pub use callout::Callout;
-pub use frontmatter::Frontmatter;
 pub use heading::{Heading, headings};
 pub use link::{Link, LinkForm, Quoting};
-pub use property::Property;
 pub use tag::Tag;
 pub use task::Task;
 
@@ -41,6 +39,8 @@ pub struct Document<'a> {
     pub frontmatter: Option<Frontmatter>,
     /// Its entries on the left edge, read as far as they can be.
     pub properties: Vec<Property>,
+    /// The tags that they name.
+    tag_properties: Vec<String>,
     /// The block structure in document order, parents before children.
     pub blocks: Vec<Block>,
     /// Headings that stand in no quote or list.
@@ -88,7 +88,7 @@ impl<'a> Document<'a> {
         let walked = walk::walk(text, body);
         let wikilinks = wikilink::find(text, &walked);
         let comments = comment::find(text, body, &walked.opaque);
-        let properties = frontmatter.as_ref().map(|matter| property::read(text, matter));
+        let properties = Properties::of(text);
         let mut links = frontmatter
             .as_ref()
             .map_or_else(Vec::new, |matter| property::links(text, matter.yaml.clone()));
@@ -97,7 +97,8 @@ impl<'a> Document<'a> {
         links.sort_by_key(|link| link.span.start);
         Self {
             text,
-            properties: properties.unwrap_or_default(),
+            tag_properties: properties.tags().map(str::to_owned).collect(),
+            properties: properties.top().to_vec(),
             headings: heading::find(text, &walked.blocks),
             block_ids: block::ids(text, &walked),
             tags: tag::find(text, &walked, &links, &comments),
@@ -115,7 +116,7 @@ impl<'a> Document<'a> {
     pub fn tag_names(&self) -> Vec<String> {
         let inline = self.tags.iter().map(|tag| self.slice(&tag.name).to_owned());
         let mut names: Vec<String> = Vec::new();
-        for name in property::tags(&self.properties).chain(inline) {
+        for name in self.tag_properties.iter().cloned().chain(inline) {
             let folded = name.to_lowercase();
             if !names.iter().any(|other| other.to_lowercase() == folded) {
                 names.push(name);

@@ -1,35 +1,11 @@
-//! The properties of a note: names and values for reading, and the links in them.
-//!
-//! Reads what people write on the left edge: texts, numbers, lists in brackets or on lines of
-//! their own. Nested maps are kept as their text.
+//! The links in the properties of a note, with their bytes.
 
 use std::ops::Range;
 
-use super::entry::entries;
+use ::markdown::entries;
+
 use super::link::{Link, LinkForm, Quoting};
-use super::{Frontmatter, wikilink};
-
-/// One property.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Property {
-    /// Its name, without quotes.
-    pub name: String,
-    /// Its value, or the items of its list, without quotes; empty when it has none.
-    pub values: Vec<String>,
-}
-
-/// The properties of a frontmatter, in order.
-pub(super) fn read(text: &str, matter: &Frontmatter) -> Vec<Property> {
-    let part = |range: &Range<usize>| text.get(range.clone()).unwrap_or_default();
-    let entries = entries(text, &matter.yaml);
-    entries
-        .iter()
-        .map(|entry| Property {
-            name: scalar(part(&entry.key)),
-            values: values(part(&entry.value)),
-        })
-        .collect()
-}
+use super::wikilink;
 
 /// Wikilinks in the values, wherever they stand in them.
 pub(super) fn links(text: &str, yaml: Range<usize>) -> Vec<Link> {
@@ -45,70 +21,6 @@ pub(super) fn links(text: &str, yaml: Range<usize>) -> Vec<Link> {
         }
     }
     found
-}
-
-/// The tags that `tags` or `tag` name: a list, or a text with blanks or commas between them.
-pub(super) fn tags(properties: &[Property]) -> impl Iterator<Item = String> {
-    let own = |property: &&Property| {
-        ["tags", "tag"].iter().any(|name| property.name.eq_ignore_ascii_case(name))
-    };
-    let values = properties.iter().filter(own).flat_map(|property| &property.values);
-    let names = values.flat_map(|value| value.split([',', ' ', '\t']));
-    names.map(|name| name.trim().trim_start_matches('#').to_owned()).filter(|name| !name.is_empty())
-}
-
-fn values(value: &str) -> Vec<String> {
-    let value = value.trim();
-    if let Some(inner) = value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-        // `[[note]]` without quotes is a list in a list for YAML and a link for people.
-        if inner.starts_with('[') && inner.ends_with(']') && !inner.contains("]]") {
-            return vec![value.to_owned()];
-        }
-        return split(inner).into_iter().map(scalar).filter(|item| !item.is_empty()).collect();
-    }
-    if value.starts_with("- ") || value == "-" {
-        let items = value.lines().filter_map(|line| line.trim_start().strip_prefix('-'));
-        return items.map(scalar).filter(|item| !item.is_empty()).collect();
-    }
-    let single = scalar(value);
-    if single.is_empty() { Vec::new() } else { vec![single] }
-}
-
-/// The items between commas that stand outside of quotes and brackets.
-fn split(list: &str) -> Vec<&str> {
-    let mut items = Vec::new();
-    let (mut start, mut depth, mut quote) = (0, 0_usize, None);
-    for (at, sign) in list.char_indices() {
-        match (quote, sign) {
-            (Some(open), sign) if open == sign => quote = None,
-            (Some(_), _) => {}
-            (None, '"' | '\'')
-                if list.get(start..at).is_some_and(|before| before.trim().is_empty()) =>
-            {
-                quote = Some(sign);
-            }
-            (None, '[' | '{') => depth += 1,
-            (None, ']' | '}') => depth = depth.saturating_sub(1),
-            (None, ',') if depth == 0 => {
-                items.push(list.get(start..at).unwrap_or_default());
-                start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    items.push(list.get(start..).unwrap_or_default());
-    items
-}
-
-/// A value without its quotes or the comment behind it.
-fn scalar(spelled: &str) -> String {
-    let spelled = spelled.trim();
-    let (quoting, piece) = pieces(spelled).into_iter().next().unwrap_or((Quoting::Plain, 0..0));
-    let inner = spelled.get(piece).unwrap_or_default();
-    match quoting {
-        Quoting::Plain => inner.trim().to_owned(),
-        quoting => LinkForm::Property(quoting).read(inner),
-    }
 }
 
 /// A line of YAML cut where quotes begin and end; comments are left out.

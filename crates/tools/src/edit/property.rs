@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
+use markdown::Top;
 use protocol::NotePath;
 use serde_json::Value;
 
-use super::frontmatter::Top;
 use super::yaml::{self, Entry, IN_BRACKETS, scalar};
 use super::{Edited, line_ranges, splice};
 use crate::note_text::LineEnd;
@@ -39,6 +39,9 @@ impl Property<'_> {
             }
         };
         let yaml = text.get(range.clone()).unwrap_or_default();
+        if yaml.replace("\r\n", "\n").contains('\r') {
+            return Err(bare_returns(path));
+        }
         let entries = yaml::entries(yaml).map_err(|wrong| malformed(path, yaml, &wrong))?;
         let edited = match named(&entries, name) {
             None => {
@@ -265,6 +268,14 @@ fn unclosed(path: &NotePath) -> String {
     format!(
         "Line 1 of `{path}` is `---`, which begins a frontmatter, and no line of just `---` ends \
          it.\nPut that line in with line, action and text, then call again."
+    )
+}
+
+fn bare_returns(path: &NotePath) -> String {
+    format!(
+        "Lines in the frontmatter of `{path}` end in a bare carriage return, so they cannot be told \
+         apart here.\nUse write_file with overwrite to write the note with ordinary line breaks, if \
+         the user wants that."
     )
 }
 

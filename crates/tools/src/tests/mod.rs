@@ -10,4 +10,5 @@ mod looking;
 mod mistakes;
 mod moving;
 mod repairer;
+mod spelled;
 mod talking;

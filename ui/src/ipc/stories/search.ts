@@ -78,6 +78,7 @@ const looking: LookingStory = {
         { from: 'House/Offers, heating 2026.md', line: 3 },
       ],
       backTotal: 2,
+      unclearLine: null,
     },
   },
   marks: {

@@ -1,7 +1,8 @@
-//! Whether a text has a tag or a property, judged with suspicion: what might be one counts.
+//! A matcher that looks at the letters of a note rather than reading it: the control that the
+//! spellings must get past.
 
 /// Whether the folded `text` has `tag` or a tag nested in it, anywhere.
-pub(super) fn has_tag(text: &str, tag: &str) -> bool {
+pub fn has_tag(text: &str, tag: &str) -> bool {
     let covers = |found: &str| {
         found.strip_prefix(tag).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
@@ -21,7 +22,7 @@ pub(super) fn has_tag(text: &str, tag: &str) -> bool {
 }
 
 /// Whether the folded `text` has the property with the value, or with any for `None`.
-pub(super) fn has_property(text: &str, name: &str, value: Option<&str>) -> bool {
+pub fn has_property(text: &str, name: &str, value: Option<&str>) -> bool {
     values(text, name).any(|found| match value {
         None => true,
         Some(value) => found.trim() == value || elements(found).any(|element| element == value),
@@ -29,7 +30,7 @@ pub(super) fn has_property(text: &str, name: &str, value: Option<&str>) -> bool 
 }
 
 /// What a tag is made of, as in Obsidian.
-pub(super) fn is_tag_letter(letter: char) -> bool {
+pub fn is_tag_letter(letter: char) -> bool {
     letter.is_alphanumeric()
         || matches!(letter, '_' | '-' | '/')
         // Emoji and marks of other scripts: everything beyond ASCII that is no blank or sign.

@@ -4,15 +4,15 @@ use std::ops::Range;
 
 /// `key:` on the left edge, with what stands behind and below it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Entry {
+pub struct Entry {
     /// The name, quotes included.
-    pub(super) key: Range<usize>,
+    pub key: Range<usize>,
     /// Behind the colon to the end of the last line that belongs to it.
-    pub(super) value: Range<usize>,
+    pub value: Range<usize>,
 }
 
 /// The entries of `yaml`, a range of `text`. What is no entry is passed over.
-pub(super) fn entries(text: &str, yaml: &Range<usize>) -> Vec<Entry> {
+pub fn entries(text: &str, yaml: &Range<usize>) -> Vec<Entry> {
     let mut found: Vec<Entry> = Vec::new();
     let mut at = yaml.start;
     for line in text.get(yaml.clone()).unwrap_or_default().split_inclusive('\n') {

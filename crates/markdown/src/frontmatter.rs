@@ -1,0 +1,126 @@
+//! Where a note's frontmatter is.
+
+use std::ops::Range;
+
+use crate::breaks::lines;
+
+/// The lines between `---` on the first line and the next `---` or `...`. Blanks behind the signs
+/// and a byte order mark before the first do not matter; a line ends in `\n`, `\r\n` or `\r`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Frontmatter {
+    /// All of it, from the first fence to behind the line end of the last.
+    pub span: Range<usize>,
+    /// The YAML, without the lines around it.
+    pub yaml: Range<usize>,
+}
+
+/// What the first lines of a note are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Top {
+    /// Properties.
+    Frontmatter(Frontmatter),
+    /// `---` on the first line, and no line closes it: the lines are text.
+    Unclosed,
+    /// Neither.
+    Text,
+}
+
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+impl Top {
+    /// Of a note's whole text.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        let Some(fence) = opening(text) else { return Self::Text };
+        match closings(text, fence.end).next() {
+            Some(close) => Self::Frontmatter(Frontmatter {
+                span: fence.start..close.end,
+                yaml: fence.end..close.start,
+            }),
+            None => Self::Unclosed,
+        }
+    }
+}
+
+impl Frontmatter {
+    /// `None` when the first line opens none or no line closes it: then the lines are text.
+    #[must_use]
+    pub fn of(text: &str) -> Option<Self> {
+        match Top::of(text) {
+            Top::Frontmatter(matter) => Some(matter),
+            Top::Unclosed | Top::Text => None,
+        }
+    }
+
+    /// How many lines it takes, counted as editors and tools count them: by `\n`.
+    #[must_use]
+    pub fn line_count(&self, text: &str) -> usize {
+        text.get(..self.span.end).unwrap_or_default().split_inclusive('\n').count()
+    }
+}
+
+/// The YAML of frontmatter that ends at another line than [`Top::of`] says, for programs that take
+/// only `---` without anything behind it for the end.
+pub(crate) fn longer_readings(text: &str) -> impl Iterator<Item = &str> {
+    let fence = opening(text);
+    let close = move |is_end: fn(&str) -> bool| {
+        let fence = fence.clone()?;
+        let mut ends = closings(text, fence.end);
+        let first = ends.next()?;
+        let found = ends.find(|line| is_end(text.get(line.clone()).unwrap_or_default()))?;
+        let is_later = !is_end(text.get(first).unwrap_or_default());
+        is_later.then(|| text.get(fence.end..found.start).unwrap_or_default())
+    };
+    let exact = |line: &str| line.trim_end_matches(['\n', '\r']) == "---";
+    let blank = |line: &str| line.trim_end_matches(['\n', '\r', ' ', '\t']) == "---";
+    [close(exact), close(blank)].into_iter().flatten()
+}
+
+/// The first line, if it opens frontmatter, without the byte order mark.
+fn opening(text: &str) -> Option<Range<usize>> {
+    let first = lines(text).next()?;
+    let line = text.get(first.clone())?;
+    let bare = line.trim_start_matches(BYTE_ORDER_MARK);
+    (bare.trim_end() == "---").then(|| first.end - bare.len()..first.end)
+}
+
+fn closings(text: &str, from: usize) -> impl Iterator<Item = Range<usize>> {
+    let rest = text.get(from..).unwrap_or_default();
+    let all = lines(rest).map(move |line| from + line.start..from + line.end);
+    all.filter(|line| {
+        let line = text.get(line.clone()).unwrap_or_default();
+        line.starts_with(['-', '.']) && matches!(line.trim_end(), "---" | "...")
+    })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails where it cannot go on")]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    /// The window reads the same table: both must agree.
+    const TABLE: &str = include_str!("frontmatter/cases.json");
+
+    #[derive(Deserialize)]
+    struct Case {
+        name: String,
+        text: String,
+        /// `null` where the note has no frontmatter.
+        yaml: Option<String>,
+        body: String,
+    }
+
+    #[test]
+    fn frontmatter_is_where_the_table_says() {
+        let cases: Vec<Case> = serde_json::from_str(TABLE).expect("a table");
+        for Case { name, text, yaml, body } in cases {
+            let matter = Frontmatter::of(&text);
+            let found = matter.as_ref().map(|matter| text.get(matter.yaml.clone()).unwrap());
+            assert_eq!(found, yaml.as_deref(), "{name}");
+            let from = matter.map_or(0, |matter| matter.span.end);
+            assert_eq!(text.get(from..).unwrap(), body, "{name}");
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! The one reader of what a note says about itself: its frontmatter, properties and tags.
+//!
+//! The index, the editing tools and the rules for private notes all ask here, so that they cannot
+//! disagree about what a property is.
+//!
+//! ```
+//! let properties = markdown::Properties::of("---\ntags: [garden, \"\\x73pring\"]\n---\n# Beds\n");
+//! assert_eq!(properties.top()[0].values, ["garden", "spring"]);
+//! ```
+
+mod breaks;
+mod entry;
+mod frontmatter;
+mod metadata;
+mod property;
+mod tag;
+mod yaml;
+
+pub use entry::{Entry, entries};
+pub use frontmatter::{Frontmatter, Top};
+pub use metadata::{lossy_text, metadata, privacy};
+pub use property::{Properties, Property};
+pub use tag::tag_name;
+pub use yaml::Malformed;

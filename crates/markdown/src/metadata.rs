@@ -1,0 +1,111 @@
+//! What the rules for private notes are held against, in every spelling that might be meant.
+
+use std::borrow::Cow;
+
+use protocol::private::Metadata;
+use protocol::{Privacy, PrivateRules};
+
+use crate::frontmatter::longer_readings;
+use crate::property::{self, Properties};
+use crate::tag;
+
+/// How private the bytes of a note or canvas make it. What cannot be read counts as everything that
+/// a rule by tag or property asks for.
+#[must_use]
+pub fn privacy(rules: &PrivateRules, bytes: &[u8]) -> Privacy {
+    if rules.looks_inside() { rules.by_metadata(&metadata(bytes)) } else { Privacy::Open }
+}
+
+/// All tags and properties in the bytes of a note or canvas, and some that only look like it: a tag
+/// in code, the key of a map in a property.
+#[must_use]
+pub fn metadata(bytes: &[u8]) -> Metadata {
+    let (text, is_text) = decoded(bytes);
+    let properties = Properties::of(&text);
+    let mut found = Metadata {
+        is_unclear: !is_text || properties.malformed().is_some(),
+        ..Metadata::default()
+    };
+    note(&properties, &mut found);
+    for longer in longer_readings(&text) {
+        // What is YAML for nobody holds no property for anybody.
+        if let Ok(properties) = Properties::read(longer) {
+            note(&properties, &mut found);
+        }
+    }
+    tag::candidates(&text, |name| found.tags.push(name.to_owned()));
+    if text.trim_start().starts_with('{') {
+        tag::candidates(&unescaped(&text), |name| found.tags.push(name.to_owned()));
+    }
+    found
+}
+
+fn note(properties: &Properties, found: &mut Metadata) {
+    found.tags.extend(property::tags(properties.deep()).map(str::to_owned));
+    let all = properties.deep().iter();
+    found.properties.extend(all.map(|one| (one.name.clone(), one.values.clone())));
+}
+
+/// The text of a note whatever its encoding, as far as it can be read: for looking, never for writing.
+#[must_use]
+pub fn lossy_text(bytes: &[u8]) -> Cow<'_, str> {
+    decoded(bytes).0
+}
+
+/// The text, and whether it is all of it.
+fn decoded(bytes: &[u8]) -> (Cow<'_, str>, bool) {
+    let wide = |units: fn([u8; 2]) -> u16| {
+        let pairs = bytes.chunks_exact(2).filter_map(|pair| pair.try_into().ok());
+        let units: Vec<u16> = pairs.map(units).collect();
+        let text = String::from_utf16(&units);
+        (Cow::Owned(String::from_utf16_lossy(&units)), text.is_ok() && bytes.len().is_multiple_of(2))
+    };
+    match bytes {
+        [0xFF, 0xFE, ..] => wide(u16::from_le_bytes),
+        [0xFE, 0xFF, ..] => wide(u16::from_be_bytes),
+        _ => match std::str::from_utf8(bytes) {
+            // Two bytes a sign, without the mark that says so.
+            Ok(text) if text.contains('\0') => (Cow::Owned(text.replace('\0', "")), true),
+            Ok(text) => (Cow::Borrowed(text), true),
+            Err(_) => (String::from_utf8_lossy(bytes), false),
+        },
+    }
+}
+
+/// A JSON text with its escapes read, for what stands in its strings. It need not be whole.
+fn unescaped(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    let mut rest = json;
+    while let Some((before, escape)) = rest.split_once('\\') {
+        out.push_str(before);
+        let mut signs = escape.chars();
+        match signs.next() {
+            Some('u') => {
+                let (sign, length) = unit(escape);
+                out.push(sign);
+                signs = escape.get(length..).unwrap_or_default().chars();
+            }
+            Some('n' | 'r' | 't' | 'b' | 'f') => out.push('\n'),
+            Some(sign) => out.push(sign),
+            None => {}
+        }
+        rest = signs.as_str();
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The sign behind `\`, which begins with `u`, and how many bytes spell it.
+fn unit(escape: &str) -> (char, usize) {
+    let hex = |at: usize| {
+        let digits = escape.get(at..at + 4)?;
+        u16::from_str_radix(digits, 16).ok()
+    };
+    let Some(first) = hex(1) else { return (char::REPLACEMENT_CHARACTER, 1) };
+    let second = escape.get(5..7).filter(|next| *next == "\\u").and_then(|_| hex(7));
+    let units = std::iter::once(first).chain(second);
+    match char::decode_utf16(units).next() {
+        Some(Ok(sign)) => (sign, if sign.len_utf16() == 2 { 11 } else { 5 }),
+        _ => (char::REPLACEMENT_CHARACTER, 5),
+    }
+}

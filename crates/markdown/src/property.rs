@@ -1,0 +1,239 @@
+//! The properties of a note, read from its frontmatter.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use protocol::private::folded_name;
+
+use crate::entry::entries;
+use crate::frontmatter::Top;
+use crate::yaml::{self, Kind, Malformed, Node};
+
+/// So many values are taken out of one frontmatter, and so many more for each byte of it; aliases can
+/// make many of few.
+const MOST: usize = 100_000;
+const MOST_PER_BYTE: usize = 16;
+
+/// One property.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Property {
+    /// Its name, without quotes.
+    pub name: String,
+    /// Its value, or the items of its list, without quotes; empty when it has none. Nested lists and
+    /// maps are text.
+    pub values: Vec<String>,
+}
+
+/// What a frontmatter says.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Properties {
+    top: Vec<Property>,
+    deep: Vec<Property>,
+    malformed: Option<Malformed>,
+}
+
+impl Properties {
+    /// Of a note's whole text. Frontmatter that is no YAML is read line by line, as far as it can
+    /// be, and [`malformed`](Self::malformed) says why.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        match Top::of(text) {
+            Top::Frontmatter(matter) => {
+                let yaml = text.get(matter.yaml).unwrap_or_default();
+                let mut read = Self::read(yaml).unwrap_or_else(|wrong| Self::by_line(yaml, wrong));
+                // The YAML begins on the note's second line.
+                read.malformed.iter_mut().for_each(|wrong| wrong.line += 1);
+                read
+            }
+            Top::Unclosed if looks_like_property(text) => Self {
+                malformed: Some(Malformed { line: 1, reason: "no line of `---` ends it".into() }),
+                ..Self::default()
+            },
+            Top::Unclosed | Top::Text => Self::default(),
+        }
+    }
+
+    /// Of YAML alone.
+    pub(crate) fn read(yaml: &str) -> Result<Self, Malformed> {
+        let mut read = Self::default();
+        let mut room = MOST + MOST_PER_BYTE * yaml.len();
+        for document in yaml::documents(yaml)? {
+            top(&document, &mut read.top, &mut room);
+            deep(&document, &mut read.deep, &mut room);
+        }
+        if room == 0 {
+            return Err(Malformed { line: 1, reason: "aliases make too many values".to_owned() });
+        }
+        Ok(read)
+    }
+
+    /// Each entry by itself; the value of one that is no YAML either is what stands there.
+    fn by_line(yaml: &str, malformed: Malformed) -> Self {
+        let part = |range: std::ops::Range<usize>| yaml.get(range).unwrap_or_default();
+        let mut found = Vec::new();
+        for entry in entries(yaml, &(0..yaml.len())) {
+            match Self::read(part(entry.key.start..entry.value.end)) {
+                Ok(alone) => found.extend(alone.top),
+                Err(_) => {
+                    let value = part(entry.value).trim().to_owned();
+                    let name = part(entry.key).trim_matches(['"', '\'']).to_owned();
+                    let values = if value.is_empty() { Vec::new() } else { vec![value] };
+                    found.push(Property { name, values });
+                }
+            }
+        }
+        Self { deep: found.clone(), top: found, malformed: Some(malformed) }
+    }
+
+    /// The properties, in order.
+    #[must_use]
+    pub fn top(&self) -> &[Property] {
+        &self.top
+    }
+
+    /// The same with every entry of a map inside of them, each with all values in it.
+    pub(crate) fn deep(&self) -> &[Property] {
+        &self.deep
+    }
+
+    /// Why the frontmatter cannot be read as YAML; `line` counts from the note's first.
+    #[must_use]
+    pub const fn malformed(&self) -> Option<&Malformed> {
+        self.malformed.as_ref()
+    }
+
+    /// The tags that `tags` or `tag` name, without `#`.
+    pub fn tags(&self) -> impl Iterator<Item = &str> {
+        tags(&self.top)
+    }
+}
+
+/// The tags in properties: a list, or a text with blanks or commas between them.
+pub(crate) fn tags(properties: &[Property]) -> impl Iterator<Item = &str> {
+    let own = |property: &&Property| matches!(folded_name(&property.name).as_str(), "tags" | "tag");
+    let values = properties.iter().filter(own).flat_map(|property| &property.values);
+    let names = values.flat_map(|value| value.split(|c: char| c == ',' || c.is_whitespace()));
+    names.map(|name| name.trim_start_matches('#')).filter(|name| !name.is_empty())
+}
+
+/// Whether the line below an opening fence is one of properties.
+fn looks_like_property(text: &str) -> bool {
+    let second = crate::breaks::lines(text).nth(1).and_then(|line| text.get(line));
+    let line = second.unwrap_or_default().trim_end();
+    line.ends_with(':') || line.contains(": ") || line.starts_with(['{', '?', '!', '&'])
+}
+
+/// The entries of the outermost map.
+fn top(node: &Node, found: &mut Vec<Property>, room: &mut usize) {
+    let Kind::Map(pairs) = &node.kind else { return };
+    for (key, value) in pairs {
+        if is_merge(key) {
+            match &value.kind {
+                Kind::List(merged) => merged.iter().for_each(|merged| top(merged, found, room)),
+                _ => top(value, found, room),
+            }
+            continue;
+        }
+        *room = room.saturating_sub(1);
+        if *room == 0 {
+            return;
+        }
+        found.push(Property { name: written(key, room), values: values(value, room) });
+    }
+}
+
+/// The entries of all maps.
+fn deep(node: &Node, found: &mut Vec<Property>, room: &mut usize) {
+    *room = room.saturating_sub(1);
+    if *room == 0 {
+        return;
+    }
+    match &node.kind {
+        Kind::Scalar { .. } => {}
+        Kind::List(items) => items.iter().for_each(|item| deep(item, found, room)),
+        Kind::Map(pairs) => {
+            for (key, value) in pairs {
+                let (mut names, mut values) = (Vec::new(), Vec::new());
+                scalars(key, &mut names, room);
+                scalars(value, &mut values, room);
+                found.extend(
+                    names.into_iter().map(|name| Property { name, values: values.clone() }),
+                );
+                deep(key, found, room);
+                deep(value, found, room);
+            }
+        }
+    }
+}
+
+/// All scalars in a value, keys too, in every way they may be meant.
+fn scalars(node: &Node, found: &mut Vec<String>, room: &mut usize) {
+    *room = room.saturating_sub(1);
+    if *room == 0 {
+        return;
+    }
+    match &node.kind {
+        Kind::Scalar { text, is_binary, .. } => {
+            let bytes = is_binary.then(|| decoded(text)).flatten();
+            found.extend(bytes);
+            found.push(text.clone());
+        }
+        Kind::List(items) => items.iter().for_each(|item| scalars(item, found, room)),
+        Kind::Map(pairs) => pairs.iter().for_each(|(key, value)| {
+            scalars(key, found, room);
+            scalars(value, found, room);
+        }),
+    }
+}
+
+fn decoded(base64: &str) -> Option<String> {
+    let dense: String = base64.split_whitespace().collect();
+    STANDARD.decode(dense).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn values(node: &Node, room: &mut usize) -> Vec<String> {
+    let all = match &node.kind {
+        // `[[note]]` without quotes is a list in a list for YAML and a link for people.
+        Kind::List(items) if !is_link(node) => {
+            items.iter().map(|item| written(item, room)).collect()
+        }
+        _ => vec![written(node, room)],
+    };
+    all.into_iter().filter(|value: &String| !value.is_empty()).collect()
+}
+
+fn is_link(node: &Node) -> bool {
+    let only = |node: &Node| match &node.kind {
+        Kind::List(items) if items.len() == 1 => items.first().cloned(),
+        _ => None,
+    };
+    let is_plain = |node: &Node| matches!(&node.kind, Kind::Scalar { is_plain: true, .. });
+    only(node).and_then(|inner| only(&inner)).is_some_and(|inner| is_plain(&inner))
+}
+
+/// A value as text; lists and maps in the spelling of one line.
+fn written(node: &Node, room: &mut usize) -> String {
+    *room = room.saturating_sub(1);
+    if *room == 0 {
+        return String::new();
+    }
+    match &node.kind {
+        Kind::Scalar { text, .. } => text.trim().to_owned(),
+        Kind::List(items) => {
+            let items: Vec<_> = items.iter().map(|item| written(item, room)).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Kind::Map(pairs) => {
+            let pair = |(key, value): &(_, _)| {
+                let key: &std::rc::Rc<Node> = key;
+                let value: &std::rc::Rc<Node> = value;
+                format!("{}: {}", written(key, room), written(value, room))
+            };
+            let pairs: Vec<_> = pairs.iter().map(pair).collect();
+            pairs.join(", ")
+        }
+    }
+}
+
+fn is_merge(key: &Node) -> bool {
+    matches!(&key.kind, Kind::Scalar { text, is_plain: true, .. } if text == "<<")
+}

@@ -1,0 +1,132 @@
+//! YAML as a tree: aliases followed, escapes and quotes taken off, in bounded room.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
+
+/// So many lists and maps in each other are read.
+const DEEPEST: usize = 64;
+
+/// Why YAML cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Malformed {
+    /// 1-based line of the text that was read.
+    pub line: usize,
+    /// What is wrong there, as the end of a sentence.
+    pub reason: String,
+}
+
+/// A value with all that is in it.
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) kind: Kind,
+    /// How many lists and maps are in each other, this one counted.
+    depth: usize,
+}
+
+/// What a value is.
+#[derive(Debug)]
+pub(crate) enum Kind {
+    Scalar {
+        text: String,
+        /// Whether it stands there without quotes.
+        is_plain: bool,
+        /// `!!binary`: the text is base64.
+        is_binary: bool,
+    },
+    List(Vec<Rc<Node>>),
+    Map(Vec<(Rc<Node>, Rc<Node>)>),
+}
+
+/// All documents of `yaml`, in order.
+pub(crate) fn documents(yaml: &str) -> Result<Vec<Rc<Node>>, Malformed> {
+    let mut tree = Tree::default();
+    for event in Parser::new_from_str(yaml) {
+        let (event, span) = event.map_err(|error| Malformed {
+            line: error.marker().line(),
+            reason: error.info().to_owned(),
+        })?;
+        tree.take(event)
+            .map_err(|reason| Malformed { line: span.start.line(), reason: reason.to_owned() })?;
+    }
+    Ok(tree.done)
+}
+
+#[derive(Default)]
+struct Tree {
+    done: Vec<Rc<Node>>,
+    /// Lists and maps that are not closed yet, the innermost last.
+    open: Vec<Open>,
+    anchored: HashMap<usize, Rc<Node>>,
+}
+
+struct Open {
+    anchor: usize,
+    is_map: bool,
+    items: Vec<Rc<Node>>,
+}
+
+impl Tree {
+    fn take(&mut self, event: Event<'_>) -> Result<(), &'static str> {
+        match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                let is_binary = tag.as_deref().is_some_and(is_binary);
+                let is_plain = style == ScalarStyle::Plain;
+                let kind = Kind::Scalar { text: text.into_owned(), is_plain, is_binary };
+                self.add(Rc::new(Node { kind, depth: 0 }), anchor)
+            }
+            Event::Alias(anchor) => {
+                let node = self.anchored.get(&anchor).map(Rc::clone);
+                self.add(node.ok_or("an alias stands in the value that it means")?, 0)
+            }
+            Event::SequenceStart(anchor, _) => self.open(anchor, false),
+            Event::MappingStart(anchor, _) => self.open(anchor, true),
+            Event::SequenceEnd | Event::MappingEnd => self.close(),
+            Event::DocumentStart(_) => {
+                self.anchored.clear();
+                Ok(())
+            }
+            Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => Ok(()),
+        }
+    }
+
+    fn open(&mut self, anchor: usize, is_map: bool) -> Result<(), &'static str> {
+        if self.open.len() >= DEEPEST {
+            return Err("too many lists or maps stand in each other");
+        }
+        self.open.push(Open { anchor, is_map, items: Vec::new() });
+        Ok(())
+    }
+
+    fn close(&mut self) -> Result<(), &'static str> {
+        let Some(Open { anchor, is_map, items }) = self.open.pop() else { return Ok(()) };
+        let depth = 1 + items.iter().map(|item| item.depth).max().unwrap_or_default();
+        if depth > DEEPEST {
+            return Err("aliases put too many lists or maps into each other");
+        }
+        let kind = if is_map {
+            let mut items = items.into_iter();
+            let pair = || items.next().zip(items.next());
+            Kind::Map(std::iter::from_fn(pair).collect())
+        } else {
+            Kind::List(items)
+        };
+        self.add(Rc::new(Node { kind, depth }), anchor)
+    }
+
+    fn add(&mut self, node: Rc<Node>, anchor: usize) -> Result<(), &'static str> {
+        if anchor > 0 {
+            self.anchored.insert(anchor, Rc::clone(&node));
+        }
+        match self.open.last_mut() {
+            Some(open) => open.items.push(node),
+            None => self.done.push(node),
+        }
+        Ok(())
+    }
+}
+
+fn is_binary(tag: &Tag) -> bool {
+    tag.suffix == "binary" || tag.suffix.ends_with(":binary")
+}

@@ -1,0 +1,287 @@
+//! Spellings of one tag or property: a rule covers them all, as the index finds them.
+
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test fails where it cannot go on"
+)]
+
+#[path = "rules/careless.rs"]
+#[allow(unreachable_pub, dead_code, reason = "a control")]
+mod careless;
+
+use markdown::{Properties, privacy};
+use proptest::prelude::*;
+use protocol::settings::PrivateSettings;
+use protocol::{Privacy, PrivateRules};
+
+fn covers(rule: &str, bytes: &[u8]) -> bool {
+    let never = vec![rule.to_owned()];
+    let rules = PrivateRules::parse(&PrivateSettings { never, ..Default::default() }).unwrap();
+    privacy(&rules, bytes) == Privacy::Never
+}
+
+/// What the letters alone say.
+fn carelessly(rule: &str, bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(bytes).to_lowercase();
+    let text = text.trim_start_matches('\u{FEFF}');
+    match rule.split_once(':') {
+        Some((name, value)) => {
+            let value = value.trim();
+            careless::has_property(text, name, (!value.is_empty()).then_some(value))
+        }
+        None => careless::has_tag(text, rule.trim_start_matches('#')),
+    }
+}
+
+/// Spellings that letters alone do not tell.
+const HIDDEN: &[(&str, &str)] = &[
+    // Signs that nobody sees, other forms of letters.
+    ("#private", "#pri\u{200B}vate"),
+    ("#private", "#\u{2060}private"),
+    ("#private", "#pri\u{AD}vate/health"),
+    ("#private", "#\u{FF50}\u{FF52}ivate"),
+    ("#private", "---\ntags: [pri\u{200D}vate]\n---\n"),
+    ("#private", "---\nta\u{200B}gs: [private]\n---\n"),
+    ("status: secret", "---\nsta\u{FEFF}tus: secret\n---\n"),
+    ("status: secret", "---\nstatus: \u{FF53}ecret\n---\n"),
+    ("status: secret", "---\nstatus: se\u{E0020}cret\n---\n"),
+    // Anchors, aliases and merge keys.
+    ("#private", "---\nx: &a private\ntags: *a\n---\n"),
+    ("#private", "---\nx: &a [private]\ntags: *a\n---\n"),
+    ("#private", "---\nx: &a tags\n*a : private\n---\n"),
+    ("status: secret", "---\nx: &a secret\nstatus: *a\n---\n"),
+    ("status: secret", "---\nstatus: &a secret\n---\n"),
+    // Type tags.
+    ("status: secret", "---\nstatus: !!str secret\n---\n"),
+    ("status: secret", "---\nstatus: !<tag:yaml.org,2002:str> secret\n---\n"),
+    ("status: secret", "---\nstatus: !!binary c2VjcmV0\n---\n"),
+    ("status: secret", "---\nstatus: !!binary |\n  c2Vj\n  cmV0\n---\n"),
+    ("status: secret", "---\n!!str status: !mine secret\n---\n"),
+    ("#private", "---\ntags: !!set\n  ? private\n---\n"),
+    // Escapes.
+    ("#private", "---\ntags: [\"\\x70rivate\"]\n---\n"),
+    ("#private", "---\n\"\\u0074ags\": private\n---\n"),
+    ("status: secret", "---\nstatus: \"s\\\n  ecret\"\n---\n"),
+    ("status: secret", "---\n\"sta\\x74us\": \"\\U00000073ecret\"\n---\n"),
+    // Block scalars and keys on lines of their own.
+    ("status: secret", "---\nstatus: >-\n  secret\n---\n"),
+    ("status: secret", "---\nstatus: |\n  secret\n---\n"),
+    ("status: very secret", "---\nstatus:\n  very\n  secret\n---\n"),
+    ("status: secret", "---\n? status\n: secret\n---\n"),
+    ("status: secret", "---\n? [status]\n: secret\n---\n"),
+    ("status: secret", "---\nstatus\t: secret # no\n---\n---\n"),
+    ("level: 3", "---\nlevel: 0x3\n---\n"),
+    ("level: 3", "---\nlevel: 3.0\n---\n"),
+    // Line ends and fences.
+    ("status: secret", "---\rstatus: secret\r---\r"),
+    ("#private", "---\rtags: private\r---\rText"),
+    ("status: secret", "---\na: 1\n...\nstatus: secret\n---\n"),
+    ("status: secret", "---\na: 1\n--- \nstatus: secret\n---\n"),
+    // What cannot be read may say anything.
+    ("status: secret", "---\ntitle: a: b\n---\n"),
+    ("#private", "---\ntags: [a\n---\n"),
+    ("#private", "---\n\ta: 1\n  b: 2\n---\n"),
+    ("#private", "---\na: &a [*a]\n---\n"),
+    ("status: secret", "---\nx: *nobody\n---\n"),
+    // Cards of a canvas.
+    ("#private", "{\"nodes\":[{\"type\":\"text\",\"text\":\"\\u0023private\"}]}"),
+    ("#private", "{\"nodes\":[{\"type\":\"text\",\"text\":\"a\\n#private\"}]}"),
+    ("#private", "{\"nodes\":[{\"type\":\"text\",\"text\":\"#pr\\u0069vate\"}]}"),
+    ("#\u{1F512}", "{\"nodes\":[{\"text\":\"#\\ud83d\\udd12\"}]}"),
+];
+
+/// Spellings that letters alone tell.
+const PLAIN: &[(&str, &str)] = &[
+    ("#private", "about #private things"),
+    ("#private", "#Private"),
+    ("#private", "#private/health"),
+    ("#private", "(#private)"),
+    ("#private", "> [!note] #private\n> text"),
+    ("#private", "- [ ] task #private"),
+    ("#private", "```\n#private\n```"),
+    ("#private", "%%#private%%"),
+    ("#private", "---\ntags: [a, private]\n---\n"),
+    ("#private", "---\ntags:\n  - a\n  - \"#private/x\"\n---\n"),
+    ("#private", "---\ntags:\n- private\ntitle: x\n---\n"),
+    ("#private", "\u{FEFF}---\r\nTags: private, b\r\n---\r\n"),
+    ("#private", "---\ntag: b private\n---\n"),
+    ("#private", "---\n{tags: [private]}\n---\n"),
+    ("#private", "---\n\"tags\" : 'private'\n---\n"),
+    ("#private", "---\nbase: &b\n  tags: private\nall:\n  <<: *b\n---\n"),
+    ("#private", "---\ntags: private\nno end of the fence"),
+    ("#private", "--- \ntags: private\n---\t\n"),
+    ("#private", "{\"nodes\":[{\"type\":\"text\",\"text\":\"see #private\"}]}"),
+    ("#caf\u{e9}", "#caf\u{e9}"),
+    ("status: secret", "---\nstatus: Secret\n---\n"),
+    ("status: secret", "---\nstatus: \"secret\" # really\n---\n"),
+    ("status: secret", "---\nstatus:\n  - open\n  - secret\n---\n"),
+    ("status: secret", "---\nstatus: open, secret\n---\n"),
+    ("status: secret", "---\nstatus: {a: [b, secret]}\n---\n"),
+    ("private:", "---\nprivate: no\n---\n"),
+    ("private:", "---\nprivate:\n---\n"),
+    ("private:", "---\nmeta:\n  private: true\n---\n"),
+];
+
+const OTHERS: &[(&str, &str)] = &[
+    ("#private", "private"),
+    ("#private", "#privately"),
+    ("#private", "x#private"),
+    ("#private", "# private"),
+    ("#private", "---\ntitle: private\n---\n"),
+    ("#private", "text\n---\ntags: private\n---\n"),
+    ("#private", "---\ntags: [a]\n---\nprivate"),
+    ("#private", "---\n\nA line above: and more, below a rule.\n"),
+    ("#private", "---\nJust words\n---\nText: more"),
+    ("#private", "---\n{{title}}: x\ndate: {{date}}\nup: [[A|b]]\n---\n"),
+    ("#private", "{\"nodes\":[{\"type\":\"file\",\"file\":\"a.md\"}]}"),
+    ("status: secret", "---\nstatus: open\nother: secret\n---\n"),
+    ("status: secret", "---\nstatus: open\n...\nstatus: secret\n"),
+    ("status: secret", "status: secret"),
+    ("level: 3", "---\nlevel: 30\n---\n"),
+    ("private:", "---\nnot_private: x\n---\n"),
+];
+
+#[test]
+fn every_spelling_of_a_tag_or_property_is_covered() {
+    for (rule, text) in PLAIN.iter().chain(HIDDEN) {
+        assert!(covers(rule, text.as_bytes()), "{rule}: {text:?}");
+    }
+    for (rule, text) in OTHERS {
+        assert!(!covers(rule, text.as_bytes()), "{rule}: {text:?}");
+    }
+}
+
+#[test]
+fn letters_alone_tell_the_plain_spellings_and_no_hidden_one() {
+    for (rule, text) in PLAIN {
+        assert!(carelessly(rule, text.as_bytes()), "{rule}: {text:?}");
+    }
+    for (rule, text) in HIDDEN {
+        assert!(!carelessly(rule, text.as_bytes()), "{rule}: {text:?}");
+    }
+}
+
+#[test]
+fn a_note_in_another_encoding_is_read_or_counts_as_private() {
+    let text = "\u{FEFF}---\nstatus: secret\n---\n";
+    let wide: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    assert!(covers("status: secret", &wide));
+    assert!(!covers("status: open", &wide));
+    let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    assert!(covers("status: secret", &big));
+    let unmarked: Vec<u8> = "#private".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    assert!(covers("#private", &unmarked));
+    assert!(covers("#private", b"caf\xe9"), "nobody knows what it says");
+    assert!(!covers("Diary", b"caf\xe9"), "a rule by place does not look inside");
+}
+
+#[test]
+fn aliases_that_make_too_much_are_unclear_and_take_no_time() {
+    let line = |n: usize| format!("a{n}: &a{n} [{}]\n", vec![format!("*a{}", n - 1); 9].join(", "));
+    let laughs: String = (1..12).map(line).collect();
+    let text = format!("---\na0: &a0 [lol]\n{laughs}---\n");
+    let started = std::time::Instant::now();
+    assert!(covers("#private", text.as_bytes()));
+    let chain = |n: usize| format!("a{n}: &a{n} [*a{}]\n", n - 1);
+    let deep: String = (1..5_000).map(chain).collect();
+    assert!(covers("#private", format!("---\na0: &a0 [x]\n{deep}---\n").as_bytes()));
+    let nested = format!("---\na: {}\n---\n", "[".repeat(50_000));
+    assert!(covers("#private", nested.as_bytes()));
+    assert!(started.elapsed().as_secs() < 5, "{:?}", started.elapsed());
+}
+
+#[test]
+fn the_time_to_read_grows_with_the_size_alone() {
+    let tags: Vec<String> = (0..20_000).map(|n| format!("t{n}")).collect();
+    let flow = format!("---\ntags: [{}]\n---\n", tags.join(", "));
+    let block = format!("---\ntags:\n  - {}\n---\n", tags.join("\n  - "));
+    let keys = format!("---\n{}: x\n---\n", tags.join(": x\n"));
+    let inline = format!("#{}", tags.join(" #"));
+    let plain = format!("---\na: {}\n---\n", "word ".repeat(100_000));
+    for text in [flow, block, keys, inline, plain] {
+        let started = std::time::Instant::now();
+        assert!(!covers("#private", text.as_bytes()));
+        assert!(started.elapsed().as_secs() < 3, "{:?}: {:.40}", started.elapsed(), text);
+    }
+}
+
+#[test]
+fn frontmatter_that_is_no_yaml_is_read_by_line_and_says_where_it_is_wrong() {
+    let read = Properties::of("---\nstatus: open\ntitle: a: b\ntags: [x, y]\n---\n");
+    let named: Vec<_> =
+        read.top().iter().map(|one| (one.name.as_str(), one.values.join("|"))).collect();
+    assert_eq!(
+        named,
+        [("status", "open".into()), ("title", "a: b".into()), ("tags", "x|y".into())]
+    );
+    assert_eq!(read.malformed().map(|wrong| wrong.line), Some(3));
+}
+
+/// A value in one of the spellings that YAML has for it.
+fn spelled(value: &'static str) -> impl Strategy<Value = String> {
+    let escaped = proptest::collection::vec(0..4_u8, value.chars().count()).prop_map(move |ways| {
+        let sign = |(sign, way): (char, u8)| match way {
+            0 => sign.to_string(),
+            1 => format!("\\u{:04x}", sign as u32),
+            2 => format!("\\U{:08X}", sign as u32),
+            _ => format!("\\x{:02x}", sign as u32),
+        };
+        format!("\"{}\"", value.chars().zip(ways).map(sign).collect::<String>())
+    });
+    let quoted = prop_oneof![
+        Just(value.to_owned()),
+        Just(format!("'{value}'")),
+        Just(format!("\"{value}\"")),
+        escaped
+    ];
+    let tagged = prop_oneof![Just(""), Just("!!str "), Just("&a "), Just("! ")];
+    (tagged, quoted).prop_map(|(tag, quoted)| format!("{tag}{quoted}"))
+}
+
+fn note() -> impl Strategy<Value = String> {
+    let end = prop_oneof![Just("\n"), Just("\r\n"), Just("\r")];
+    let around = (prop_oneof![Just(""), Just("\u{FEFF}")], prop_oneof![Just("---"), Just("...")]);
+    let shape = 0..6_u8;
+    (spelled("status"), spelled("secret"), shape, end, around).prop_map(
+        |(key, value, shape, end, (mark, close))| {
+            let key = key.replace('&', "&k");
+            let entry = match shape {
+                0 => format!("{key} : {value}"),
+                1 => format!("{key} : [open, {value}]"),
+                2 => format!("{key} :\n  - {value}\n  - open"),
+                3 => format!("? {key}\n: {value}"),
+                4 => format!("{{a: 1, {key} : {value}}}"),
+                _ => format!("v: &v {}\n{key} : *v", value.replace("&a ", "")),
+            };
+            format!("{mark}---\n{entry}\n{close}\nText\n").replace('\n', end)
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn rule_and_index_agree_about_every_spelling_of_a_property(text in note()) {
+        let read = Properties::of(&text);
+        prop_assert_eq!(read.malformed(), None, "{:?}", text);
+        let finds = |value: &str| {
+            let own = read.top().iter().filter(|one| one.name == "status");
+            own.flat_map(|one| &one.values).any(|found| found == value)
+        };
+        prop_assert!(finds("secret"), "{text:?}: {:?}", read.top());
+        prop_assert!(covers("status: secret", text.as_bytes()), "{text:?}");
+        prop_assert!(covers("status:", text.as_bytes()), "{text:?}");
+        prop_assert!(!covers("status: other", text.as_bytes()), "{text:?}");
+        prop_assert!(!covers("#secret", text.as_bytes()), "{text:?}");
+    }
+
+    #[test]
+    fn no_text_is_too_odd(text in "(---\n)?[-a&*!?:,#|>%@`'\"\\[\\]{}\\\\ \t\r\n.\u{200B}]{0,60}(\n---)?") {
+        let read = Properties::of(&text);
+        for tag in read.tags() {
+            prop_assert!(!tag.is_empty());
+        }
+        covers("#private", text.as_bytes());
+    }
+}

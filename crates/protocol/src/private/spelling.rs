@@ -1,0 +1,60 @@
+//! When two spellings of a tag, a name or a value are one.
+
+use unicode_normalization::UnicodeNormalization;
+
+use crate::invisible::is_invisible;
+
+/// Equal for names that a person takes for the same: whatever their case, Unicode form, width and
+/// blanks, and whatever stands between their signs that nobody sees.
+#[must_use]
+pub fn folded_name(text: &str) -> String {
+    if text.is_ascii() && !text.bytes().any(|byte| byte.is_ascii_control() || byte == b' ') {
+        return text.to_ascii_lowercase();
+    }
+    // Twice: a sign may be composed of others only once what stood between them is gone.
+    let seen: String = seen(text.chars()).nfkc().collect();
+    // Upper case first: some small letters have another small form, such as `ς`, or are two, as `ß`.
+    let one_case = seen.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase);
+    let folded: String = self::seen(one_case).nfkc().collect();
+    folded.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Whether one of `values` is `wanted`, which is folded; also as part of a list with commas, and as
+/// the same number.
+pub(super) fn has(values: &[String], wanted: &str) -> bool {
+    let wanted_number = number(wanted);
+    let is_wanted = |text: &str| {
+        let folded = folded_name(text);
+        folded == wanted || (wanted_number.is_some() && number(&folded) == wanted_number)
+    };
+    values.iter().any(|value| is_wanted(value) || value.split(',').any(is_wanted))
+}
+
+/// What a tag is made of, as in Obsidian: letters, digits, `_`, `-`, `/`, and every sign beyond ASCII
+/// that is no punctuation or blank.
+#[must_use]
+pub fn is_tag_sign(sign: char) -> bool {
+    let is_mark = matches!(sign, '\u{2000}'..='\u{200a}' | '\u{2010}'..='\u{2027}'
+        | '\u{2028}'..='\u{202f}' | '\u{2030}'..='\u{206f}' | '\u{3000}'..='\u{3003}'
+        | '\u{3008}'..='\u{3011}' | '\u{ff01}'..='\u{ff0f}' | '\u{a1}' | '\u{ab}' | '\u{bb}' | '\u{bf}');
+    sign.is_alphanumeric()
+        || matches!(sign, '_' | '-' | '/')
+        || (!sign.is_ascii() && !sign.is_whitespace() && !sign.is_control() && !is_mark)
+}
+
+fn seen(text: impl Iterator<Item = char>) -> impl Iterator<Item = char> {
+    text.filter(|sign| sign.is_whitespace() || !(is_invisible(*sign) || sign.is_control()))
+}
+
+/// The bits of the number that a scalar of YAML is.
+fn number(text: &str) -> Option<u64> {
+    let based = |prefix, base| {
+        let digits = text.strip_prefix(prefix)?;
+        u32::from_str_radix(digits, base).ok().map(f64::from)
+    };
+    let is_decimal = text.starts_with(|sign: char| sign.is_ascii_digit() || "+-.".contains(sign));
+    let decimal = || text.parse().ok().filter(|_| is_decimal);
+    let number: f64 = based("0x", 16).or_else(|| based("0o", 8)).or_else(decimal)?;
+    // Nought has a sign that nobody means.
+    Some((number + 0.0).to_bits())
+}
