@@ -1,7 +1,7 @@
 //! What must change in other notes so that links lead where they led when a plan moves or makes
 //! something.
 
-use index::links::{Backlink, Graph, LinkProblem, Outgoing, Rewriting};
+use index::links::{Backlink, Graph, Left, LeftBecause, LinkProblem, Outgoing, Rewriting};
 use llm::tool::{Effect, Plan, ToolContext, ToolFailure};
 use protocol::{Change, ChangeSet, NotePath};
 use vault::{Vault, VaultError};
@@ -19,9 +19,9 @@ pub(crate) struct Kept {
     pub(crate) changes: Vec<Change>,
     /// How many links, in how many notes that may be spoken of.
     told: (usize, usize),
-    /// Links that stay as they are because they stand in folders beside the vault, where nothing
-    /// is changed, and in how many notes that may be spoken of.
-    left: (usize, usize),
+    /// Notes that may be spoken of and stay as they are, with links that will not lead where they
+    /// led.
+    left: Vec<Left>,
     /// Places that could not be looked at.
     unlisted: usize,
 }
@@ -36,12 +36,8 @@ impl Kept {
                 ", and rewrote {links} in {notes} so that they still lead to the same place"
             );
         }
-        if let (links @ 1.., notes) = self.left {
-            let (links, notes) = (count(links, "link"), count(notes, "note"));
-            words += &format!(
-                ". {links} in {notes} beside the vault will not lead where they led, because \
-                 nothing is changed there: tell the user"
-            );
+        for because in [LeftBecause::BesideVault, LeftBecause::NotText, LeftBecause::Protected] {
+            words += &left(&self.left, because);
         }
         if self.unlisted > 0 {
             let places = count(self.unlisted, "place");
@@ -142,14 +138,38 @@ impl Notes {
             }
             let files = rewriting.files.iter().map(|file| (&file.path, file.links));
             let told = sum(files.filter(|(path, _)| is_shown(path)));
-            let left = rewriting.left.iter().map(|left| (&left.path, left.links));
-            let left = sum(left.filter(|(path, _)| is_shown(path)));
+            let left = rewriting.left.into_iter().filter(|left| is_shown(&left.path)).collect();
             let files = rewriting.files.into_iter();
             let changes = files.map(|file| Change::replace(file.path, file.before, file.after));
             Ok(Kept { changes: changes.collect(), told, left, unlisted: graph.unlisted() })
         })
         .await?
     }
+}
+
+/// The sentence about notes that are left for one reason; empty when there are none.
+fn left(all: &[Left], because: LeftBecause) -> String {
+    let notes: Vec<&Left> = all.iter().filter(|left| left.because == because).collect();
+    let links = notes.iter().map(|left| left.links).sum();
+    if links == 0 {
+        return String::new();
+    }
+    let names: Vec<String> =
+        notes.iter().take(TOLD).map(|left| format!("`{}`", left.path)).collect();
+    let more = match notes.len().saturating_sub(TOLD) {
+        0 => String::new(),
+        more => format!(" and {}", count(more, "more note")),
+    };
+    let why = match because {
+        LeftBecause::BesideVault => "because nothing is changed beside the vault",
+        LeftBecause::NotText => "because what is not UTF-8 text is not changed",
+        LeftBecause::Protected => "because write-protected notes are not changed",
+    };
+    format!(
+        ". {} in {}{more} will not lead to the same place, {why}: tell the user",
+        count(links, "link"),
+        names.join(", ")
+    )
 }
 
 /// All links, and in how many notes they are.

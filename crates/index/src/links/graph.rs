@@ -15,6 +15,9 @@ use crate::parallel;
 /// Gives a file's bytes; `None` for a file that is gone or cannot be read.
 type Read<'a> = Box<dyn Fn(&NotePath) -> Option<Cow<'a, [u8]>> + Send + Sync + 'a>;
 
+/// Whether this user may not write a file.
+type IsProtected<'a> = Box<dyn Fn(&NotePath) -> bool + Send + Sync + 'a>;
+
 /// The files and how to read them.
 pub struct Graph<'a> {
     pub(super) files: Vec<NotePath>,
@@ -24,6 +27,7 @@ pub struct Graph<'a> {
     unlisted: usize,
     /// Top-level folders whose files are only read.
     pub(super) read_only: Vec<NotePath>,
+    is_protected: IsProtected<'a>,
 }
 
 /// A link that leaves a note.
@@ -58,6 +62,9 @@ impl<'a> Graph<'a> {
         Ok(Self {
             unlisted,
             read_only,
+            is_protected: Box::new(|path| {
+                matches!(vault.may_write(path), Err(VaultError::Protected { .. }))
+            }),
             ..Self::new(files, move |path| overlaid.bytes(path), format)
         })
     }
@@ -70,7 +77,15 @@ impl<'a> Graph<'a> {
         format: Option<LinkFormat>,
     ) -> Self {
         let resolver = files.iter().cloned().collect();
-        Self { files, resolver, read: Box::new(read), format, unlisted: 0, read_only: Vec::new() }
+        Self {
+            files,
+            resolver,
+            read: Box::new(read),
+            format,
+            unlisted: 0,
+            read_only: Vec::new(),
+            is_protected: Box::new(|_| false),
+        }
     }
 
     /// All files, those that hold no links too.
@@ -126,6 +141,11 @@ impl<'a> Graph<'a> {
     pub(super) fn each<T: Send>(&self, look: impl Fn(&NotePath) -> Option<T> + Sync) -> Vec<T> {
         let linking = |path: &NotePath| if may_link(path) { look(path) } else { None };
         parallel::look(&self.files, None, linking).found
+    }
+
+    /// Whether this user may not write a file.
+    pub(super) fn is_protected(&self, path: &NotePath) -> bool {
+        (self.is_protected)(path)
     }
 
     /// The bytes of a file.

@@ -20,5 +20,5 @@ pub(crate) use graph::targets;
 pub use graph::{Backlink, Graph, Outgoing};
 pub use resolver::Resolver;
 pub(crate) use resolver::{File, Names, candidates_from, fold, name, relative_to};
-pub use rewrite::{Left, LinkProblem, Rewriting, Rewritten};
+pub use rewrite::{Left, LeftBecause, LinkProblem, Rewriting, Rewritten};
 pub use spelled::Spelled;

@@ -18,8 +18,7 @@ pub struct Rewriting {
     pub files: Vec<Rewritten>,
     /// Links that would be lost. Nothing should be moved while there are any.
     pub problems: Vec<LinkProblem>,
-    /// Files in folders beside the vault, whose links will not lead where they led: nothing is
-    /// changed there.
+    /// Files that are not changed, whose links will not lead where they led.
     pub left: Vec<Left>,
 }
 
@@ -30,6 +29,25 @@ pub struct Left {
     pub path: NotePath,
     /// How many of its links should differ.
     pub links: usize,
+    /// Why it is left as it is.
+    pub because: LeftBecause,
+}
+
+/// Why a file with links to something that moves is left as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeftBecause {
+    /// It is in a folder beside the vault, where nothing is changed.
+    BesideVault,
+    /// It is not UTF-8 text, so other bytes of it could be lost.
+    NotText,
+    /// This user may not write it.
+    Protected,
+}
+
+/// What becomes of one file.
+enum Look {
+    Rewritten(Rewritten),
+    Left(Left),
 }
 
 /// A file whose links were written anew; all its other bytes are the same.
@@ -101,20 +119,26 @@ impl Graph<'_> {
 
     fn rewritten(&self, plan: &Plan<'_>, mention: &Mention) -> Rewriting {
         let mut rewriting = Rewriting::default();
+        let is_beside = |path: &NotePath| self.read_only.iter().any(|top| path.is_in(top));
+        let left = |path, links, because| Left { path, links, because };
         for result in self.each(|source| self.look(source, plan, mention).transpose()) {
-            let is_left = |path: &NotePath| self.read_only.iter().any(|top| path.is_in(top));
             match result {
-                Ok(Rewritten { path, links, .. }) if is_left(&path) => {
-                    rewriting.left.push(Left { path, links });
+                Ok(Look::Rewritten(Rewritten { path, links, .. })) if is_beside(&path) => {
+                    rewriting.left.push(left(path, links, LeftBecause::BesideVault));
                 }
-                Err(LinkProblem { path, .. }) if is_left(&path) => {
-                    rewriting.left.push(Left { path, links: 1 });
+                Err(LinkProblem { path, .. }) if is_beside(&path) => {
+                    rewriting.left.push(left(path, 1, LeftBecause::BesideVault));
                 }
-                Ok(file) => rewriting.files.push(file),
+                Ok(Look::Rewritten(Rewritten { path, links, .. })) if self.is_protected(&path) => {
+                    rewriting.left.push(left(path, links, LeftBecause::Protected));
+                }
+                Ok(Look::Left(left)) => rewriting.left.push(left),
+                Ok(Look::Rewritten(file)) => rewriting.files.push(file),
                 Err(problem) => rewriting.problems.push(problem),
             }
         }
         rewriting.files.sort_by(|a, b| a.path.cmp(&b.path));
+        rewriting.left.sort_by(|a, b| a.path.cmp(&b.path));
         rewriting
     }
 
@@ -124,12 +148,19 @@ impl Graph<'_> {
         source: &NotePath,
         plan: &Plan<'_>,
         mention: &Mention,
-    ) -> Result<Option<Rewritten>, LinkProblem> {
+    ) -> Result<Option<Look>, LinkProblem> {
         let may_change =
             |bytes: &Cow<'_, [u8]>| plan.moved.contains_key(source) || mention.is_in(bytes);
-        let Some(before) = self.bytes(source).filter(may_change) else { return Ok(None) };
-        // What is no text holds no link that could be read; its bytes stay.
-        let Ok(found) = links(source, &before) else { return Ok(None) };
+        let Some(before) = self.bytes(source) else { return Ok(None) };
+        if is_wide(&before) {
+            return Ok(self.left_as_no_text(source, plan, mention, &before));
+        }
+        if !may_change(&before) {
+            return Ok(None);
+        }
+        let Ok(found) = links(source, &before) else {
+            return Ok(self.left_as_no_text(source, plan, mention, &before));
+        };
         let mut edits: Vec<(&Spelled, String)> = Vec::new();
         for link in found.iter().filter(|link| !link.path.is_empty()) {
             edits.extend(self.respelled(link, source, plan, &before)?.map(|new| (link, new)));
@@ -140,7 +171,29 @@ impl Graph<'_> {
         let after = spliced(&before, &edits);
         let links = edits.len();
         self.check(source, plan, &found, &after)?;
-        Ok(Some(Rewritten { path: source.clone(), before: before.into_owned(), after, links }))
+        let before = before.into_owned();
+        Ok(Some(Look::Rewritten(Rewritten { path: source.clone(), before, after, links })))
+    }
+
+    /// A file that is no UTF-8 text, with how many links will not lead where they led, as far as
+    /// they can be read.
+    fn left_as_no_text(
+        &self,
+        source: &NotePath,
+        plan: &Plan<'_>,
+        mention: &Mention,
+        bytes: &[u8],
+    ) -> Option<Look> {
+        let text = ::markdown::lossy_text(bytes);
+        let may_change = plan.moved.contains_key(source) || mention.is_in(text.as_bytes());
+        let found = may_change.then(|| links(source, text.as_bytes()).ok()).flatten()?;
+        let differs = |link: &&Spelled| {
+            let respelled = self.respelled(link, source, plan, text.as_bytes());
+            !link.path.is_empty() && !matches!(respelled, Ok(None))
+        };
+        let links = found.iter().filter(differs).count();
+        let left = Left { path: source.clone(), links, because: LeftBecause::NotText };
+        (links > 0).then_some(Look::Left(left))
     }
 
     /// What to write for the target of one link; `None` when it may stay.
@@ -205,6 +258,11 @@ impl Graph<'_> {
             before.first().map_or(Ok(()), |link| Err(lost(link)))
         }
     }
+}
+
+/// Whether a mark says that the signs are two bytes each: UTF-16.
+fn is_wide(bytes: &[u8]) -> bool {
+    matches!(bytes, [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..])
 }
 
 /// `bytes` with new targets; the links are in order.

@@ -112,8 +112,8 @@ async fn a_move_keeps_links_to_notes_beside_the_vault_and_says_which_it_could_no
     assert_eq!(
         answer.text,
         "Moved `Garden.md` to `Home/Yard.md`, and rewrote 1 link in 1 note so that they still lead \
-         to the same place. 1 link in 1 note beside the vault will not lead where they led, because \
-         nothing is changed there: tell the user"
+         to the same place. 1 link in `Recipes/Bread.md` will not lead to the same place, because \
+         nothing is changed beside the vault: tell the user"
     );
     assert_eq!(bench.text("Plan.md"), "[[Yard]]\n");
     let made = json!({ "path": "Bread.md", "content": "mine" });

@@ -149,3 +149,58 @@ async fn what_waits_to_be_deleted_is_gone_for_readers() {
     let words = bench.fails("delete_file", json!({ "path": "Old/" })).await;
     assert!(words.contains("decide about it first"), "{words}");
 }
+
+#[tokio::test]
+async fn a_move_names_the_notes_whose_links_it_leaves() {
+    let wide: Vec<u8> =
+        "\u{FEFF}see [[Garden]]".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let mut bench = Bench::with(&[
+        ("Garden.md", b"# Garden\n"),
+        ("Latin.md", b"caf\xe9 [[Garden]] and [[Garden|again]]\n"),
+        ("Other.md", b"caf\xe9 [[Elsewhere]]\n"),
+        ("Wide.md", &wide),
+        ("Fixed.md", b"[[Garden]]\n"),
+        ("Plan.md", b"[[Garden]]\n"),
+    ]);
+    let fixed = bench.file("Fixed.md");
+    let mut mode = std::fs::metadata(&fixed).unwrap().permissions();
+    mode.set_readonly(true);
+    std::fs::set_permissions(&fixed, mode).unwrap();
+    let call = json!({ "source": "Garden", "destination": "Home/Yard" });
+    let answer = bench.works("move_file", call).await;
+    assert_eq!(
+        answer.text,
+        "Moved `Garden.md` to `Home/Yard.md`, and rewrote 1 link in 1 note so that they still lead \
+         to the same place. 3 links in `Latin.md`, `Wide.md` will not lead to the same place, \
+         because what is not UTF-8 text is not changed: tell the user. 1 link in `Fixed.md` will \
+         not lead to the same place, because write-protected notes are not changed: tell the user"
+    );
+    assert_eq!(bench.text("Plan.md"), "[[Yard]]\n");
+    assert_eq!(bench.text("Fixed.md"), "[[Garden]]\n");
+    assert_eq!(
+        std::fs::read(bench.file("Latin.md")).unwrap(),
+        b"caf\xe9 [[Garden]] and [[Garden|again]]\n"
+    );
+    assert_eq!(std::fs::read(bench.file("Wide.md")).unwrap(), wide);
+}
+
+#[tokio::test]
+async fn a_write_protected_note_is_refused_before_anything_is_planned() {
+    let mut bench = Bench::with(&[("Fixed.md", b"old\n")]);
+    let fixed = bench.file("Fixed.md");
+    let mut mode = std::fs::metadata(&fixed).unwrap().permissions();
+    mode.set_readonly(true);
+    std::fs::set_permissions(&fixed, mode).unwrap();
+    bench.works("read_file", json!({ "path": "Fixed" })).await;
+    for (tool, call) in [
+        ("edit_file", json!({ "path": "Fixed", "old_text": "old", "new_text": "new" })),
+        ("append_file", json!({ "path": "Fixed", "content": "more" })),
+        ("write_file", json!({ "path": "Fixed.md", "content": "new", "overwrite": true })),
+        ("delete_file", json!({ "path": "Fixed" })),
+    ] {
+        let words = bench.fails(tool, call).await;
+        assert!(words.contains("is write-protected"), "{tool}: {words}");
+    }
+    bench.works("move_file", json!({ "source": "Fixed", "destination": "Kept" })).await;
+    assert_eq!(bench.text("Kept.md"), "old\n");
+}
