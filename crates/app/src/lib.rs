@@ -18,6 +18,7 @@ mod data_dir;
 mod describing;
 mod diff;
 mod door;
+mod enter;
 mod export;
 mod feed;
 mod gist;

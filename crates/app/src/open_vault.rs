@@ -2,15 +2,14 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use hub::{HubEvent, HubHandle, LinkConfig, Timing};
 use llm::Pace;
 use llm::registry::ToolRegistry;
 use llm::service::{LlmService, ServiceParts};
 use protocol::{
-    AppEvent, ConversationId, Ending, ErrorCode, HubState, HubStatus, OpenTurn, TurnStatus,
-    UserError,
+    AppEvent, ConversationId, Ending, HubState, HubStatus, OpenTurn, TurnStatus, UserError,
 };
 use store::Store;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
@@ -24,10 +23,10 @@ use crate::aside::aside;
 use crate::config::Config;
 use crate::data_dir::DataDir;
 use crate::describing::Writing;
+use crate::enter::entered;
 use crate::feed::Feed;
-use crate::home::Home;
 use crate::indexing::Indexing;
-use crate::lock::{NotTaken, VaultLock};
+use crate::lock::VaultLock;
 use crate::ports::archive::StoreArchive;
 use crate::ports::changes::VaultChanges;
 use crate::ports::desk::OpenNote;
@@ -41,7 +40,7 @@ use crate::provider::Answering;
 use crate::purpose::Purpose;
 use crate::recent::Recent;
 use crate::shown::Shown;
-use crate::trouble::{not_opened, sentence, user_error};
+use crate::trouble::{sentence, user_error};
 use crate::watching::Noticed;
 use crate::works::Works;
 use crate::{config, door, history, hub_name, inbox, link, outbox, recover};
@@ -363,38 +362,6 @@ fn linked(
     hub::start_timed(tasks, cancel.clone(), None, Timing::default().faster(pace.times()))
 }
 
-/// A program that was killed lets go of its lock only when the last of its threads has ended and
-/// the kernel has put away what it held: so long a start right after a crash waits.
-const LETTING_GO: Duration = Duration::from_secs(15);
-/// So long a holder may look alive although it was told to end.
-const ABOUT_TO_END: Duration = Duration::from_secs(2);
-/// How often it looks again.
-const LOOK_AGAIN: Duration = Duration::from_millis(25);
-
-/// Opens the folder and takes its lock, aside; a lock whose holder has ended is asked for again.
-async fn entered(
-    folder: &Path,
-    data: &DataDir,
-    purpose: Purpose,
-) -> Result<(Vault, PathBuf, Arc<VaultLock>), UserError> {
-    let asked = Instant::now();
-    loop {
-        let (named, data) = (folder.to_owned(), data.clone());
-        match aside(move || enter(&named, &data, purpose)).await? {
-            Err(NotTaken::Ending(_)) if asked.elapsed() < LETTING_GO => {
-                tokio::time::sleep(LOOK_AGAIN).await;
-            }
-            Err(NotTaken::Refused(error))
-                if error.code == ErrorCode::Busy && asked.elapsed() < ABOUT_TO_END =>
-            {
-                tokio::time::sleep(LOOK_AGAIN).await;
-            }
-            Err(NotTaken::Ending(error) | NotTaken::Refused(error)) => return Err(error),
-            Ok(entered) => return Ok(entered),
-        }
-    }
-}
-
 /// What to dial for a vault, under a name that is its alone. The settings then hold that name. The
 /// sample takes none away from the user's own notes.
 async fn link_of(
@@ -419,19 +386,6 @@ async fn link_of(
     let link = link::config(&settings.hub).map_err(told);
     around.feed.tell(AppEvent::SettingsChanged { settings });
     link
-}
-
-/// Opens the folder and takes its lock; the path is that of its data.
-fn enter(
-    folder: &Path,
-    data: &DataDir,
-    purpose: Purpose,
-) -> Result<(Vault, PathBuf, Arc<VaultLock>), NotTaken> {
-    let vault = Vault::open(folder).map_err(|error| NotTaken::Refused(not_opened(&error)))?;
-    let Home { dir, id } = Home::of(&vault, data).map_err(NotTaken::Refused)?;
-    vault.will_be(id);
-    let lock = VaultLock::take(&dir, folder, purpose)?;
-    Ok((vault, dir, Arc::new(lock)))
 }
 
 fn host(
