@@ -10,6 +10,7 @@ use tokio::task::spawn_blocking;
 use uuid::Uuid;
 
 use crate::ledger::Ledger;
+use crate::leftovers::{TEMP_PREFIX, TEMP_SUFFIX};
 use crate::progress::Progress;
 use crate::rebase::{self, Again, Patience};
 use crate::step::step;
@@ -275,7 +276,7 @@ impl Touched {
 
 /// A name for a temporary file that nothing has.
 pub(crate) fn temp_name() -> String {
-    format!(".vaultmate-{:016x}.tmp", fastrand::u64(..))
+    format!("{TEMP_PREFIX}{:016x}{TEMP_SUFFIX}", fastrand::u64(..))
 }
 
 /// Stores how intents ended, but for those of which nobody knows. The notes are what counts: if the

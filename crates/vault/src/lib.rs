@@ -17,6 +17,7 @@ mod found;
 mod identity;
 mod keep;
 pub mod ledger;
+mod leftovers;
 mod link;
 mod list;
 pub mod merge;
