@@ -125,17 +125,21 @@ pub(crate) fn readers() -> SqlitePoolOptions {
         .test_before_acquire(false)
 }
 
-fn holds_something(file: &Path) -> bool {
+pub(crate) fn holds_something(file: &Path) -> bool {
     std::fs::metadata(file).is_ok_and(|found| found.len() > 0)
+}
+
+/// Whether no log waits to be read with the file.
+pub(crate) fn is_settled(file: &Path) -> bool {
+    let mut log = file.as_os_str().to_owned();
+    log.push("-wal");
+    !holds_something(Path::new(&log))
 }
 
 /// Looks at the versions without a trace: read-only, and where no log waits to be read with it
 /// also as immutable, so that SQLite makes no files of its own.
 async fn refuse_newer(file: &Path) -> Result<(), StoreError> {
-    let mut log = file.as_os_str().to_owned();
-    log.push("-wal");
-    let settled = !holds_something(Path::new(&log));
-    let looking = base(file).read_only(true).immutable(settled);
+    let looking = base(file).read_only(true).immutable(is_settled(file));
     let newest = async {
         let mut db = looking.connect().await?;
         let newest = newest_version(&mut db).await;
