@@ -56,6 +56,8 @@ pub struct Asked {
     pub items: Vec<Item>,
     /// Planned changes that were not written, as unified diffs.
     pub planned: Vec<Unwritten>,
+    /// Notes whose changes wait for the user's review, although changes were to be written.
+    pub waiting: Vec<NotePath>,
     /// Notes that were changed.
     pub written: Vec<NotePath>,
     /// Why there is no whole answer.
@@ -79,12 +81,17 @@ pub async fn ask(
 ) -> Result<Asked, UserError> {
     let purpose = if question.write { Purpose::AskAndWrite } else { Purpose::Ask };
     let app = App::with(data, purpose, Pace::REAL);
-    let answer = run(&app, question, listener).await;
+    let answer = run(&app, question, purpose, listener).await;
     app.shutdown().await;
     answer
 }
 
-async fn run(app: &App, question: Question, listener: Listener) -> Result<Asked, UserError> {
+async fn run(
+    app: &App,
+    question: Question,
+    purpose: Purpose,
+    listener: Listener,
+) -> Result<Asked, UserError> {
     let open = app.open_for_ask(&question.vault, listener).await?;
     if let Some(note) = &question.note {
         let (vault, note) = (open.vault.clone(), note.clone());
@@ -107,7 +114,7 @@ async fn run(app: &App, question: Question, listener: Listener) -> Result<Asked,
     open.service.idle(&conversation).await;
     open.caught_up().await;
     open.feed.flush();
-    let planned = discarded(&open, &conversation).await?;
+    let (planned, waiting) = unwritten(&open, &conversation, purpose).await?;
     let all = ListApplied { conversation: Some(conversation.clone()), before: None };
     let sets = app.list_applied(&all).await?.sets.into_iter().rev();
     let written = sets.flat_map(|set| set.notes).map(|note| note.path).collect();
@@ -121,22 +128,29 @@ async fn run(app: &App, question: Question, listener: Listener) -> Result<Asked,
         Item::Ended { status: TurnStatus::Failed, error, .. } => error.clone(),
         _ => None,
     });
-    Ok(Asked { items, planned, written, error })
+    Ok(Asked { items, planned, waiting, written, error })
 }
 
-/// What was planned and not written. It does not wait: nobody will decide about it.
-async fn discarded(
+/// What was planned and not written. Where changes were to be written it waits for the user, in a
+/// conversation that is listed from now on; else it is dropped, because nobody will decide about it.
+async fn unwritten(
     open: &Arc<OpenVault>,
     conversation: &ConversationId,
-) -> Result<Vec<Unwritten>, UserError> {
+    purpose: Purpose,
+) -> Result<(Vec<Unwritten>, Vec<NotePath>), UserError> {
     let set = open.store.open_change_set(conversation).await.map_err(user_error)?;
-    let Some(set) = set else { return Ok(Vec::new()) };
+    let Some(set) = set else { return Ok((Vec::new(), Vec::new())) };
     let unwritten =
         |row: &PlannedRow| Unwritten { path: row.change.path.clone(), diff: unified(&row.change) };
     let planned: Vec<Unwritten> = set.planned.iter().map(unwritten).collect();
-    let rejected: Vec<NotePath> = planned.iter().map(|note| note.path.clone()).collect();
-    verdict::decide(open, conversation, &review::rejecting(&set, &rejected)).await?;
-    Ok(planned)
+    let mut paths: Vec<NotePath> = planned.iter().map(|note| note.path.clone()).collect();
+    if purpose.may_write() {
+        open.store.list_conversation(conversation).await.map_err(user_error)?;
+        paths.dedup();
+        return Ok((planned, paths));
+    }
+    verdict::decide(open, conversation, &review::rejecting(&set, &paths)).await?;
+    Ok((planned, Vec::new()))
 }
 
 /// Stores what was said before, each message of the user as a turn that has ended.

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use app::{DataDir, Listener, Question};
 use clap::Args;
 use protocol::conversation::Item;
-use protocol::{AppEvent, Passage, Reaction, UserError};
+use protocol::{AppEvent, NotePath, Passage, Reaction, UserError};
 
 use crate::terminal::{note, write};
 
@@ -66,12 +66,28 @@ pub(crate) async fn run(data: DataDir, arguments: Arguments) -> Result<ExitCode,
     if !asked.planned.is_empty() {
         let diffs: String = asked.planned.iter().map(|note| note.diff.as_str()).collect();
         write(&format!("\n{diffs}"));
-        note("Nothing was changed: add --write to change the notes.");
+        match asked.waiting.as_slice() {
+            [] => note("Nothing was changed: add --write to change the notes."),
+            waiting => note(waits(waiting)),
+        }
     }
     match asked.error {
         Some(error) => Err(error),
         None => Ok(ExitCode::SUCCESS),
     }
+}
+
+/// What is said of changes that wait although they were to be written.
+fn waits(notes: &[NotePath]) -> String {
+    let changes = match notes.len() {
+        1 => "1 change is waiting for review".to_owned(),
+        more => format!("{more} changes are waiting for review"),
+    };
+    let names: Vec<&str> = notes.iter().map(NotePath::as_str).collect();
+    format!(
+        "{changes}: {}. Open the vault in Vaultmate to accept or reject what is shown above.",
+        names.join(", ")
+    )
 }
 
 /// The same as a program wants it. A turn that failed is told in the object, and by the exit code.

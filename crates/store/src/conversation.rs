@@ -35,6 +35,11 @@ impl Store {
         commit!(self, "create_unlisted_conversation", "begin a conversation", |db| insert(db, &new))
     }
 
+    /// Puts a conversation that was begun unlisted into the list.
+    pub async fn list_conversation(&self, id: &ConversationId) -> Result<(), StoreError> {
+        commit!(self, "list_conversation", "list a conversation", |db| list(db, id))
+    }
+
     /// One row of the list; `None` for one that is not listed.
     pub async fn conversation(
         &self,
@@ -87,6 +92,14 @@ struct NewConversation<'a> {
     hub_day: Option<&'a str>,
     listed: bool,
     at: Timestamp,
+}
+
+async fn list(db: &mut SqliteConnection, id: &ConversationId) -> Result<(), Failure> {
+    let query = sqlx::query("UPDATE conversation SET listed = 1 WHERE id = ?1").bind(id.as_str());
+    match query.execute(db).await?.rows_affected() {
+        0 => Err(Failure::not_found("conversation", id)),
+        _ => Ok(()),
+    }
 }
 
 async fn insert(db: &mut SqliteConnection, new: &NewConversation<'_>) -> Result<(), sqlx::Error> {

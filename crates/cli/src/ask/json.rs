@@ -117,6 +117,7 @@ pub(super) fn output(input: &Input, asked: &Asked, written: Written) -> Value {
             "written": written == Written::Yes,
             "changed": asked.written,
             "planned": planned,
+            "waiting": asked.waiting,
         },
         "reactions": reactions,
         "stop_reason": reason,
