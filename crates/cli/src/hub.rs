@@ -1,9 +1,9 @@
 //! `hub`: a small hub on this computer; `hub send`: a message through it.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use app::HubToken;
 use app::local_hub::{self, InputMethod, LocalHub, Report, Seen, Wait};
 use clap::{Args, Subcommand};
 use protocol::UserError;
@@ -27,8 +27,12 @@ struct Door {
     /// The port on 127.0.0.1.
     #[arg(long, default_value_t = 9473, global = true)]
     port: u16,
-    /// A token that every client has to present.
-    #[arg(long, value_name = "T", global = true)]
+    /// A file with the token that every client has to present, readable by you alone; without it
+    /// VAULTMATE_HUB_TOKEN is used, if it is set.
+    #[arg(long, value_name = "FILE", global = true)]
+    token_file: Option<PathBuf>,
+    /// Taken so that it can be refused in words.
+    #[arg(long, hide = true, global = true, num_args = 0..=1, default_missing_value = "")]
     token: Option<String>,
 }
 
@@ -37,9 +41,14 @@ impl Door {
         SocketAddr::from((Ipv4Addr::LOCALHOST, self.port))
     }
 
-    fn token(&self) -> Result<Option<HubToken>, UserError> {
-        let token = self.token.as_deref().map(HubToken::new).transpose();
-        token.map_err(|problem| UserError::other(problem.to_string()))
+    fn token(&self) -> Result<Option<app::HubToken>, UserError> {
+        if self.token.is_some() {
+            return Err(UserError::other(
+                "A token on the command line can be read by every program on this computer. Set \
+                 VAULTMATE_HUB_TOKEN, or name a file with --token-file FILE.",
+            ));
+        }
+        app::hub_token(self.token_file.as_deref())
     }
 }
 
