@@ -1,6 +1,7 @@
 //! The rules of the tree that the compiler does not know. Each rule is a function from what is
 //! there to complaints, and has a negative control that it must complain about.
 
+mod advisories;
 mod edges;
 mod fixtures;
 mod licences;

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use super::{assert_none, root};
+use super::{assert_none, list, metadata, root, text};
 
 /// Library, lowest version, why.
 const RUST: [(&str, &str, &str); 7] = [
@@ -19,7 +19,7 @@ const RUST: [(&str, &str, &str); 7] = [
 const UI: [(&str, &str, &str); 1] =
     [("dompurify", "3.4.0", "the strict allow-list is tested against this line")];
 
-fn locked_crates(lock: &str) -> Vec<(String, String)> {
+pub(super) fn locked_crates(lock: &str) -> Vec<(String, String)> {
     let lock: toml::Table = toml::from_str(lock).expect("a readable Cargo.lock");
     let packages = lock["package"].as_array().expect("packages").iter();
     packages
@@ -84,4 +84,59 @@ fn an_older_library_is_complained_about() {
     let lock =
         r#"{ "packages": { "node_modules/a/node_modules/dompurify": { "version": "3.2.0" } } }"#;
     assert_eq!(complaints(&UI, &locked_modules(lock)).len(), 1);
+}
+
+/// The minimum Rust version that the workspace promises.
+fn promised() -> String {
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).expect("Cargo.toml");
+    let manifest: toml::Table = toml::from_str(&manifest).expect("a readable Cargo.toml");
+    let version = manifest["workspace"]["package"]["rust-version"].as_str();
+    version.expect("a minimum version").to_owned()
+}
+
+/// Crates that want a newer Rust than this, and those of ours that do not say that they want it.
+fn too_new(packages: &[Value], minimum: &str) -> Vec<String> {
+    let complaint = |package: &Value| {
+        let (name, wanted) = (text(package, "name"), text(package, "rust_version"));
+        let is_ours = package["source"].is_null();
+        if is_ours && wanted != minimum {
+            return Some(format!("{name} is ours and says `{wanted}` instead of {minimum}"));
+        }
+        let (wants, has) = (padded(wanted), padded(minimum));
+        (wants > has).then(|| format!("{name} wants Rust {wanted}, newer than {minimum}"))
+    };
+    packages.iter().filter_map(complaint).collect()
+}
+
+/// As many numbers as a whole version has.
+fn padded(version: &str) -> Vec<u64> {
+    let mut numbers = numbers(version);
+    numbers.resize(3, 0);
+    numbers
+}
+
+#[test]
+fn no_library_wants_a_newer_rust_than_we_promise_and_all_who_name_it_agree() {
+    let promised = promised();
+    let metadata = metadata(&["--filter-platform", "x86_64-unknown-linux-gnu"]);
+    assert_none(&too_new(list(&metadata, "packages"), &promised));
+    let read = |name: &str| fs::read_to_string(root().join(name)).expect("a file");
+    assert!(read("README.md").contains(&format!("Rust {promised} ")), "README.md says {promised}");
+    let dev = read("dev");
+    assert!(dev.contains(&format!("\nrust={promised}\n")), "dev says {promised}");
+    let release = read(".github/workflows/release.yml");
+    assert!(release.contains(&format!("toolchain install {promised} ")), "releases use {promised}");
+}
+
+#[test]
+fn a_library_that_wants_a_newer_rust_is_complained_about() {
+    let package = |version: &str, source: Value| serde_json::json!({ "name": "some", "rust_version": version, "source": source });
+    let other = Value::from("registry");
+    let said = |package: Value| too_new(&[package], "1.95").len();
+    assert_eq!(said(package("1.95.0", other.clone())), 0);
+    assert_eq!(said(package("1.96", other.clone())), 1);
+    assert_eq!(said(package("1.95.1", other.clone())), 1);
+    assert_eq!(said(package("2.0", other)), 1);
+    assert_eq!(said(package("1.95", Value::Null)), 0);
+    assert_eq!(said(package("1.90", Value::Null)), 1);
 }
