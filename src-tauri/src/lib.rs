@@ -8,6 +8,7 @@ mod commands;
 mod graphics;
 #[cfg(test)]
 mod guard;
+mod in_vault;
 mod picture;
 mod portal;
 mod presence;

@@ -8,6 +8,8 @@ use protocol::{ConversationId, MessageId, Numbered, Snapshot, TurnId, UserError}
 use tauri::State;
 use tauri::ipc::Channel;
 
+use crate::in_vault::InVault;
+
 #[tauri::command]
 pub(crate) async fn subscribe(
     app: State<'_, App>,
@@ -18,7 +20,7 @@ pub(crate) async fn subscribe(
 
 #[tauri::command]
 pub(crate) async fn open_conversation(
-    app: State<'_, App>,
+    app: InVault,
     conversation: ConversationId,
     whole: bool,
 ) -> Result<ConversationView, UserError> {
@@ -31,23 +33,20 @@ pub(crate) async fn open_conversation(
 
 #[tauri::command]
 pub(crate) async fn send_message(
-    app: State<'_, App>,
+    app: InVault,
     request: SendMessage,
 ) -> Result<ConversationId, UserError> {
     app.send(request).await
 }
 
 #[tauri::command]
-pub(crate) async fn stop(
-    app: State<'_, App>,
-    conversation: ConversationId,
-) -> Result<(), UserError> {
+pub(crate) async fn stop(app: InVault, conversation: ConversationId) -> Result<(), UserError> {
     app.stop(&conversation).await
 }
 
 #[tauri::command]
 pub(crate) async fn continue_turn(
-    app: State<'_, App>,
+    app: InVault,
     conversation: ConversationId,
 ) -> Result<(), UserError> {
     app.continue_turn(&conversation).await
@@ -55,7 +54,7 @@ pub(crate) async fn continue_turn(
 
 #[tauri::command]
 pub(crate) async fn edit_queued(
-    app: State<'_, App>,
+    app: InVault,
     message: MessageId,
     text: String,
 ) -> Result<(), UserError> {
@@ -63,24 +62,18 @@ pub(crate) async fn edit_queued(
 }
 
 #[tauri::command]
-pub(crate) async fn remove_queued(
-    app: State<'_, App>,
-    message: MessageId,
-) -> Result<(), UserError> {
+pub(crate) async fn remove_queued(app: InVault, message: MessageId) -> Result<(), UserError> {
     app.remove_queued(&message).await
 }
 
 #[tauri::command]
-pub(crate) async fn ask_anew(
-    app: State<'_, App>,
-    request: AskAnew,
-) -> Result<AskedAnew, UserError> {
+pub(crate) async fn ask_anew(app: InVault, request: AskAnew) -> Result<AskedAnew, UserError> {
     app.ask_anew(&request).await
 }
 
 #[tauri::command]
 pub(crate) async fn show_variant(
-    app: State<'_, App>,
+    app: InVault,
     message: MessageId,
     number: u32,
 ) -> Result<(), UserError> {
@@ -88,30 +81,24 @@ pub(crate) async fn show_variant(
 }
 
 #[tauri::command]
-pub(crate) async fn leave_turn(app: State<'_, App>, turn: TurnId) -> Result<(), UserError> {
+pub(crate) async fn leave_turn(app: InVault, turn: TurnId) -> Result<(), UserError> {
     app.leave_turn(&turn).await
 }
 
 #[tauri::command]
 pub(crate) async fn spent_in(
-    app: State<'_, App>,
+    app: InVault,
     conversation: ConversationId,
 ) -> Result<Vec<TurnSpent>, UserError> {
     app.spent_in(&conversation).await
 }
 
 #[tauri::command]
-pub(crate) async fn sum_up(
-    app: State<'_, App>,
-    conversation: ConversationId,
-) -> Result<(), UserError> {
+pub(crate) async fn sum_up(app: InVault, conversation: ConversationId) -> Result<(), UserError> {
     app.sum_up(&conversation).await
 }
 
 #[tauri::command]
-pub(crate) async fn decide_review(
-    app: State<'_, App>,
-    request: DecideReview,
-) -> Result<(), UserError> {
+pub(crate) async fn decide_review(app: InVault, request: DecideReview) -> Result<(), UserError> {
     app.decide_review(&request).await
 }

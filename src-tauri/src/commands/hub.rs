@@ -7,8 +7,10 @@ use protocol::request::KeyPlace;
 use secrecy::SecretString;
 use tauri::State;
 
+use crate::in_vault::InVault;
+
 #[tauri::command]
-pub(crate) async fn retry_hub(app: State<'_, App>) -> Result<(), UserError> {
+pub(crate) async fn retry_hub(app: InVault) -> Result<(), UserError> {
     app.retry_hub().await
 }
 
@@ -30,7 +32,7 @@ pub(crate) async fn set_hub_token(
 
 #[tauri::command]
 pub(crate) async fn decide_held(
-    app: State<'_, App>,
+    app: InVault,
     number: u32,
     verdict: HeldVerdict,
 ) -> Result<(), UserError> {
@@ -39,7 +41,7 @@ pub(crate) async fn decide_held(
 
 #[tauri::command]
 pub(crate) async fn write_description(
-    app: State<'_, App>,
+    app: InVault,
     organisation: String,
 ) -> Result<Option<String>, UserError> {
     app.write_description(&organisation).await

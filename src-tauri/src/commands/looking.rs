@@ -1,24 +1,21 @@
 //! What is looked up in the notes.
 
-use app::App;
 use protocol::looking::{
     CountedWords, FoundLines, FoundNames, Having, NoteLinks, NoteList, SearchText,
 };
 use protocol::request::NoteText;
 use protocol::{NotePath, UserError};
-use tauri::State;
+
+use crate::in_vault::InVault;
 
 #[tauri::command]
-pub(crate) async fn find_names(
-    app: State<'_, App>,
-    query: String,
-) -> Result<FoundNames, UserError> {
+pub(crate) async fn find_names(app: InVault, query: String) -> Result<FoundNames, UserError> {
     app.find_names(&query).await
 }
 
 #[tauri::command]
 pub(crate) async fn search_text(
-    app: State<'_, App>,
+    app: InVault,
     request: SearchText,
 ) -> Result<FoundLines, UserError> {
     app.search_text(request).await
@@ -26,7 +23,7 @@ pub(crate) async fn search_text(
 
 #[tauri::command]
 pub(crate) async fn note_links(
-    app: State<'_, App>,
+    app: InVault,
     path: NotePath,
 ) -> Result<Option<NoteLinks>, UserError> {
     app.note_links(path).await
@@ -34,7 +31,7 @@ pub(crate) async fn note_links(
 
 #[tauri::command]
 pub(crate) async fn unresolved_links(
-    app: State<'_, App>,
+    app: InVault,
     query: String,
 ) -> Result<Option<CountedWords>, UserError> {
     app.unresolved_links(&query).await
@@ -42,7 +39,7 @@ pub(crate) async fn unresolved_links(
 
 #[tauri::command]
 pub(crate) async fn dead_links(
-    app: State<'_, App>,
+    app: InVault,
     links: Vec<String>,
 ) -> Result<Option<Vec<String>>, UserError> {
     app.dead_links(links).await
@@ -50,7 +47,7 @@ pub(crate) async fn dead_links(
 
 #[tauri::command]
 pub(crate) async fn list_tags(
-    app: State<'_, App>,
+    app: InVault,
     query: String,
 ) -> Result<Option<CountedWords>, UserError> {
     app.list_tags(&query).await
@@ -58,7 +55,7 @@ pub(crate) async fn list_tags(
 
 #[tauri::command]
 pub(crate) async fn list_properties(
-    app: State<'_, App>,
+    app: InVault,
     query: String,
 ) -> Result<Option<CountedWords>, UserError> {
     app.list_properties(&query).await
@@ -66,7 +63,7 @@ pub(crate) async fn list_properties(
 
 #[tauri::command]
 pub(crate) async fn property_values(
-    app: State<'_, App>,
+    app: InVault,
     property: String,
     query: String,
 ) -> Result<Option<CountedWords>, UserError> {
@@ -75,7 +72,7 @@ pub(crate) async fn property_values(
 
 #[tauri::command]
 pub(crate) async fn notes_having(
-    app: State<'_, App>,
+    app: InVault,
     having: Having,
 ) -> Result<Option<NoteList>, UserError> {
     app.notes_having(having).await
@@ -83,13 +80,13 @@ pub(crate) async fn notes_having(
 
 #[tauri::command]
 pub(crate) async fn list_tasks(
-    app: State<'_, App>,
+    app: InVault,
     query: String,
 ) -> Result<Option<FoundLines>, UserError> {
     app.list_tasks(&query).await
 }
 
 #[tauri::command]
-pub(crate) async fn read_note(app: State<'_, App>, path: NotePath) -> Result<NoteText, UserError> {
+pub(crate) async fn read_note(app: InVault, path: NotePath) -> Result<NoteText, UserError> {
     app.read_note(path).await
 }

@@ -2,25 +2,25 @@
 
 use std::path::Path;
 
-use app::App;
 use desktop::Outside;
 use protocol::request::{NoteText, SavedAnswer};
 use protocol::{MessageId, NotePath, UserError};
-use tauri::State;
+
+use crate::in_vault::InVault;
 
 #[tauri::command]
-pub(crate) async fn show_note(app: State<'_, App>, path: String) -> Result<NoteText, UserError> {
+pub(crate) async fn show_note(app: InVault, path: String) -> Result<NoteText, UserError> {
     app.show_note(&path).await
 }
 
 #[tauri::command]
-pub(crate) async fn close_note(app: State<'_, App>) -> Result<(), UserError> {
+pub(crate) async fn close_note(app: InVault) -> Result<(), UserError> {
     app.close_note().await
 }
 
 #[tauri::command]
 pub(crate) async fn select_in_note(
-    app: State<'_, App>,
+    app: InVault,
     selected: String,
     heading: Option<String>,
 ) -> Result<(), UserError> {
@@ -29,7 +29,7 @@ pub(crate) async fn select_in_note(
 
 #[tauri::command]
 pub(crate) async fn save_answer(
-    app: State<'_, App>,
+    app: InVault,
     answer: MessageId,
     name: String,
 ) -> Result<SavedAnswer, UserError> {
@@ -38,14 +38,14 @@ pub(crate) async fn save_answer(
 
 /// With the program that the user has for such files.
 #[tauri::command]
-pub(crate) async fn open_in_editor(app: State<'_, App>, path: NotePath) -> Result<(), UserError> {
+pub(crate) async fn open_in_editor(app: InVault, path: NotePath) -> Result<(), UserError> {
     open_file(&app.file_of(path).await?, "Markdown files").await
 }
 
 /// The same with the picture that `link` means in a note, or in an answer.
 #[tauri::command]
 pub(crate) async fn open_picture(
-    app: State<'_, App>,
+    app: InVault,
     link: String,
     note: Option<NotePath>,
 ) -> Result<(), UserError> {
@@ -53,7 +53,7 @@ pub(crate) async fn open_picture(
 }
 
 #[tauri::command]
-pub(crate) async fn open_in_obsidian(app: State<'_, App>, path: NotePath) -> Result<(), UserError> {
+pub(crate) async fn open_in_obsidian(app: InVault, path: NotePath) -> Result<(), UserError> {
     let file = app.file_of(path).await?;
     Outside::here().open_in_obsidian(&file).await.map_err(|error| {
         UserError::other(format!(

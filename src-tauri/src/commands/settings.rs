@@ -7,6 +7,8 @@ use protocol::{Settings, UserError};
 use secrecy::SecretString;
 use tauri::State;
 
+use crate::in_vault::InVault;
+
 #[tauri::command]
 pub(crate) async fn save_settings(
     app: State<'_, App>,
@@ -30,6 +32,6 @@ pub(crate) async fn test_provider(app: State<'_, App>) -> Result<ProviderTest, U
 }
 
 #[tauri::command]
-pub(crate) async fn spent_by_month(app: State<'_, App>) -> Result<Vec<MonthSpent>, UserError> {
+pub(crate) async fn spent_by_month(app: InVault) -> Result<Vec<MonthSpent>, UserError> {
     app.spent_by_month().await
 }

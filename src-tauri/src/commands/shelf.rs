@@ -1,18 +1,20 @@
 //! Conversations as the user keeps them: listed, looked for, named, put away, ended, deleted.
 
-use app::{App, Existing, Export};
+use app::{Existing, Export};
 use protocol::conversation::ConversationView;
 use protocol::export::{ExportFormat, Exported};
 use protocol::shelf::{
     ConversationPage, FoundConversations, KeptConversations, ListConversations, Shelf,
 };
 use protocol::{ConversationId, TurnId, UserError};
-use tauri::{AppHandle, Runtime, State};
+use tauri::{AppHandle, Runtime};
 use tauri_plugin_dialog::DialogExt as _;
+
+use crate::in_vault::InVault;
 
 #[tauri::command]
 pub(crate) async fn open_conversation_at(
-    app: State<'_, App>,
+    app: InVault,
     conversation: ConversationId,
     turn: TurnId,
 ) -> Result<ConversationView, UserError> {
@@ -21,7 +23,7 @@ pub(crate) async fn open_conversation_at(
 
 #[tauri::command]
 pub(crate) async fn list_conversations(
-    app: State<'_, App>,
+    app: InVault,
     request: ListConversations,
 ) -> Result<ConversationPage, UserError> {
     app.list_conversations(&request).await
@@ -29,7 +31,7 @@ pub(crate) async fn list_conversations(
 
 #[tauri::command]
 pub(crate) async fn search_said(
-    app: State<'_, App>,
+    app: InVault,
     query: String,
 ) -> Result<FoundConversations, UserError> {
     app.search_said(&query).await
@@ -37,7 +39,7 @@ pub(crate) async fn search_said(
 
 #[tauri::command]
 pub(crate) async fn rename_conversation(
-    app: State<'_, App>,
+    app: InVault,
     conversation: ConversationId,
     name: String,
 ) -> Result<(), UserError> {
@@ -46,7 +48,7 @@ pub(crate) async fn rename_conversation(
 
 #[tauri::command]
 pub(crate) async fn put_conversation(
-    app: State<'_, App>,
+    app: InVault,
     conversation: ConversationId,
     shelf: Shelf,
 ) -> Result<(), UserError> {
@@ -55,7 +57,7 @@ pub(crate) async fn put_conversation(
 
 #[tauri::command]
 pub(crate) async fn end_conversation(
-    app: State<'_, App>,
+    app: InVault,
     conversation: ConversationId,
 ) -> Result<(), UserError> {
     app.end_conversation(&conversation).await
@@ -63,7 +65,7 @@ pub(crate) async fn end_conversation(
 
 #[tauri::command]
 pub(crate) async fn delete_conversation(
-    app: State<'_, App>,
+    app: InVault,
     conversation: ConversationId,
 ) -> Result<(), UserError> {
     app.delete_conversation(&conversation).await
@@ -71,7 +73,7 @@ pub(crate) async fn delete_conversation(
 
 #[tauri::command]
 pub(crate) async fn restore_conversation(
-    app: State<'_, App>,
+    app: InVault,
     conversation: ConversationId,
 ) -> Result<(), UserError> {
     app.restore_conversation(&conversation).await
@@ -81,7 +83,7 @@ pub(crate) async fn restore_conversation(
 #[tauri::command]
 pub(crate) async fn export_conversations<R: Runtime>(
     host: AppHandle<R>,
-    app: State<'_, App>,
+    app: InVault,
     conversation: Option<ConversationId>,
     format: ExportFormat,
     name: String,
@@ -96,22 +98,16 @@ pub(crate) async fn export_conversations<R: Runtime>(
 }
 
 #[tauri::command]
-pub(crate) async fn kept_conversations(
-    app: State<'_, App>,
-) -> Result<KeptConversations, UserError> {
+pub(crate) async fn kept_conversations(app: InVault) -> Result<KeptConversations, UserError> {
     app.kept_conversations().await
 }
 
 #[tauri::command]
-pub(crate) async fn delete_conversations(
-    app: State<'_, App>,
-) -> Result<KeptConversations, UserError> {
+pub(crate) async fn delete_conversations(app: InVault) -> Result<KeptConversations, UserError> {
     app.delete_conversations().await
 }
 
 #[tauri::command]
-pub(crate) async fn restore_conversations(
-    app: State<'_, App>,
-) -> Result<ConversationPage, UserError> {
+pub(crate) async fn restore_conversations(app: InVault) -> Result<ConversationPage, UserError> {
     app.restore_conversations().await
 }

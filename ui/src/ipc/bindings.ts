@@ -16,6 +16,11 @@ export type MessageId = string;
 export type TurnId = string;
 
 /**
+ * A vault on this device: a copy of it, and the same vault on another device, has another one.
+ */
+export type VaultId = string;
+
+/**
  * A tool call, spelled as the model spelled it; unique within its turn only.
  */
 export type CallId = string;
@@ -502,6 +507,10 @@ all: number, };
  * The open vault.
  */
 export type VaultInfo = { 
+/**
+ * Which vault: what is shown of it counts for no other.
+ */
+id: VaultId, 
 /**
  * The folder's name.
  */

@@ -19,6 +19,7 @@ import type {
   NotePath,
   OnClose,
   SearchText,
+  VaultId,
 } from './bindings';
 import type { FakeLooking } from './fake-looking';
 import type { FakeShelf } from './fake-shelf';
@@ -31,6 +32,10 @@ export abstract class FakeCalls {
   readonly calls: Call[] = [];
   /** What the next call of this name is refused with. */
   readonly refusals = new Map<string, unknown>();
+  /** The vault that the window asks about. */
+  vaultAsked: VaultId | null = null;
+  /** The vault that each message was sent to. */
+  readonly sentTo: (VaultId | null)[] = [];
   protected readonly looking: FakeLooking;
   /** Where the token for the hub comes from. */
   #hubToken: string | null = null;
@@ -50,6 +55,10 @@ export abstract class FakeCalls {
 
   /** Tells the window, as the application would. */
   abstract tell(...events: AppEvent[]): void;
+
+  shows(vault: VaultId | null): void {
+    this.vaultAsked = vault;
+  }
 
   /** Another program writes a note. */
   write(path: NotePath, text: string): void {

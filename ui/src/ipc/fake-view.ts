@@ -44,6 +44,7 @@ export function newView(id: ConversationId, title: string): ConversationView {
 /** A folder of notes that was just opened. */
 export function vaultAt(folder: string, sample: boolean): VaultInfo {
   return {
+    id: folder,
     name: folder.slice(folder.lastIndexOf('/') + 1),
     folder,
     notes: sample ? 24 : 1284,

@@ -39,6 +39,7 @@ import type {
   UndoScope,
   Undone,
   UserError,
+  VaultId,
 } from './bindings';
 import { type AppliedStory, FakeChanges, nothingApplied } from './fake-changes';
 import { FakeLooking, type LookingStory, nothingKnown } from './fake-looking';
@@ -158,7 +159,8 @@ export class FakeHost extends FakeCalls implements Host {
     return this.shelf.exported(conversation, `Documents/${name}.${format}`);
   }
 
-  async sendMessage(request: SendMessage): Promise<ConversationId> {
+  async sendMessage(request: SendMessage, vault: VaultId | null): Promise<ConversationId> {
+    this.sentTo.push(vault);
     await this.called('sendMessage', request);
     this.#count += 1;
     const id = request.conversation ?? `new-${this.#count}`;

@@ -5,11 +5,14 @@ import type {
   HeldVerdict,
   MonthSpent,
   NoteLinks, NoteList, NoteMarks, NotePath, NoteText, Numbered, OnClose, ProviderTest, SavedAnswer, SearchText, SendMessage, Settings, Shelf,
-  Snapshot, TurnId, TurnSpent, Undone, UndoConflict, UndoScope,
+  Snapshot, TurnId, TurnSpent, Undone, UndoConflict, UndoScope, VaultId,
 } from './bindings';
 
 /** Each call may be refused with a `UserError`, thrown as it is. */
 export interface Host {
+  /** From here on what is asked about notes and conversations is asked about this vault, and refused
+   * while another one is open. */
+  shows(vault: VaultId | null): void;
   /** Opens the feed. Events with a number up to `snapshot.seq` are in the snapshot already. */
   subscribe(onEvents: (events: Numbered[]) => void): Promise<Snapshot>;
   /** Everything the chat shows of one conversation. */
@@ -43,8 +46,9 @@ export interface Host {
     format: ExportFormat,
     name: string,
   ): Promise<Exported | null>;
-  /** Stores the message durably, then resolves with the conversation it went to. */
-  sendMessage(request: SendMessage): Promise<ConversationId>;
+  /** Stores the message durably, then resolves with the conversation it went to. It is refused while
+   * another vault is open than the one it was written in. */
+  sendMessage(request: SendMessage, vault: VaultId | null): Promise<ConversationId>;
   /** Stops the running turn. */
   stop(conversation: ConversationId): Promise<void>;
   /** Goes on after a limit, a failure or an interruption. */

@@ -14,6 +14,7 @@ import type {
   Settings,
   Snapshot,
   UserError,
+  VaultId,
   VaultInfo,
   Work,
 } from '../ipc/bindings';
@@ -56,6 +57,8 @@ export class AppState {
   /** Whether the first snapshot is here. */
   ready = $state(false);
   vault = $state.raw<VaultInfo | null>(null);
+  /** The vault of the latest snapshot: what is in front of the user is about it. */
+  shown: VaultId | null = null;
   /** With the changes that are on their way. */
   settings = $state.raw<Settings>(unknownSettings);
   provider = $state.raw<ProviderStatus>(unknownProvider);
@@ -98,6 +101,7 @@ export class AppState {
 
   restore(snapshot: Snapshot): void {
     this.#seq = snapshot.seq;
+    this.#leaveVaultFor(snapshot.vault);
     this.vault = snapshot.vault;
     this.#knowSettings(snapshot.settings);
     this.provider = snapshot.provider;
@@ -254,6 +258,15 @@ export class AppState {
 
   dismiss(id: number): void {
     this.problems = this.problems.filter((problem) => problem.id !== id);
+  }
+
+  /** Nothing of one vault is in front of the user beside another one. */
+  #leaveVaultFor(vault: VaultInfo | null): void {
+    const id = vault?.id ?? null;
+    if (this.shown === id) return;
+    this.shown = id;
+    this.showNew();
+    this.closeNote();
   }
 
   #knowSettings(settings: Settings): void {

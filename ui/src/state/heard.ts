@@ -11,7 +11,7 @@ export function hasForgotten(event: AppEvent): boolean {
 }
 
 export function sameVault(one: VaultInfo | null, other: VaultInfo | null): boolean {
-  return one?.folder === other?.folder;
+  return one?.id === other?.id;
 }
 
 /** Whether what was looked up before may stand differently. */

@@ -142,6 +142,7 @@ export class Session {
       });
       if (feed !== this.#feed) return;
       this.app.restore(snapshot);
+      this.#host.shows(this.app.shown);
       this.undoing.dismiss();
       if (!snapshot.vault) this.firstRun = true;
       void this.spending.again();
@@ -378,10 +379,11 @@ export class Session {
     this.undoing.dismiss();
     this.keeping.dismiss();
     const from = this.app.chat?.id ?? null;
+    const vault = this.app.shown;
     await this.#ask(async () => {
       // What was set before, like a private note, counts for what is said after it.
       await this.#saving.done;
-      const conversation = await this.#host.sendMessage(sending.request);
+      const conversation = await this.#host.sendMessage(sending.request, vault);
       this.drafts.sent(sending);
       this.notAnAnswer = false;
       const still = (this.app.chat?.id ?? null) === from;

@@ -48,6 +48,8 @@ const files: Readonly<Record<string, readonly string[]>> = {
     'crates/vault/src/system_trash.rs',
   ],
   'whoever starts the program in a terminal': [
+    'crates/app/src/home/adopt.rs',
+    'crates/app/src/hub_token.rs',
     'src-tauri/src/arguments.rs',
     'src-tauri/src/lib.rs',
     'src-tauri/src/portal.rs',

@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 
 import type { ConversationId } from '../../src/ipc/bindings';
 import { FakeHost, type Story } from '../../src/ipc/fake';
+import { vaultAt } from '../../src/ipc/fake-view';
 import type { Host } from '../../src/ipc/host';
 import { stories } from '../../src/ipc/stories';
 import { chat } from '../../src/ipc/stories/chat';
@@ -45,6 +46,31 @@ describe('starting', () => {
     await session.pickVault();
     expect(host.asked('openVault')).toEqual(['Documents/Notebook']);
     expect(host.asked('subscribe').length).toBeGreaterThan(before);
+  });
+
+  it('asks about the vault that it shows until another one is in front of the user', async () => {
+    const before = session.app.vault;
+    expect(host.vaultAsked).toBe(before?.id);
+    const other = { ...vaultAt('/elsewhere', false), id: 'another' };
+    const subscribed = host.subscribe.bind(host);
+    let open = (): void => undefined;
+    const gate = new Promise<void>((resolve) => (open = resolve));
+    host.subscribe = async (receive) => {
+      await gate;
+      return { ...(await subscribed(receive)), vault: other };
+    };
+    host.tell({ type: 'vault_changed', vault: other });
+    expect(session.app.chat?.id).toBe('groceries');
+    expect(host.vaultAsked).toBe(before?.id);
+    open();
+    await expect.poll(() => host.vaultAsked).toBe('another');
+    expect(session.app.shown).toBe('another');
+  });
+
+  it('sends a message to the vault that it was written in', async () => {
+    session.draft = 'hello';
+    await session.send();
+    expect(host.sentTo).toEqual(['notebook']);
   });
 
   it('says in words that the application does not answer', async () => {

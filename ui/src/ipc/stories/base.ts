@@ -62,6 +62,7 @@ export function healthy(first: readonly Conversation[]): Snapshot {
   return {
     seq: 0,
     vault: {
+      id: 'notebook',
       name: 'Notebook',
       folder: '/home/anna/Documents/Notebook',
       notes: 1284,
