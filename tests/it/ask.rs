@@ -102,6 +102,51 @@ async fn with_write_the_note_on_disk_is_exactly_the_change() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_waits_although_it_was_to_be_written_is_told_and_waits_in_the_list() {
+    let home = Home::new(&[NOTES.as_slice(), &[("AGENTS.md", "Be brief.\n")]].concat());
+    let before = home.notes.snapshot();
+    let edit = json!({ "path": "AGENTS.md", "old_text": "brief", "new_text": "loud" });
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![("read_file", json!({ "path": "Harbour.md" }))]),
+        Reply::calls(vec![("read_file", json!({ "path": "AGENTS.md" }))]),
+        Reply::calls(vec![("edit_file", edit)]),
+        Reply::text("It waits."),
+    ])
+    .await;
+    let said = run(&mut ask(&home, &model, &["--write", "Tidy up"])).await;
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let told = "1 change is waiting for review: AGENTS.md. Open the vault in Vaultmate to accept or \
+                reject what is shown above.\n";
+    assert!(said.err.ends_with(told) && !said.err.contains("add --write"), "{said:?}");
+    assert!(said.out.contains("+Be loud."), "{said:?}");
+    assert_eq!(home.notes.snapshot(), before);
+    // What is said is so: the window lists it, and it can be accepted there.
+    let running = home.open(without_model()).await;
+    let conversation = running.only_conversation().await;
+    assert_eq!(running.waiting(&conversation).await, ["AGENTS.md"]);
+    running.decide(&conversation, &["AGENTS.md"], &[]).await.expect("accepted");
+    assert_eq!(home.notes.read("AGENTS.md"), "Be loud.\n");
+    running.quit().await;
+    model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_on_the_command_line_is_refused_and_not_repeated() {
+    let home = Home::new(&NOTES);
+    for arguments in [
+        &["hub", "--token", "canary-token"][..],
+        &["hub", "--token=canary-token", "send", "hello"],
+        &["hub", "send", "--token", "canary-token", "hello"],
+        &["hub", "--token"],
+    ] {
+        let said = run(&mut home.cli(arguments)).await;
+        assert_eq!(said.code, Some(1), "{said:?}");
+        assert!(said.err.contains("VAULTMATE_HUB_TOKEN") && said.err.contains("--token-file"));
+        assert!(!said.err.contains("canary"), "{said:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_key_shows_in_no_output_no_log_and_no_database() {
     let home = Home::new(&NOTES);
     let model = ScriptedModel::start(vec![
@@ -231,7 +276,10 @@ async fn a_program_asks_with_one_object_and_hands_in_what_was_said_before() {
     let tools: Vec<_> = calls.iter().map(|call| (&call["tool"], &call["is_error"])).collect();
     assert_eq!(tools, [(&json!("read_file"), &json!(false)), (&json!("edit_file"), &json!(false))]);
     let planned = json!([{ "path": "Harbour.md", "diff": DIFF }]);
-    assert_eq!(told["change_set"], json!({ "written": false, "changed": [], "planned": planned }));
+    assert_eq!(
+        told["change_set"],
+        json!({ "written": false, "changed": [], "planned": planned, "waiting": [] })
+    );
     assert_eq!((&told["stop_reason"], &told["error"]), (&json!("done"), &Value::Null));
     assert_eq!(home.notes.snapshot(), before, "nothing is written");
     assert!(model.requests()[0]["messages"].to_string().contains("Told by the program that asks"));
@@ -262,7 +310,8 @@ async fn a_program_that_may_write_is_told_what_was_changed_and_wrong_input_what_
     let input = r#"{"message": "add eggs"}"#;
     let (said, told) = ask_json(&home, &model, input, &["--write"]).await;
     assert_eq!(said.code, Some(0), "{}", said.err);
-    let written = json!({ "written": true, "changed": ["Groceries.md"], "planned": [] });
+    let written =
+        json!({ "written": true, "changed": ["Groceries.md"], "planned": [], "waiting": [] });
     assert_eq!(told["change_set"], written);
     assert!(home.notes.read("Groceries.md").ends_with("- [ ] eggs\n"));
     for (input, why) in [

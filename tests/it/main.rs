@@ -17,6 +17,7 @@ mod briefing;
 mod canary;
 mod compaction;
 mod conformance;
+mod copied_vault;
 mod corpus;
 mod describing;
 mod extra_roots;

@@ -9,6 +9,7 @@ use protocol::shelf::ConversationPage;
 use protocol::spent::{MonthSpent, TurnSpent};
 use protocol::{
     AppEvent, ConversationId, ErrorCode, HubStatus, NotePath, ProviderKind, Snapshot, UserError,
+    VaultId,
 };
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -43,6 +44,16 @@ pub enum Fallback {
 #[derive(Clone)]
 pub struct App {
     inner: Arc<Inner>,
+    about: About,
+}
+
+/// Which vault the calls of a handle are about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum About {
+    /// Whichever is open.
+    Any,
+    /// This one, or none where none was open.
+    One(Option<VaultId>),
 }
 
 struct Inner {
@@ -117,7 +128,7 @@ impl App {
             tasks: TaskTracker::new(),
             cancel: CancellationToken::new(),
         };
-        let app = Self { inner: Arc::new(inner) };
+        let app = Self { inner: Arc::new(inner), about: About::Any };
         let feed = app.inner.around.feed.clone();
         app.run(async move { feed.deliver().await });
         let choosing = app.clone();
@@ -129,6 +140,13 @@ impl App {
             app.run(app.clone().tend_waking());
         }
         app
+    }
+
+    /// A handle whose calls are about this vault alone, or about none: what is asked of it is refused
+    /// while another vault is open. For windows, which may still show one that was closed.
+    #[must_use]
+    pub fn about(&self, vault: Option<VaultId>) -> Self {
+        Self { inner: Arc::clone(&self.inner), about: About::One(vault) }
     }
 
     /// Begins to open `asked`, else the vault that was open last, else what `fallback` says; the
@@ -377,9 +395,17 @@ impl App {
 
     pub(crate) async fn open(&self) -> Result<InUse, UserError> {
         let open = self.inner.open.read().await;
-        open.as_ref().map(OpenVault::in_use).ok_or_else(|| {
+        let open = open.as_ref().ok_or_else(|| {
             UserError::new(ErrorCode::Vault, "No folder of notes is open: pick one first.")
-        })
+        })?;
+        match &self.about {
+            About::One(id) if id.as_ref() != Some(&open.id) => Err(UserError::new(
+                ErrorCode::Vault,
+                "Another vault was opened meanwhile, so nothing was done. Look at what is shown now, \
+                 then try again.",
+            )),
+            About::Any | About::One(_) => Ok(open.in_use()),
+        }
     }
 
     /// Settings and keys change one after the other: whoever changes them holds this.

@@ -8,6 +8,11 @@ pub(crate) fn now() -> Timestamp {
     Timestamp(jiff::Timestamp::now().as_millisecond())
 }
 
+/// The local date and time for the name of a file, to the second.
+pub(crate) fn file_date() -> String {
+    jiff::Zoned::now().strftime("%Y-%m-%d-%H%M%S").to_string()
+}
+
 /// A fresh id of any kind; ids made later sort later.
 pub(crate) fn fresh<Id: From<Uuid>>() -> Id {
     Id::from(Uuid::now_v7())

@@ -100,7 +100,9 @@ mod tests {
         fs::create_dir(&folder).expect("a vault");
         assert_eq!(knock(&data, &folder).await, Knocked::Nobody, "never opened");
         let vault = Vault::open(&folder).expect("a vault");
-        let home = home::Home::of(&vault, &data).expect("a home").dir;
+        let found = home::Home::find(&vault, &data).expect("a home");
+        found.make().and_then(|()| found.keep()).expect("kept");
+        let home = found.dir;
         assert_eq!(knock(&data, &folder).await, Knocked::Nobody, "no window");
 
         for _ in 0..2 {

@@ -1,118 +1,159 @@
-//! Which folder of the data directory belongs to a vault: found by where the vault stands, or by
-//! the id that it carries when it was moved. A copy of a vault gets a folder of its own.
+//! Which folder of the data directory belongs to a vault. The rules are the table in ADR 0016: the
+//! folder itself decides, by its inode and the time it was made; a copy gets a data folder of its own.
 #![expect(clippy::disallowed_methods, reason = "these are files of the data directory, not notes")]
 
-use std::ffi::OsString;
+mod adopt;
+mod record;
+
+pub use adopt::adopt;
+
 use std::fs;
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use protocol::UserError;
+use protocol::{UserError, VaultId};
 use uuid::Uuid;
 use vault::Vault;
 
-use crate::data_dir::{DataDir, make_private, trouble, write_private};
+use crate::data_dir::{DataDir, make_private, trouble};
+use record::{Likeness, Mark, Record};
 
-/// The name of the record in a vault's data folder.
-const RECORD: &str = "home";
-
-/// A vault's data folder, and the id that the vault has or will get.
+/// A vault's data folder, and the id by which it is known on this device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Home {
     pub(crate) dir: PathBuf,
-    pub(crate) id: String,
-}
-
-/// What is known of the vault that a data folder belongs to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Record {
-    dir: PathBuf,
-    id: String,
-    /// Whether the vault was seen to carry the id, so that another one means another vault.
-    carried: bool,
-    /// The folder itself, whatever its name.
-    inode: u64,
-    folder: PathBuf,
+    pub(crate) id: VaultId,
+    /// Where a vault stood that carries the same card and is away, while this one has no history yet.
+    pub(crate) copy_of: Option<PathBuf>,
+    now: Record,
+    is_news: bool,
 }
 
 impl Home {
-    /// The data folder of `vault`, made when there is none.
-    ///
-    /// A record for this place is taken, unless the vault that was here carried an id which this
-    /// one does not; the very folder may have lost it. Else a
-    /// record of the same id whose vault is not where it was: the vault was moved. When that is
-    /// still there, this one is a copy; when several could be meant, nobody can tell. Both begin
-    /// anew, because two vaults must never share what they remember.
-    pub(crate) fn of(vault: &Vault, data: &DataDir) -> Result<Self, UserError> {
-        let named = vault.folder();
-        let folder = fs::canonicalize(named).map_err(|error| trouble("find", named, &error))?;
-        let carried = vault.identity();
+    /// The data folder of `vault`, or the one it will have. Nothing is written.
+    pub(crate) fn find(vault: &Vault, data: &DataDir) -> Result<Self, UserError> {
+        let seen = Seen::of(vault)?;
         let records = records(&data.vaults());
-        let inode = fs::metadata(&folder).map_err(|error| trouble("find", named, &error))?.ino();
-        let is_it = |record: &Record| match (&carried, record.carried) {
-            (_, false) => true,
-            (Some(id), true) => *id == record.id,
-            (None, true) => inode == record.inode,
-        };
-        let is_here = |record: &&Record| record.folder == folder && is_it(record);
-        let left = |record: &&Record| {
-            Some(&record.id) == carried.as_ref() && !stands_at(&record.folder, &record.id)
-        };
-        let moved = || match records.iter().filter(left).collect::<Vec<_>>().as_slice() {
-            [one] => Some((*one).clone()),
-            _ => None,
-        };
-        let known = records.iter().find(is_here).cloned().or_else(moved);
-        let dir = match &known {
-            Some(record) => record.dir.clone(),
-            None => free_place(data, &folder),
-        };
-        make_private(&dir)?;
-        let fresh = || known.as_ref().map_or_else(|| Uuid::now_v7().to_string(), |r| r.id.clone());
-        let id = carried.clone().unwrap_or_else(fresh);
-        let before = known.as_ref().is_some_and(|record| record.carried && record.id == id);
-        let now = Record { dir, id, carried: carried.is_some() || before, inode, folder };
-        if known.as_ref() != Some(&now) {
-            now.write()?;
+        let known = seen.known(&records);
+        let dir = known.map_or_else(|| free_place(data, &seen.place), |known| known.dir.clone());
+        let is_free = |id: &VaultId| !records.iter().any(|r| r.id == *id && r.dir != dir);
+        // Versions before gave copies the id of their original.
+        let id = known.map(|known| known.id.clone()).filter(is_free);
+        let id = id.unwrap_or_else(|| VaultId::from(Uuid::now_v7()));
+        let original = records.iter().find(|record| seen.is_copy_of(record));
+        let copy_of = original.filter(|_| known.is_none()).map(|record| record.place.clone());
+        let card = seen.card.or_else(|| known.and_then(|known| known.card.clone()));
+        let (mark, place) = (seen.mark, seen.place);
+        let now = Record { data_mark: Mark::of(&dir).ok(), dir, id, card, mark, place };
+        let is_news = known != Some(&now);
+        Ok(Self { dir: now.dir.clone(), id: now.id.clone(), copy_of, now, is_news })
+    }
+
+    /// Makes the data folder where there is none.
+    pub(crate) fn make(&self) -> Result<(), UserError> {
+        make_private(&self.dir)
+    }
+
+    /// Writes down what is known of the vault now. The caller holds the lock of the data folder.
+    pub(crate) fn keep(&self) -> Result<(), UserError> {
+        if !self.is_news {
+            return Ok(());
         }
-        Ok(Self { dir: now.dir, id: now.id })
+        let data_mark = Mark::of(&self.dir).ok();
+        Record { data_mark, ..self.now.clone() }.write()
     }
 }
 
-impl Record {
-    fn read(dir: PathBuf) -> Option<Self> {
-        let bytes = fs::read(dir.join(RECORD)).ok()?;
-        let mut lines = bytes.splitn(3, |&byte| byte == b'\n');
-        let mut word = || lines.next().and_then(|line| String::from_utf8(line.to_vec()).ok());
-        let (id, about) = (word()?, word()?);
-        let (carried, inode) = about.split_once(' ')?;
-        let (carried, inode) = (carried == "carried", inode.parse().ok()?);
-        let folder = PathBuf::from(OsString::from_vec(lines.next()?.to_vec()));
-        Some(Self { dir, id, carried, inode, folder })
+/// What is seen of a vault when it is opened.
+struct Seen {
+    /// The id that it carries.
+    card: Option<String>,
+    mark: Mark,
+    /// Device and inode, as they are now.
+    number: (u64, u64),
+    /// Its canonical path.
+    place: PathBuf,
+}
+
+impl Seen {
+    fn of(vault: &Vault) -> Result<Self, UserError> {
+        let named = vault.folder();
+        let place = fs::canonicalize(named).map_err(|error| trouble("find", named, &error))?;
+        let told = |error: std::io::Error| trouble("find", named, &error);
+        let (mark, found) = (Mark::of(&place).map_err(told)?, fs::metadata(&place).map_err(told)?);
+        let number = (found.dev(), found.ino());
+        Ok(Self { card: vault.identity(), mark, number, place })
     }
 
-    fn write(&self) -> Result<(), UserError> {
-        let carried = if self.carried { "carried" } else { "promised" };
-        let mut bytes = format!("{}\n{carried} {}\n", self.id, self.inode).into_bytes();
-        bytes.extend_from_slice(self.folder.as_os_str().as_bytes());
-        write_private(&self.dir.join(RECORD), &bytes)
+    /// The record of this very vault: the surest one. Where several are as sure nobody can tell, and
+    /// none is, unless the vault stands where one of them says.
+    fn known<'a>(&self, records: &'a [Record]) -> Option<&'a Record> {
+        let its: Vec<&Record> = records.iter().filter(|record| self.is_it(record)).collect();
+        let likeness = |record: &&Record| self.mark.likeness(&record.mark);
+        let surest = its.iter().map(likeness).min()?;
+        let surest: Vec<&Record> =
+            its.into_iter().filter(|record| likeness(record) == surest).collect();
+        match surest.as_slice() {
+            [one] => Some(one),
+            several => several.iter().find(|record| record.place == self.place).copied(),
+        }
+    }
+
+    /// The table of ADR 0016, row by row.
+    fn is_it(&self, record: &Record) -> bool {
+        let is_here = record.place == self.place;
+        let same_card = match (&record.card, &self.card) {
+            (None, _) => true,
+            (Some(known), Some(card)) => known == card,
+            (Some(_), None) => self.mark.inode == record.mark.inode,
+        };
+        if !same_card {
+            return false;
+        }
+        let carries = record.card.is_some() && record.card == self.card;
+        match self.mark.likeness(&record.mark) {
+            Likeness::Same => is_here || self.is_at(&record.place) || !record.still_stands(),
+            Likeness::Likely => is_here || carries && !record.still_stands(),
+            Likeness::Unknown => is_here,
+            Likeness::Other => is_here && record.was_restored(),
+        }
+    }
+
+    /// Whether the very folder can be reached by this path too, as through a second mount.
+    fn is_at(&self, path: &Path) -> bool {
+        fs::metadata(path).is_ok_and(|found| (found.dev(), found.ino()) == self.number)
+    }
+
+    /// Whether the vault carries the card of another one, which is not where it was seen last.
+    fn is_copy_of(&self, record: &Record) -> bool {
+        self.card.is_some()
+            && self.card == record.card
+            && !self.is_it(record)
+            && !record.still_stands()
     }
 }
 
-/// The data folder of the vault that was last seen in `folder`, if one was; nothing is made.
+/// Said once of a vault that carries the card of one that is away.
+pub(crate) fn copied(folder: &Path, home: &Home) -> Option<UserError> {
+    let original = home.copy_of.as_ref()?.display();
+    let folder = folder.display();
+    Some(UserError::other(format!(
+        "{folder} carries the id of the vault that was at {original}, but it is another folder, so it \
+         begins with a history of its own. If it is that vault, moved or restored, run \
+         `vaultmate-cli adopt --vault {folder} --from {original}`."
+    )))
+}
+
+/// The data folder of the vault that stands in `folder`, if it has one; nothing is made.
 pub(crate) fn of_folder(data: &DataDir, folder: &Path) -> Option<PathBuf> {
-    let folder = fs::canonicalize(folder).ok()?;
-    records(&data.vaults())
-        .into_iter()
-        .find(|record| record.folder == folder)
-        .map(|record| record.dir)
+    let seen = Seen::of(&Vault::open(folder).ok()?).ok()?;
+    seen.known(&records(&data.vaults())).map(|record| record.dir.clone())
 }
 
 /// The data folders of the other vaults that are known, each with where it was last seen.
 pub(crate) fn others(data: &DataDir, home: &Path) -> Vec<(PathBuf, PathBuf)> {
     let all = records(&data.vaults()).into_iter().filter(|record| record.dir != home);
-    all.map(|record| (record.dir, record.folder)).collect()
+    all.map(|record| (record.dir, record.place)).collect()
 }
 
 /// What is known of all vaults; a folder without a record is from before there were any.
@@ -123,15 +164,10 @@ fn records(vaults: &Path) -> Vec<Record> {
     records
 }
 
-/// Whether a vault with this id stands there.
-fn stands_at(folder: &Path, id: &str) -> bool {
-    Vault::open(folder).is_ok_and(|vault| vault.identity().as_deref() == Some(id))
-}
-
 /// The data folder by the vault's place, unless another vault that stood there has it.
 fn free_place(data: &DataDir, folder: &Path) -> PathBuf {
     let plain = data.by_place(folder);
-    let is_free = |dir: &PathBuf| !dir.join(RECORD).exists();
+    let is_free = |dir: &PathBuf| !record::is_in(dir);
     let numbered = (2_u32..).map(|number| {
         let mut name = plain.clone().into_os_string();
         name.push(format!("-{number}"));
@@ -141,117 +177,4 @@ fn free_place(data: &DataDir, folder: &Path) -> PathBuf {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    struct Stage {
-        all: tempfile::TempDir,
-        data: DataDir,
-    }
-
-    impl Stage {
-        fn new() -> Self {
-            let all = tempfile::tempdir().expect("a folder");
-            let data = DataDir::at(all.path().join("data")).expect("a data directory");
-            let stage = Self { all, data };
-            stage.make("Notes");
-            stage
-        }
-
-        fn at(&self, name: &str) -> PathBuf {
-            self.all.path().join(name)
-        }
-
-        fn make(&self, name: &str) {
-            fs::create_dir_all(self.at(name)).expect("a vault");
-        }
-
-        fn home(&self, name: &str) -> Home {
-            let vault = Vault::open(&self.at(name)).expect("a vault");
-            Home::of(&vault, &self.data).expect("a home")
-        }
-
-        /// As the first change does.
-        fn carry(&self, name: &str, id: &str) {
-            fs::create_dir_all(self.at(name).join(".vaultmate")).expect("a folder");
-            let card = format!("{{\"id\":\"{id}\"}}");
-            fs::write(self.at(name).join(".vaultmate/vault.json"), card).expect("written");
-        }
-
-        fn rename(&self, from: &str, to: &str) {
-            fs::rename(self.at(from), self.at(to)).expect("renamed");
-        }
-    }
-
-    #[test]
-    fn a_vault_that_carries_its_id_is_known_wherever_it_is_moved() {
-        let stage = Stage::new();
-        let first = stage.home("Notes");
-        assert_eq!(stage.home("Notes"), first, "known by its place before it carries an id");
-        stage.carry("Notes", &first.id);
-        assert_eq!(stage.home("Notes"), first);
-        fs::remove_dir_all(stage.at("Notes/.vaultmate")).expect("removed");
-        assert_eq!(stage.home("Notes"), first, "the very folder, that lost it");
-        stage.carry("Notes", &first.id);
-        stage.rename("Notes", "Moved");
-        stage.make("Notes");
-        let early = stage.home("Notes");
-        assert!(early.dir != first.dir, "another folder in its place, before it is found again");
-        fs::remove_dir_all(stage.at("Notes")).expect("removed");
-        assert_eq!(stage.home("Moved"), first);
-        stage.rename("Moved", "Again");
-        assert_eq!(stage.home("Again"), first);
-        stage.make("Notes");
-        let other = stage.home("Notes");
-        assert!(other.dir != first.dir && other.id != first.id, "another vault at the old place");
-        assert_eq!(stage.home("Again"), first);
-    }
-
-    #[test]
-    fn a_copy_has_a_folder_of_its_own_and_the_first_keeps_its() {
-        let stage = Stage::new();
-        let first = stage.home("Notes");
-        for name in ["Notes", "Copy"] {
-            stage.carry(name, &first.id);
-        }
-        let copy = stage.home("Copy");
-        assert!(copy.dir != first.dir && copy.id == first.id);
-        assert_eq!((stage.home("Notes"), stage.home("Copy")), (first.clone(), copy.clone()));
-        // The first is moved: only one vault with its id left its place.
-        stage.rename("Notes", "Moved");
-        assert_eq!((stage.home("Moved"), stage.home("Copy")), (first, copy));
-        // Both are moved: nobody can tell which is which, so neither is taken for the other.
-        stage.rename("Moved", "A");
-        stage.rename("Copy", "B");
-        let (a, b) = (stage.home("A"), stage.home("B"));
-        assert!(a.dir != b.dir);
-    }
-
-    #[test]
-    fn an_id_that_sync_brings_is_taken_and_a_folder_from_before_is_found_again() {
-        let stage = Stage::new();
-        let old = stage.data.by_place(&fs::canonicalize(stage.at("Notes")).expect("there"));
-        fs::create_dir_all(&old).expect("made");
-        fs::write(old.join("vaultmate.db"), "before").expect("written");
-        let first = stage.home("Notes");
-        assert_eq!(first.dir, old);
-        stage.carry("Notes", "from-another-device");
-        let now = stage.home("Notes");
-        assert_eq!((now.dir, now.id.as_str()), (first.dir.clone(), "from-another-device"));
-        // From here on another id at this place is another vault.
-        stage.carry("Notes", "somebody-elses-vault");
-        assert!(stage.home("Notes").dir != first.dir);
-    }
-
-    #[test]
-    fn a_vault_has_one_place_however_the_way_to_it_is_spelled() {
-        let stage = Stage::new();
-        stage.make("Notes/sub");
-        std::os::unix::fs::symlink(stage.at("Notes"), stage.at("link")).expect("a link");
-        let first = stage.home("Notes");
-        for other in ["Notes/", "./Notes", "Notes/sub/..", "link"] {
-            assert_eq!(stage.home(other), first, "{other}");
-        }
-        assert_ne!(stage.home("Notes/sub").dir, first.dir);
-    }
-}
+mod tests;

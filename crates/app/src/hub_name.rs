@@ -6,7 +6,7 @@ use std::path::Path;
 
 use protocol::UserError;
 
-use crate::data_dir::{DataDir, write_private};
+use crate::data_dir::{DataDir, trouble, write_private};
 use crate::home;
 
 /// The name that a vault has at the hub, in its data folder.
@@ -18,18 +18,24 @@ pub(crate) fn of(home: &Path) -> Option<String> {
 }
 
 /// Gives the vault whose data is in `home` this name from now on, unless another vault that is still
-/// there has it.
+/// there has it. One that is away loses it, so that it is no second one when it is back.
 pub(crate) fn claim(data: &DataDir, home: &Path, name: &str) -> Result<(), UserError> {
     if of(home).as_deref() == Some(name) {
         return Ok(());
     }
-    let mut others = home::others(data, home).into_iter();
-    let owner = others.find(|(dir, folder)| folder.is_dir() && of(dir).as_deref() == Some(name));
-    if let Some((_, folder)) = owner {
+    let others = home::others(data, home).into_iter();
+    let (here, away): (Vec<_>, Vec<_>) = others
+        .filter(|(dir, _)| of(dir).as_deref() == Some(name))
+        .partition(|(_, folder)| folder.is_dir());
+    if let Some((_, folder)) = here.first() {
         return Err(UserError::other(format!(
             "To the hub “{name}” is the vault {}: give this one another name in Settings.",
             folder.display()
         )));
+    }
+    for (dir, _) in away {
+        let file = dir.join(FILE);
+        fs::remove_file(&file).map_err(|error| trouble("write", &file, &error))?;
     }
     write_private(&home.join(FILE), name.as_bytes())
 }
@@ -58,7 +64,9 @@ mod tests {
         let home = |name: &str| {
             fs::create_dir_all(all.path().join(name)).expect("a vault");
             let vault = Vault::open(&all.path().join(name)).expect("a vault");
-            Home::of(&vault, &data).expect("a home").dir
+            let home = Home::find(&vault, &data).expect("a home");
+            home.make().and_then(|()| home.keep()).expect("kept");
+            home.dir
         };
         let (diary, work) = (home("Diary"), home("Work"));
         assert_eq!(of(&diary), None);
@@ -72,8 +80,12 @@ mod tests {
         assert_eq!(settled(&data, &work, "Notes").expect("its own"), "Work");
         claim(&data, &diary, "Diary").expect("free");
         claim(&data, &work, "Notes").expect("given up");
-        fs::remove_dir_all(all.path().join("Work")).expect("removed");
-        claim(&data, &diary, "Notes").expect("its vault is gone");
+        let (place, away) = (all.path().join("Work"), all.path().join("away"));
+        fs::rename(&place, &away).expect("away");
+        claim(&data, &diary, "Notes").expect("its vault is away");
         assert_eq!(of(&diary).as_deref(), Some("Notes"));
+        fs::rename(&away, &place).expect("back");
+        assert_eq!(of(&work), None, "no two vaults have one name");
+        assert!(settled(&data, &work, "Notes").is_err());
     }
 }

@@ -9,7 +9,7 @@ use llm::Pace;
 use llm::registry::ToolRegistry;
 use llm::service::{LlmService, ServiceParts};
 use protocol::{
-    AppEvent, ConversationId, Ending, HubState, HubStatus, OpenTurn, TurnStatus, UserError,
+    AppEvent, ConversationId, Ending, HubState, HubStatus, OpenTurn, TurnStatus, UserError, VaultId,
 };
 use store::Store;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
@@ -23,8 +23,9 @@ use crate::aside::aside;
 use crate::config::Config;
 use crate::data_dir::DataDir;
 use crate::describing::Writing;
-use crate::enter::entered;
+use crate::enter::{Entered, entered};
 use crate::feed::Feed;
+use crate::home::{Home, copied};
 use crate::indexing::Indexing;
 use crate::lock::VaultLock;
 use crate::ports::archive::StoreArchive;
@@ -43,7 +44,7 @@ use crate::shown::Shown;
 use crate::trouble::{sentence, user_error};
 use crate::watching::Noticed;
 use crate::works::Works;
-use crate::{config, door, history, hub_name, inbox, link, outbox, recover};
+use crate::{config, door, emptied, history, hub_name, inbox, link, outbox, recover};
 
 /// How long closing waits for tasks to come home.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -66,6 +67,8 @@ pub(crate) struct Surroundings {
 
 /// An open vault. Everything it spawned is joined by [`OpenVault::close`].
 pub(crate) struct OpenVault {
+    /// By which the window names it.
+    pub(crate) id: VaultId,
     pub(crate) vault: Vault,
     /// What the notes hold, for searches.
     pub(crate) indexing: Indexing,
@@ -132,13 +135,16 @@ impl OpenVault {
         folder: &Path,
         around: &Surroundings,
     ) -> Result<(Arc<Self>, Vec<UserError>), UserError> {
-        let (vault, dir, lock) = entered(folder, &around.data, around.purpose).await?;
+        let Entered { vault, home, lock } = entered(folder, &around.data, around.purpose).await?;
+        let dir = home.dir.clone();
         config::let_read(&vault, &around.config.get());
         let indexing =
             Indexing::new(&vault, around.config.private_rules(), &around.data.index_of(&dir));
         let recent = Recent::of(&dir);
-        let store = Store::open(&dir.join("vaultmate.db")).await.map_err(user_error)?;
-        let mut problems = recover::recover(&vault, &store, around.config.get().resume).await?;
+        let (store, emptied) = emptied::opened(&vault, &dir).await?;
+        let mut problems: Vec<UserError> =
+            copied(folder, &home).into_iter().chain(emptied).collect();
+        problems.extend(recover::recover(&vault, &store, around.config.get().resume).await?);
         let link = match around.purpose {
             Purpose::Stay | Purpose::Serve => link_of(&vault, &dir, around).await,
             Purpose::Ask | Purpose::AskAndWrite => Ok(None),
@@ -148,7 +154,7 @@ impl OpenVault {
             None
         });
         around.desk.clear();
-        let home = (dir.clone(), lock);
+        let home = (home, lock);
         let (open, ears) = Self::assemble(vault, indexing, recent, store, home, around)?;
         if around.purpose.stays() {
             // Before anybody listens to the hub: what comes in now must not be begun twice.
@@ -172,7 +178,7 @@ impl OpenVault {
         indexing: Indexing,
         recent: Recent,
         store: Store,
-        (home, lock): (PathBuf, Arc<VaultLock>),
+        (home, lock): (Home, Arc<VaultLock>),
         around: &Surroundings,
     ) -> Result<(Arc<Self>, Ears), UserError> {
         let (tasks, cancel) = (TaskTracker::new(), CancellationToken::new());
@@ -227,7 +233,8 @@ impl OpenVault {
             noticed: Noticed::default(),
             pace: around.pace,
             hub_status: Mutex::new(HubStatus::off()),
-            home,
+            id: home.id,
+            home: home.dir,
             tasks,
             cancel,
             _lock: lock,

@@ -75,6 +75,7 @@ impl OpenVault {
         let (notes, writable) = looked.await.unwrap_or_default();
         self.noticed.complete(
             VaultInfo {
+                id: self.id.clone(),
                 name: self.vault.name().to_owned(),
                 folder: self.vault.folder().display().to_string(),
                 notes: u32::try_from(notes).unwrap_or(u32::MAX),

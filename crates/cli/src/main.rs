@@ -1,5 +1,6 @@
 //! `vaultmate-cli`: the assistant without a window. `ask` once, `serve` the hub, or run a `hub`.
 
+mod adopt;
 mod ask;
 mod export;
 mod hub;
@@ -28,6 +29,8 @@ enum Command {
     Serve(serve::Arguments),
     /// Writes conversations into a file, as Markdown or JSON.
     Export(export::Arguments),
+    /// Gives a vault that was moved to another disk or restored its history again.
+    Adopt(adopt::Arguments),
     /// Runs a small hub on this computer, or sends a message through one.
     Hub(hub::Arguments),
 }
@@ -66,6 +69,7 @@ async fn run(command: Command) -> Result<ExitCode, UserError> {
             let _log = app::start_log(&data);
             export::run(data, arguments).await
         }
+        Command::Adopt(arguments) => adopt::run(&DataDir::locate()?, &arguments),
         Command::Hub(arguments) => hub::run(arguments).await,
     }
 }

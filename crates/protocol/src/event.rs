@@ -6,6 +6,7 @@ use ts_rs::TS;
 use crate::conversation::Item;
 use crate::{
     Conversation, ConversationId, HubStatus, MessageId, NotePath, Question, Review, Settings,
+    VaultId,
 };
 
 /// Who answers now, for the composer and the settings.
@@ -49,6 +50,8 @@ pub struct LocalServer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
 pub struct VaultInfo {
+    /// Which vault: what is shown of it counts for no other.
+    pub id: VaultId,
     /// The folder's name.
     pub name: String,
     /// Its whole path, as the user knows it.

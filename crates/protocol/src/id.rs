@@ -46,6 +46,8 @@ macro_rules! ids {
 }
 
 ids! {
+    /// A vault on this device: a copy of it, and the same vault on another device, has another one.
+    VaultId
     /// A conversation. UUID v7: sorts by the time it began.
     ConversationId
     /// A stored message.

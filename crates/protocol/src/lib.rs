@@ -51,7 +51,9 @@ pub use file_id::{FileId, Moved, Succession};
 pub use gist::{Gist, Untold, Wanted};
 pub use hash::ContentHash;
 pub use hub::{HubMessage, HubState, HubStatus};
-pub use id::{CallId, ChangeSetId, ConversationId, EffectId, MessageId, QuestionId, TurnId};
+pub use id::{
+    CallId, ChangeSetId, ConversationId, EffectId, MessageId, QuestionId, TurnId, VaultId,
+};
 pub use message::{Maker, Message, Origin, Part, Role};
 pub use model::ModelInfo;
 pub use path::{Naming, NewNotePath, NotePath, PathError};

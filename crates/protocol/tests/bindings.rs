@@ -36,7 +36,7 @@ use protocol::{
     AppEvent, CallId, ChangeKind, ChangeSetId, Conversation, ConversationId, ConversationState,
     EffectId, ErrorCode, HubState, HubStatus, MessageId, Mode, NoteDiff, NotePath, Numbered,
     Origin, Passage, ProviderKind, Question, QuestionId, Reaction, Resume, Review, Settings,
-    Snapshot, Source, Timestamp, TurnId, TurnStatus, Usage, UserError, reaction::Why,
+    Snapshot, Source, Timestamp, TurnId, TurnStatus, Usage, UserError, VaultId, reaction::Why,
 };
 use ts_rs::{Config, TS};
 
@@ -65,6 +65,7 @@ fn bindings() -> String {
         ConversationId,
         MessageId,
         TurnId,
+        VaultId,
         CallId,
         ChangeSetId,
         EffectId,

@@ -41,6 +41,28 @@ async fn a_database_of_a_newer_version_is_refused_and_left_untouched() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_emptied_database_is_told_and_kept_with_the_files_of_cut_changes_named() {
+    let home = spoilt(Vec::clear).await;
+    let temp = "Deep/.vaultmate-00000000000000a1.tmp";
+    home.notes.write(temp, "the only copy");
+    let running = home.open(without_model()).await;
+    let snapshot = running.app.subscribe(Box::new(|_| true)).await.expect("a snapshot");
+    assert!(snapshot.conversations.is_empty());
+    let told = &snapshot.problems.first().expect("it is told").message;
+    let folder = home.database().parent().expect("a folder").join("emptied-");
+    for part in ["was emptied", &folder.display().to_string(), temp] {
+        assert!(told.contains(part), "{told}");
+    }
+    assert_eq!(home.notes.read(temp), "the only copy");
+    running.quit().await;
+    // It is told once.
+    let running = home.open(without_model()).await;
+    let snapshot = running.app.subscribe(Box::new(|_| true)).await.expect("a snapshot");
+    assert_eq!(snapshot.problems, []);
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_damaged_database_is_told_and_left_untouched() {
     let overwritten = |bytes: &mut Vec<u8>| bytes.fill(b'x');
     let home = spoilt(overwritten).await;

@@ -1,0 +1,32 @@
+//! `adopt`: a vault that was moved to another disk, or restored, gets its history again.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use app::DataDir;
+use clap::Args;
+use protocol::UserError;
+
+use crate::terminal::say;
+
+/// Arguments of `adopt`.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The folder of notes as it is now.
+    #[arg(long, value_name = "DIR")]
+    vault: PathBuf,
+    /// Where it was.
+    #[arg(long, value_name = "DIR")]
+    from: PathBuf,
+}
+
+/// Moves the history and says so.
+pub(crate) fn run(data: &DataDir, arguments: &Arguments) -> Result<ExitCode, UserError> {
+    app::adopt(data, &arguments.vault, &arguments.from)?;
+    say(format_args!(
+        "{} has the history of the vault that was at {}.",
+        arguments.vault.display(),
+        arguments.from.display()
+    ));
+    Ok(ExitCode::SUCCESS)
+}
