@@ -70,6 +70,23 @@ async fn a_vault_that_is_a_file_is_named_and_left_as_it_is() {
     assert_eq!(home.notes.snapshot(), before);
 }
 
+#[tokio::test]
+async fn a_folder_of_the_system_is_no_vault_in_the_window_nor_in_a_terminal() {
+    let home = Home::new(&NOTES);
+    for folder in ["/proc", "/proc/self/cwd", "/sys/kernel", "/dev"] {
+        let sentence = format!(
+            "{folder} is a folder of the system, not one with notes. Choose another folder."
+        );
+        let refused = refusal(&home, folder.as_ref()).await;
+        assert_told(&refused, ErrorCode::Vault, &sentence);
+        for command in [&["ask", "--vault", folder, "hello"][..], &["serve", "--vault", folder]] {
+            let said = home.cli(command).output().await.expect("it runs");
+            let words = String::from_utf8_lossy(&said.stderr).into_owned();
+            assert!(!said.status.success() && words.contains(&sentence), "{command:?}: {words}");
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_vault_that_is_gone_at_the_start_is_told_with_the_first_view_until_another_is_opened() {
     let home = Home::new(&NOTES);

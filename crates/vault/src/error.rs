@@ -25,6 +25,12 @@ pub enum OpenError {
         /// What was asked for.
         folder: PathBuf,
     },
+    /// It is in `/proc`, `/sys` or `/dev`, or a way through one of them leads to it.
+    #[error("{} is a folder of the system, not one with notes. Choose another folder.", folder.display())]
+    System {
+        /// What was asked for.
+        folder: PathBuf,
+    },
     /// The system does not let us in.
     #[error("{} may not be read by this user. Change its permissions, or choose another folder.", folder.display())]
     Denied {

@@ -164,7 +164,7 @@ impl Mount {
 }
 
 /// `openat2` says "again" when a rename elsewhere kept it from being sure.
-fn retried(open: impl Fn() -> Result<OwnedFd, Errno>) -> Result<OwnedFd, Errno> {
+pub(crate) fn retried(open: impl Fn() -> Result<OwnedFd, Errno>) -> Result<OwnedFd, Errno> {
     const TRIES: usize = 64;
     (1..TRIES)
         .map(|_| open())

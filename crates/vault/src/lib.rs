@@ -38,6 +38,7 @@ mod stamp;
 mod step;
 mod swap;
 mod sync;
+mod system_folder;
 mod system_trash;
 mod trash;
 pub mod undo;

@@ -4,14 +4,14 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use rustix::fs::{self, Access, AtFlags, Mode, OFlags, StatVfsMountFlags};
+use rustix::fs::{self, Access, AtFlags, StatVfsMountFlags};
 use rustix::io::Errno;
 
 use crate::extra_root::ExtraRoots;
 use crate::folder::Folder;
 use crate::link::Links;
 use crate::watch::Seats;
-use crate::{OpenError, Screen};
+use crate::{OpenError, Screen, system_folder};
 
 /// An open folder of notes. Cheap to clone; all clones are the same vault.
 ///
@@ -47,7 +47,7 @@ pub(crate) struct Changing {
 impl Vault {
     /// Opens `folder`, which may itself be a link; nothing in it is read or written yet.
     pub fn open(folder: &Path) -> Result<Self, OpenError> {
-        let handle = readable(folder).map_err(|error| open_error(folder, error))?;
+        let handle = readable(folder)?;
         Ok(Self::over(folder, handle))
     }
 
@@ -149,11 +149,14 @@ impl Vault {
     }
 }
 
-/// Opens a folder for reading, by its name on the system.
-pub(crate) fn readable(folder: &Path) -> Result<OwnedFd, Errno> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let handle = fs::open(folder, flags, Mode::empty())?;
-    fs::accessat(&handle, ".", Access::READ_OK | Access::EXEC_OK, AtFlags::EACCESS)?;
+/// Opens a folder for reading, by its name on the system; one of the system's own is refused.
+pub(crate) fn readable(folder: &Path) -> Result<OwnedFd, OpenError> {
+    let failed = |error| open_error(folder, error);
+    let Some(handle) = system_folder::open_other(folder).map_err(failed)? else {
+        return Err(OpenError::System { folder: folder.to_owned() });
+    };
+    let wanted = Access::READ_OK | Access::EXEC_OK;
+    fs::accessat(&handle, ".", wanted, AtFlags::EACCESS).map_err(failed)?;
     Ok(handle)
 }
 

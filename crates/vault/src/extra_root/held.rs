@@ -7,7 +7,7 @@ use protocol::NotePath;
 
 use super::ExtraRootError;
 use crate::folder::Folder;
-use crate::root::{open_error, readable};
+use crate::root::readable;
 
 /// A root under its name, open or not.
 #[derive(Debug)]
@@ -54,6 +54,5 @@ pub(super) fn open(place: &Path) -> Result<Folder, ExtraRootError> {
     if !place.is_absolute() {
         return Err(ExtraRootError::NotWhole { folder: place.to_owned() });
     }
-    let handle = readable(place).map_err(|error| open_error(place, error))?;
-    Ok(Folder::root(handle))
+    Ok(Folder::root(readable(place)?))
 }
