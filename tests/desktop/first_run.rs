@@ -1,10 +1,12 @@
 //! The first minutes: a folder of one's own or one to try things in, no model, and something useful
 //! at once.
 
+use std::path::Path;
+
 use testkit::temp_vault::files;
 use testkit::{DesktopHome, Key, TempVault};
 
-use super::hand::{Hand, open_folder};
+use super::hand::Hand;
 use super::one_at_a_time;
 
 const FIRST: &str = "[data-testid=firstrun]";
@@ -44,8 +46,12 @@ async fn with_a_folder_of_ones_own(hand: Hand) {
     let home = DesktopHome::fresh();
     let app = home.start().await;
     app.window.find(FIRST).await;
-    app.window.find_text(&format!("{FIRST} button"), "Pick a folder").await;
-    open_folder(&app, vault.root()).await;
+    // A folder of the system is none, and the user is told so.
+    let button = format!("{FIRST} button");
+    let none = Path::new("/proc");
+    hand.chooses_folder((&home, &app), (&button, "Pick a folder"), none).await;
+    app.window.find_text(FIRST, "/proc is a folder of the system, not one with notes.").await;
+    hand.chooses_folder((&home, &app), (&button, "Pick another folder"), vault.root()).await;
     app.window.find_text(FIRST, "1 note").await;
     app.picture("first-run-folder").await;
     let none = format!("{FIRST} input[type=radio]:checked");

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::json;
-use testkit::{DesktopApp, Key};
+use testkit::{DesktopApp, DesktopHome, Key};
 
 /// Which hand does it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,6 +106,17 @@ impl Hand {
         app.window.find(&format!("#settings-{section}:focus")).await;
     }
 
+    /// Presses what matches `css` and shows `words`, and chooses a folder in the dialog that comes.
+    pub(crate) async fn chooses_folder(
+        self,
+        (home, app): (&DesktopHome, &DesktopApp),
+        (css, words): (&str, &str),
+        folder: &Path,
+    ) {
+        self.presses(app, css, words).await;
+        home.choose_folder(folder).await;
+    }
+
     /// Leaves the settings for the chat.
     pub(crate) async fn leaves_settings(self, app: &DesktopApp) {
         match self {
@@ -136,11 +147,4 @@ pub(crate) async fn choose_command(app: &DesktopApp, words: &str) {
     app.window.find_text("[data-testid=palette] [aria-selected=true]", words).await;
     app.window.press(&[Key::Enter]).await;
     app.window.wait_until_gone("[data-testid=palette]").await;
-}
-
-/// Opens a folder as the window does once one was picked: the dialog itself is the desktop's, and no
-/// part of the page.
-pub(crate) async fn open_folder(app: &DesktopApp, folder: &Path) {
-    let open = "return window.__TAURI_INTERNALS__.invoke('open_vault', { folder: arguments[0] })";
-    app.window.execute(open, &json!([folder])).await;
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use testkit::scripted_model::{last_words, results};
 use testkit::{DesktopApp, DesktopHome, Reply, ScriptedModel, TempVault};
 
-use super::hand::{Hand, open_folder};
+use super::hand::Hand;
 use super::one_at_a_time;
 
 const LOG: &str = "[data-testid=chat-log]";
@@ -35,10 +35,10 @@ async fn model(again: &Arc<AtomicBool>) -> ScriptedModel {
 }
 
 /// Opens the folder through the settings, and waits until the window is over it.
-async fn switch(app: &DesktopApp, hand: Hand, to: &TempVault) {
+async fn switch((home, app): (&DesktopHome, &DesktopApp), hand: Hand, to: &TempVault) {
     hand.opens_settings(app, "vault", "Vault").await;
-    app.window.find_text("#settings-vault button", "Pick another folder").await;
-    open_folder(app, to.root()).await;
+    let button = ("#settings-vault button", "Pick another folder");
+    hand.chooses_folder((home, app), button, to.root()).await;
     let folder = to.root().display().to_string();
     app.window.find_text("#settings-vault .folder", &folder).await;
     hand.leaves_settings(app).await;
@@ -56,7 +56,7 @@ async fn switched_while_a_turn_runs(hand: Hand) {
     app.window.find_text(LOG, "Added 1 line to List").await;
     app.window.find("[data-testid=stop]").await;
 
-    switch(&app, hand, &work).await;
+    switch((&home, &app), hand, &work).await;
     model.hung_up(1).await;
     app.window.wait_until_gone("[data-testid=stop]").await;
     app.window.wait_until_gone(&format!("{LIST} [data-row]")).await;
@@ -69,7 +69,7 @@ async fn switched_while_a_turn_runs(hand: Hand) {
     assert_eq!(work.read("List.md"), "- invoice\n");
 
     again.store(true, Ordering::SeqCst);
-    switch(&app, hand, &private).await;
+    switch((&home, &app), hand, &private).await;
     app.window.find_text(&format!("{LIST} [data-row]"), "Tea, please").await;
     app.window.find_text("[data-testid=interrupted]", "1 note changed").await;
     hand.presses(&app, "[data-testid=interrupted] button", "Continue").await;

@@ -71,8 +71,8 @@ async fn a_folder_that_is_added_is_read_listed_and_searched_at_once_and_after_a_
         "Recipes/Bread.md",
     ];
     let mut running = home.open(without_model()).await;
-    let added = with(vec![root(&kitchen.root().join("Recipes"))], without_model());
-    running.app.save_settings(added).await.expect("it is added");
+    let added = kitchen.root().join("Recipes");
+    running.app.add_extra_root(&added).await.expect("it is added");
     // The window is told how many notes there are now.
     let counted = |event: &AppEvent| match event {
         AppEvent::VaultChanged { vault: Some(vault) } => (vault.notes == 4).then_some(()),
@@ -143,26 +143,48 @@ async fn a_folder_that_cannot_be_added_is_refused_with_a_sentence_and_nothing_is
         (home.notes.root().to_owned(), "is the vault itself"),
         (home.notes.root().parent().expect("a folder").to_owned(), "holds the vault"),
         (kitchen.root().join("gone"), "There is no folder at"),
+        ("/proc/self/cwd".into(), "is a folder of the system"),
     ] {
-        let wanted = with(vec![root(&folder)], without_model());
-        let refused = running.app.save_settings(wanted).await.expect_err("it is refused");
+        let refused = running.app.add_extra_root(&folder).await.expect_err("it is refused");
         assert!(refused.message.contains(says), "{refused}");
         assert_eq!(running.settings().await.extra_roots, []);
     }
-    let wanted =
-        vec![root(&kitchen.root().join("Recipes")), root(&kitchen.root().join("Recipes/sweet"))];
-    let refused = running.app.save_settings(with(wanted, without_model())).await;
+    let recipes = kitchen.root().join("Recipes");
+    running.app.add_extra_root(&recipes).await.expect("added");
+    let refused = running.app.add_extra_root(&recipes.join("sweet")).await;
     assert!(refused.expect_err("refused").message.contains("lie within each other"));
-    running
-        .app
-        .save_settings(with(vec![root(&kitchen.root().join("Recipes"))], without_model()))
-        .await
-        .expect("added");
+    assert_eq!(running.settings().await.extra_roots.len(), 1);
     assert_eq!(running.settings().await.extra_roots.remove(0).name, "Recipes");
     // One that is away does not keep the user from another setting.
     drop(kitchen);
     let settings = Settings { follow_links: true, ..running.settings().await };
     running.app.save_settings(settings).await.expect("saved");
+    running.quit().await;
+}
+
+/// A page sends all settings at once: what it names there was not chosen by anybody.
+#[tokio::test(flavor = "multi_thread")]
+async fn settings_that_a_page_sends_take_folders_out_and_add_none() {
+    let (home, kitchen) = (keyed(&NOTES), kitchen());
+    let recipes = kitchen.root().join("Recipes");
+    let added = with(vec![root(&recipes)], without_model());
+    let running = home.open(added).await;
+    let held = running.settings().await.extra_roots;
+    let sweet = root(&recipes.join("sweet"));
+    for wanted in
+        [vec![sweet.clone()], vec![held[0].clone(), sweet], [held.clone(), held.clone()].concat()]
+    {
+        let settings = with(wanted.clone(), Settings { follow_links: true, ..without_model() });
+        let refused = running.app.save_settings(settings).await.expect_err("it is refused");
+        let says = "was not chosen in a dialog of the system. Add it in Settings > Vault.";
+        assert!(refused.message.ends_with(says), "{wanted:?}: {refused}");
+        let now = running.settings().await;
+        assert_eq!((now.extra_roots, now.follow_links), (held.clone(), false));
+    }
+    running.app.save_settings(with(held.clone(), without_model())).await.expect("as it was");
+    running.app.save_settings(without_model()).await.expect("it is taken out");
+    let refused = running.app.save_settings(with(held, without_model())).await;
+    assert!(refused.is_err(), "what was taken out is not put back by a page");
     running.quit().await;
 }
 
@@ -178,7 +200,7 @@ async fn what_was_changed_before_its_folder_became_one_beside_the_vault_is_not_t
     let beside = TempVault::new(&[]);
     let moved = beside.root().join("Recipes");
     fs::rename(home.notes.root().join("Recipes"), &moved).expect("moved");
-    running.app.save_settings(with(vec![root(&moved)], without_model())).await.expect("added");
+    running.app.add_extra_root(&moved).await.expect("added");
     let (before, sets) = (beside.snapshot(), listed(&running).await);
     assert!(!sets.is_empty());
     for set in sets {

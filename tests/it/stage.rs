@@ -53,7 +53,7 @@ impl Home {
     pub(crate) async fn open_at(&self, settings: Settings, pace: Pace) -> Running {
         let data = DataDir::at(self.data.root().to_owned()).expect("a data directory");
         let running = listened_to(App::start_at(data, pace)).await;
-        running.app.save_settings(settings).await.expect("the settings are saved");
+        running.set(settings).await;
         running.app.open_vault(self.notes.root()).await.expect("the vault opens");
         running
     }
@@ -61,7 +61,7 @@ impl Home {
     /// Starts the application without a vault.
     pub(crate) async fn start(&self, settings: Settings) -> Running {
         let running = self.start_as_it_is().await;
-        running.app.save_settings(settings).await.expect("the settings are saved");
+        running.set(settings).await;
         running
     }
 
@@ -168,6 +168,12 @@ pub(crate) struct Running {
 }
 
 impl Running {
+    /// Puts these settings in place of all others, as one who writes the file does.
+    pub(crate) async fn set(&self, settings: Settings) {
+        let set = self.app.change_settings(|held| *held = settings).await;
+        set.expect("the settings are saved");
+    }
+
     /// Says something and waits until nothing runs any more.
     pub(crate) async fn say(&self, to: Option<&ConversationId>, text: &str) -> ConversationId {
         let conversation = self.send(to, text, None).await.expect("the message is taken");

@@ -10,11 +10,15 @@ use tokio::process::{Child, Command};
 use crate::scripted_model::{KEY, ScriptedModel};
 use crate::wait::until;
 use crate::web_driver::{Launch, WebDriver};
-use crate::windows::{Window, Windows};
+use crate::windows::{Spot, Struck, Window, Windows};
 use crate::{Display, PrivateBus, TempVault};
 
 /// What stands in the window's frame.
 const TITLE: &str = "Vaultmate";
+/// What stands in the frame of the dialog in which a folder is chosen.
+const DIALOG: &str = "Select Folder";
+/// Where a dialog shows the path: it stands in the corner of the screen, as nobody places it elsewhere.
+const HEAD: Spot = Spot { x: 160, y: 0, width: 930, height: 45 };
 
 /// Whether the window stands on the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,6 +130,41 @@ impl DesktopHome {
         screen.shown(TITLE)
     }
 
+    /// Chooses a folder in the dialog of the system that stands on the screen, or comes: by typing its
+    /// path there. Resolves when the dialog is gone.
+    pub async fn choose_folder(&self, folder: &Path) {
+        let mut screen = self.screen();
+        let shown = "the dialog of the system";
+        let dialog = until(shown, async || screen.shown(DIALOG).ok_or("none".to_owned())).await;
+        screen.lend_keyboard(dialog);
+        let before = still(&mut screen).await;
+        // The first letter of a path opens a field for the rest.
+        let rest = folder.to_str().and_then(|path| path.strip_prefix('/')).expect("a whole path");
+        screen.strike('/');
+        until("a field for the path", async || {
+            (screen.pixels(HEAD) != before).then_some(()).ok_or("as before".to_owned())
+        })
+        .await;
+        still(&mut screen).await;
+        for letter in rest.chars() {
+            screen.strike(letter);
+        }
+        let mut asked = 0_u32;
+        until("the dialog to go", async || {
+            if screen.shown(DIALOG).is_none() {
+                return Ok(());
+            }
+            // While it still lists the folder, it does not take the key.
+            if asked.is_multiple_of(20) {
+                screen.strike_key(Struck::Enter);
+            }
+            asked += 1;
+            Err("it stays".to_owned())
+        })
+        .await;
+        screen.take_keyboard_back();
+    }
+
     /// Resolves when the window stands on the screen, or does not.
     pub async fn sees_the_window(&self, seen: Seen) {
         let mut windows = Windows::on(self.display.name());
@@ -228,6 +267,18 @@ impl Undriven {
         let ended = tokio::time::timeout(Duration::from_secs(60), self.0.wait()).await;
         ended.expect("it ends").expect("its status")
     }
+}
+
+/// What the head of a dialog shows once it was the same for a while.
+async fn still(screen: &mut Windows) -> Vec<u8> {
+    let (mut last, mut same) = (Vec::new(), 0);
+    until("the dialog to be drawn", async || {
+        let now = screen.pixels(HEAD);
+        same = if now == last { same + 1 } else { 0 };
+        last = now;
+        if same >= 5 { Ok(last.clone()) } else { Err("it changes".to_owned()) }
+    })
+    .await
 }
 
 /// The application that was built: `VAULTMATE_APP`, else the one beside this test.

@@ -180,6 +180,21 @@ impl WebDriver {
         self.point(&[&to, &down, &up]).await;
     }
 
+    /// Where on the page the middle of the first `css` is that stands on it.
+    pub async fn middle(&self, css: &str) -> (u16, u16) {
+        let script = "const shown = [...document.querySelectorAll(arguments[0])]
+                .map((element) => element.getBoundingClientRect())
+                .find(({ width, height }) => width > 0 && height > 0);
+            if (!shown) return null;
+            const within = (least, size, most) => Math.round((Math.max(0, least) + Math.min(most, least + size)) / 2);
+            return [within(shown.x, shown.width, innerWidth), within(shown.y, shown.height, innerHeight)];";
+        until(&format!("{css} on the page"), async || {
+            let found = self.try_execute(script, &json!([css])).await?;
+            serde_json::from_value(found).map_err(|_| "it is not shown".to_owned())
+        })
+        .await
+    }
+
     async fn point(&self, actions: &[&Value]) {
         let pointer = json!({ "type": "pointer", "id": "mouse", "actions": actions });
         let done = self.post("/actions", &json!({ "actions": [pointer] })).await;

@@ -1,8 +1,17 @@
-//! What stands on a display, its keyboard, and the close button of a window, over the X protocol
-//! itself: what a driver of the page does not see.
+//! What stands on a display, its keyboard and pointer, the close button of a window, and drags from
+//! another program, over the X protocol itself: what a driver of the page does not see.
 
+mod drag;
+
+use std::collections::VecDeque;
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use crate::desktop_app::Seen;
+use crate::wait::until;
+
+pub use drag::{Dragged, Manners, Taken};
 
 /// Numbers of requests, as the core protocol has them.
 const GET_ATTRIBUTES: u8 = 3;
@@ -20,6 +29,14 @@ const FAKE_INPUT: u8 = 2;
 /// Events of a key.
 const PRESSED: u32 = 2;
 const RELEASED: u32 = 3;
+/// Events of the pointer.
+const BUTTON_PRESSED: u32 = 4;
+const BUTTON_RELEASED: u32 = 5;
+const MOVED: u32 = 6;
+/// The keys that tests hold or strike beside letters, as `keysymdef.h` has them.
+const SHIFT: u32 = 0xffe1;
+const ENTER: u32 = 0xff0d;
+const DOWN: u32 = 0xff54;
 /// The lowest number that a key can have.
 const FIRST_KEY: u8 = 8;
 /// The atom that every server has for a window's title.
@@ -27,12 +44,29 @@ const WM_NAME: u32 = 39;
 const CLIENT_MESSAGE: u8 = 33;
 /// Of an answer this much is there in any case.
 const ANSWER: usize = 32;
+/// How long an answer or an event is waited for.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A client of one display.
 #[derive(Debug)]
 pub struct Windows {
     server: UnixStream,
     root: u32,
+    /// The first number of what this client makes.
+    base: u32,
+    /// How much this client made.
+    made: u32,
+    /// What happened while an answer was waited for.
+    events: VecDeque<Vec<u8>>,
+}
+
+/// A key that writes nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Struck {
+    /// Enter.
+    Enter,
+    /// Down.
+    Down,
 }
 
 /// A window's number.
@@ -67,16 +101,38 @@ impl Windows {
         server.read_exact(&mut rest).expect("the rest of it");
         let vendor = usize::from(short(&rest, 16)).next_multiple_of(4);
         let formats = 8 * usize::from(rest[21]);
-        let root = long(&rest, 32 + vendor + formats);
-        Self { server, root }
+        let (base, root) = (long(&rest, 4), long(&rest, 32 + vendor + formats));
+        // What a test waits for here comes at once, or never.
+        server.set_read_timeout(Some(PATIENCE)).expect("a socket has one");
+        Self { server, root, base, made: 0, events: VecDeque::new() }
     }
 
     /// The window whose title ends so, if it stands on the screen.
     #[must_use]
     pub fn shown(&mut self, title: &str) -> Option<Window> {
-        let tree = self.ask(QUERY_TREE, 0, &[self.root])?;
-        let windows: Vec<u32> = tree[ANSWER..].chunks_exact(4).map(|four| long(four, 0)).collect();
-        windows.into_iter().find(|window| self.is_shown(*window, title)).map(Window)
+        self.all().into_iter().find(|window| self.is_shown(*window, title)).map(Window)
+    }
+
+    /// Resolves when a menu stands on the screen, or none does.
+    pub async fn sees_menu(&mut self, seen: Seen) {
+        until(&format!("a menu to be {seen:?}"), async || {
+            let is = if self.has_menu() { Seen::Shown } else { Seen::Gone };
+            if is == seen { Ok(()) } else { Err(format!("it is {is:?}")) }
+        })
+        .await;
+    }
+
+    /// A window that no window manager is asked about.
+    fn has_menu(&mut self) -> bool {
+        self.all().into_iter().any(|window| {
+            let attributes = self.ask(GET_ATTRIBUTES, 0, &[window]);
+            attributes.is_some_and(|answer| answer[26] == 2 && answer[27] == 1)
+        })
+    }
+
+    fn all(&mut self) -> Vec<u32> {
+        let tree = self.ask(QUERY_TREE, 0, &[self.root]).expect("the display has windows");
+        tree[ANSWER..].chunks_exact(4).map(|four| long(four, 0)).collect()
     }
 
     /// Presses the window's close button: what a window manager sends then.
@@ -112,27 +168,73 @@ impl Windows {
         self.atom("WM_PROTOCOLS");
     }
 
+    /// The same until the window goes: what is struck after that comes to nobody.
+    pub fn lend_keyboard(&mut self, Window(window): Window) {
+        self.tell(SET_FOCUS, 0, &[window, 0]);
+        self.atom("WM_PROTOCOLS");
+    }
+
+    /// The keyboard is no window's: what is struck comes to the one below the pointer.
+    pub fn take_keyboard_back(&mut self) {
+        self.tell(SET_FOCUS, 0, &[1, 0]);
+        self.atom("WM_PROTOCOLS");
+    }
+
     /// Strikes the key of a letter on the display's own keyboard.
     pub fn strike(&mut self, letter: char) {
-        let key = self.key_of(letter).expect("the keyboard has the letter");
-        let name = b"XTEST\0\0\0";
-        let words = [5, long(name, 0), long(name, 4)];
-        let extension = self.ask(QUERY_EXTENSION, 0, &words).expect("an answer")[9];
-        for event in [PRESSED, RELEASED] {
-            let event = event | u32::from(key) << 8;
-            self.tell(extension, FAKE_INPUT, &[event, 0, self.root, 0, 0, 0, 0, 0]);
+        let (key, level) = self.key_of(u32::from(letter)).expect("the keyboard has the letter");
+        let shift = (level == 1).then(|| self.key_of(SHIFT).expect("it has a shift key").0);
+        if let Some(key) = shift {
+            self.fake(PRESSED, key, (0, 0));
+        }
+        self.fake(PRESSED, key, (0, 0));
+        self.fake(RELEASED, key, (0, 0));
+        if let Some(key) = shift {
+            self.fake(RELEASED, key, (0, 0));
         }
         self.atom("WM_PROTOCOLS");
     }
 
-    fn key_of(&mut self, letter: char) -> Option<u8> {
+    /// Strikes a key that writes nothing.
+    pub fn strike_key(&mut self, struck: Struck) {
+        let sign = match struck {
+            Struck::Enter => ENTER,
+            Struck::Down => DOWN,
+        };
+        let (key, _) = self.key_of(sign).expect("the keyboard has the key");
+        self.fake(PRESSED, key, (0, 0));
+        self.fake(RELEASED, key, (0, 0));
+        self.atom("WM_PROTOCOLS");
+    }
+
+    /// Presses a button of the display's own pointer at a place of the screen: 1 is the left one, 2 the
+    /// middle one, 3 the right one.
+    pub fn press_button(&mut self, button: u8, at: (u16, u16)) {
+        self.fake(MOVED, 0, at);
+        self.fake(BUTTON_PRESSED, button, at);
+        self.fake(BUTTON_RELEASED, button, at);
+        self.atom("WM_PROTOCOLS");
+    }
+
+    fn fake(&mut self, event: u32, detail: u8, (x, y): (u16, u16)) {
+        let name = b"XTEST\0\0\0";
+        let words = [5, long(name, 0), long(name, 4)];
+        let extension = self.ask(QUERY_EXTENSION, 0, &words).expect("an answer")[9];
+        let (event, place) = (event | u32::from(detail) << 8, u32::from(x) | u32::from(y) << 16);
+        self.tell(extension, FAKE_INPUT, &[event, 0, self.root, 0, 0, place, 0, 0]);
+    }
+
+    /// The key that has a sign, and whether alone (0) or with the shift key (1).
+    fn key_of(&mut self, sign: u32) -> Option<(u8, usize)> {
         let keys = u8::MAX - FIRST_KEY;
         let asked = u32::from(FIRST_KEY) | u32::from(keys) << 8;
         let answer = self.ask(GET_KEYS, 0, &[asked])?;
         let signs = usize::from(answer[1]) * 4;
         let mut keys = answer[ANSWER..].chunks_exact(signs);
-        let at = keys.position(|signs| long(signs, 0) == u32::from(letter))?;
-        u8::try_from(at).ok()?.checked_add(FIRST_KEY)
+        let level = |signs: &[u8]| (0..2).find(|level| long(signs, 4 * level) == sign);
+        let (at, level) =
+            keys.by_ref().map(level).enumerate().find_map(|(at, level)| Some((at, level?)))?;
+        Some((u8::try_from(at).ok()?.checked_add(FIRST_KEY)?, level))
     }
 
     fn is_shown(&mut self, window: u32, title: &str) -> bool {
@@ -161,7 +263,7 @@ impl Windows {
         self.server.write_all(&bytes).expect("the display takes it");
     }
 
-    /// The whole answer; nothing when the window has gone meanwhile. Events are passed over.
+    /// The whole answer; nothing when the window has gone meanwhile. Events are kept for later.
     fn ask(&mut self, request: u8, detail: u8, words: &[u32]) -> Option<Vec<u8>> {
         self.tell(request, detail, words);
         loop {
@@ -175,9 +277,18 @@ impl Windows {
                     self.server.read_exact(&mut answer[ANSWER..]).expect("the rest of it");
                     return Some(answer);
                 }
-                _ => {}
+                _ => self.events.push_back(answer),
             }
         }
+    }
+
+    /// The next event; panics when none comes.
+    fn event(&mut self) -> Vec<u8> {
+        self.events.pop_front().unwrap_or_else(|| {
+            let mut event = vec![0; ANSWER];
+            self.server.read_exact(&mut event).expect("an event");
+            event
+        })
     }
 }
 

@@ -1,5 +1,7 @@
 //! Settings and keys are changed one after the other: each change is made from what the one before it left.
 
+use std::path::Path;
+
 use protocol::request::KeyPlace;
 use protocol::settings::ExtraRoot;
 use protocol::{AppEvent, PrivateRules, Settings, UserError};
@@ -21,9 +23,25 @@ impl App {
     /// Saves settings in place of all that hold; each takes effect at once. What cannot be understood is
     /// refused, and then nothing of them is taken. Who changes only some of them says so with
     /// [`App::change_settings`].
+    ///
+    /// These are a page's to send: a folder beside the vault that was not there before is refused.
+    /// [`App::add_extra_root`] adds one.
     pub async fn save_settings(&self, settings: Settings) -> Result<(), UserError> {
         let _saving = self.saving().await;
+        adds_no_root(&settings.extra_roots, &self.settings().extra_roots)?;
         self.save(settings).await
+    }
+
+    /// Adds a folder beside the vault. The caller vouches that the user named it: in a dialog of the
+    /// system, or by typing its path.
+    pub async fn add_extra_root(&self, folder: &Path) -> Result<(), UserError> {
+        let folder = folder.to_str().ok_or_else(|| {
+            UserError::other(
+                "The name of this folder is not valid UTF-8. Rename it, or choose another folder.",
+            )
+        })?;
+        let root = ExtraRoot { folder: folder.to_owned(), name: String::new() };
+        self.change_settings(|settings| settings.extra_roots.push(root)).await
     }
 
     /// Saves what `change` makes of the settings that hold then: no other change is lost that is saved
@@ -97,4 +115,18 @@ impl App {
         self.choose_again().await;
         Ok(())
     }
+}
+
+fn adds_no_root(wanted: &[ExtraRoot], before: &[ExtraRoot]) -> Result<(), UserError> {
+    let mut before: Vec<&str> = before.iter().map(|root| root.folder.as_str()).collect();
+    for ExtraRoot { folder, .. } in wanted {
+        // A folder that is given twice is new the second time.
+        let Some(at) = before.iter().position(|known| known == folder) else {
+            return Err(UserError::other(format!(
+                "{folder} was not chosen in a dialog of the system. Add it in Settings > Vault."
+            )));
+        };
+        before.swap_remove(at);
+    }
+    Ok(())
 }

@@ -88,7 +88,9 @@ pub(crate) async fn export_conversations<R: Runtime>(
     format: ExportFormat,
     name: String,
 ) -> Result<Option<Exported>, UserError> {
-    let dialog = host.dialog().file().set_file_name(format!("{name}.{}", format.ending()));
+    // What is proposed is a name: the dialog would take one with a slash for a path.
+    let proposed = format!("{}.{}", name.replace('/', "-"), format.ending());
+    let dialog = host.dialog().file().set_file_name(proposed);
     let Some(file) = dialog.blocking_save_file() else { return Ok(None) };
     let file = file
         .into_path()

@@ -9,6 +9,9 @@ import type {
   VaultInfo,
 } from './bindings';
 
+/** What the user chooses in a dialog. */
+export const chosenFolder = 'Documents/Notebook';
+
 /** Whether an item is this message of the user. */
 export function isWords(item: Item, message: MessageId): item is Extract<Item, { type: 'user' }> {
   return item.type === 'user' && item.id === message;

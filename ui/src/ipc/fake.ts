@@ -46,7 +46,7 @@ import { FakeLooking, type LookingStory, nothingKnown } from './fake-looking';
 import { noAnswer, noConversation, noNote, nothingToSumUp } from './fake-refusals';
 import { leftOf, outcome } from './fake-review';
 import { FakeShelf } from './fake-shelf';
-import { answeringWith, isWords, newView, vaultAt } from './fake-view';
+import { answeringWith, chosenFolder, isWords, newView, vaultAt } from './fake-view';
 import { FakeCalls } from './fake-calls';
 import type { Host } from './host';
 
@@ -434,14 +434,18 @@ export class FakeHost extends FakeCalls implements Host {
     }
   }
 
-  async pickFolder(): Promise<string | null> {
-    await this.called('pickFolder');
-    return 'Documents/Notebook';
+  async chooseVault(): Promise<boolean> {
+    await this.called('chooseVault');
+    this.#openedVault(chosenFolder, false);
+    return true;
   }
 
-  async openVault(folder: string): Promise<void> {
-    await this.called('openVault', folder);
-    this.#openedVault(folder, false);
+  async addExtraRoot(): Promise<boolean> {
+    await this.called('addExtraRoot');
+    const { settings } = this.#story.snapshot;
+    const extraRoots = [...settings.extraRoots, { folder: chosenFolder, name: 'Notebook' }];
+    this.tell({ type: 'settings_changed', settings: { ...settings, extraRoots } });
+    return true;
   }
 
   async openSample(): Promise<void> {

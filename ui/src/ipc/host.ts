@@ -148,10 +148,11 @@ export interface Host {
   stopDescription(): Promise<void>;
   /** Sends an answer that waits to the hub, or discards it. */
   decideHeld(number: number, verdict: HeldVerdict): Promise<void>;
-  /** Lets the user pick a folder; `null` when they changed their mind. */
-  pickFolder(): Promise<string | null>;
-  /** Opens a vault; the feed then brings `vault_changed`, and the window subscribes again. */
-  openVault(folder: string): Promise<void>;
+  /** Lets the user choose a folder in a dialog of the system and opens it as the vault; `false` when they
+   * changed their mind. The feed brings `vault_changed`, and the window subscribes again. */
+  chooseVault(): Promise<boolean>;
+  /** The same for a folder beside the vault; the feed then brings `settings_changed`. */
+  addExtraRoot(): Promise<boolean>;
   /** Opens a writable copy of the sample vault. */
   openSample(): Promise<void>;
   /** Says which conversation the user has before them: the desktop is not told what is in sight. */

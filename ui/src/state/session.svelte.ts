@@ -342,20 +342,14 @@ export class Session {
   /** Lets the user pick a folder and opens it as the vault. */
   async pickVault(): Promise<void> {
     await this.#ask(async () => {
-      const folder = await this.#host.pickFolder();
-      if (folder === null) return;
-      await this.#host.openVault(folder);
-      await this.start();
+      if (await this.#host.chooseVault()) await this.start();
     });
   }
 
   /** Lets the user pick a folder beside the vault, to be read as if it were in it. */
   async addExtraRoot(): Promise<void> {
     await this.#ask(async () => {
-      const folder = await this.#host.pickFolder();
-      if (folder === null) return;
-      const { extraRoots } = this.app.settings;
-      await this.#saving.save({ extraRoots: [...extraRoots, { folder, name: '' }] });
+      await this.#host.addExtraRoot();
     });
   }
 

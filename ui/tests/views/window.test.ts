@@ -463,14 +463,15 @@ describe('settings', () => {
     const add = screen.getByRole('button', { name: 'Add a folder' });
     await keys.click(add);
     const recipes = { folder: '/home/anna/Recipes', name: 'Recipes' };
-    const picked = { folder: 'Documents/Notebook', name: '' };
-    expect(host.asked('saveSettings')).toMatchObject([{ extraRoots: [recipes, picked] }]);
+    const picked = { folder: 'Documents/Notebook', name: 'Notebook' };
+    expect(host.asked('addExtraRoot')).toHaveLength(1);
     expect(roots).toHaveTextContent('Documents/Notebook');
 
-    host.refusals.set('saveSettings', { code: 'other', message: 'That is the vault itself.' });
+    host.refusals.set('addExtraRoot', { code: 'other', message: 'That is the vault itself.' });
     await keys.click(add);
     expect(await screen.findByTestId('problem')).toHaveTextContent('That is the vault itself.');
     expect(session.app.settings.extraRoots).toEqual([recipes, picked]);
+    expect(host.asked('saveSettings')).toEqual([]);
 
     await keys.click(screen.getByRole('button', { name: 'Take Recipes out' }));
     expect(session.app.settings.extraRoots).toEqual([picked]);
