@@ -6,7 +6,7 @@ use tauri::test::{INVOKE_KEY, MockRuntime, get_ipc_response, mock_builder};
 use tauri::webview::InvokeRequest;
 use tauri::{WebviewUrl, WebviewWindow, WebviewWindowBuilder};
 
-use crate::{bindings, context};
+use crate::{bindings, context, navigation};
 
 const CONFIGURATION: &str = include_str!("../tauri.conf.json");
 const CAPABILITY: &str = include_str!("../capabilities/main.json");
@@ -78,7 +78,8 @@ fn refusal(window: &WebviewWindow<MockRuntime>, url: &str) -> String {
 
 #[test]
 fn a_command_of_another_window_or_another_origin_is_refused() {
-    let host = mock_builder().invoke_handler(bindings::handler()).build(context()).expect("a host");
+    let commands = navigation::for_own_page(bindings::handler());
+    let host = mock_builder().invoke_handler(commands).build(context()).expect("a host");
     let open = |label| {
         let window = WebviewWindowBuilder::new(&host, label, WebviewUrl::default());
         window.build().expect("a window")
@@ -98,4 +99,9 @@ fn a_command_of_another_window_or_another_origin_is_refused() {
     // The control: the window's own call comes as far as what it asks for, which no test has.
     let said = refusal(&main, own);
     assert!(!said.contains("not allowed"), "{said}");
+    // The framework takes a page of each scheme that the application answers for its own.
+    let picture = "vault-picture://localhost/?link=a.png";
+    main.navigate(picture.parse().expect("an address")).expect("the mock goes there");
+    let said = refusal(&main, picture);
+    assert!(said.contains("not allowed"), "{said}");
 }

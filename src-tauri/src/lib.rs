@@ -5,10 +5,13 @@ mod bindings;
 mod closing;
 mod commands;
 #[cfg(target_os = "linux")]
+mod engine;
+#[cfg(target_os = "linux")]
 mod graphics;
 #[cfg(test)]
 mod guard;
 mod in_vault;
+mod navigation;
 mod picture;
 mod portal;
 mod presence;
@@ -83,7 +86,7 @@ fn builder<R: Runtime>(
     let builder = builder.plugin(tauri_plugin_dialog::init()).on_window_event(presence::heed);
     let builder =
         builder.register_asynchronous_uri_scheme_protocol(picture::SCHEME, picture::answer);
-    builder.invoke_handler(bindings::handler()).setup(move |host| {
+    builder.invoke_handler(navigation::for_own_page(bindings::handler())).setup(move |host| {
         let begin = arguments.begin;
         let (app, presence) = tauri::async_runtime::block_on(async {
             let app = App::start(data);
@@ -113,7 +116,8 @@ fn is_open_already(data: &DataDir, arguments: &Arguments) -> bool {
 }
 
 fn open_window<R: Runtime>(host: &tauri::App<R>, shown: bool) -> tauri::Result<()> {
-    WebviewWindowBuilder::new(host, "main", WebviewUrl::default())
+    let window = WebviewWindowBuilder::new(host, "main", WebviewUrl::default());
+    let window = navigation::kept_on_its_page(window)
         .title("Vaultmate")
         // Drawn before its page is there, the engine would keep the thread of the window for half a second.
         .visible(false)
@@ -130,6 +134,8 @@ fn open_window<R: Runtime>(host: &tauri::App<R>, shown: bool) -> tauri::Result<(
         .min_inner_size(420.0, 420.0)
         // What is dropped is the page's: the composer takes it along, all else is left alone.
         .disable_drag_drop_handler()
-        .build()
-        .map(drop)
+        .build()?;
+    #[cfg(target_os = "linux")]
+    engine::restrain(&window)?;
+    Ok(())
 }

@@ -3,7 +3,9 @@
 use app::{App, Picture};
 use protocol::NotePath;
 use tauri::http::{Method, Request, Response, StatusCode, header};
-use tauri::{Manager as _, Runtime, UriSchemeContext, UriSchemeResponder, Url};
+use tauri::{Manager as _, Runtime, UriSchemeContext, UriSchemeResponder, Url, Webview};
+
+use crate::navigation;
 
 /// The scheme. Where a page can only be given addresses of the web it is `http://SCHEME.localhost`.
 pub(crate) const SCHEME: &str = "vault-picture";
@@ -17,15 +19,17 @@ struct Asked {
     source: Option<NotePath>,
 }
 
-/// Answers with the picture that is asked for. Who asks for something else, in another way or from
-/// another window is not told whether there is one.
+/// Answers with the picture that is asked for. Who asks for something else, in another way, from
+/// another window or from a page that is not the application's is not told whether there is one.
 pub(crate) fn answer<R: Runtime>(
     context: UriSchemeContext<'_, R>,
     request: Request<Vec<u8>>,
     responder: UriSchemeResponder,
 ) {
-    let app = context.app_handle().try_state::<App>();
-    let asked = Asked::by(context.webview_label(), &request);
+    let host = context.app_handle();
+    let app = host.try_state::<App>();
+    let window = host.get_webview_window(context.webview_label());
+    let asked = window.and_then(|window| Asked::by(window.as_ref(), &request));
     let Some((app, asked)) = app.zip(asked) else { return responder.respond(nothing()) };
     let reading = app.inner().clone();
     // The web engine calls from a thread that is in no runtime.
@@ -39,8 +43,15 @@ pub(crate) fn answer<R: Runtime>(
 
 impl Asked {
     /// `None` for all that is not to be answered.
-    fn by(window: &str, request: &Request<Vec<u8>>) -> Option<Self> {
-        if window != "main" || request.method() != Method::GET {
+    fn by<R: Runtime>(window: &Webview<R>, request: &Request<Vec<u8>>) -> Option<Self> {
+        if window.label() != "main" || !navigation::shows_own_page(window) {
+            return None;
+        }
+        Self::parse(request)
+    }
+
+    fn parse(request: &Request<Vec<u8>>) -> Option<Self> {
+        if request.method() != Method::GET {
             return None;
         }
         let address = Url::parse(&request.uri().to_string()).ok()?;
@@ -76,7 +87,11 @@ fn nothing() -> Response<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    use tauri::test::{MockRuntime, mock_builder};
+    use tauri::{WebviewUrl, WebviewWindow, WebviewWindowBuilder};
+
     use super::*;
+    use crate::context;
 
     fn request(method: Method, address: &str) -> Request<Vec<u8>> {
         let request = Request::builder().method(method).uri(address);
@@ -85,7 +100,7 @@ mod tests {
 
     #[test]
     fn the_window_asks_for_a_link_as_it_stands_in_a_note_or_in_an_answer() {
-        let asked = |address: &str| Asked::by("main", &request(Method::GET, address));
+        let asked = |address: &str| Asked::parse(&request(Method::GET, address));
         let source = NotePath::parse("Haus & Hof/Über.md").ok();
         for base in ["vault-picture://localhost/", "http://vault-picture.localhost/"] {
             let note = "note=Haus%20%26%20Hof%2F%C3%9Cber.md";
@@ -98,12 +113,37 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_in_another_way_or_from_another_window_is_not_looked_for() {
+    fn a_picture_asked_for_by_another_window_or_another_page_is_not_looked_for() {
+        let host = mock_builder().build(context()).expect("a host");
+        let open = |label| {
+            let window = WebviewWindowBuilder::new(&host, label, WebviewUrl::default());
+            window.build().expect("a window")
+        };
+        let (main, other) = (open("main"), open("other"));
+        let asked = |window: &WebviewWindow<MockRuntime>| {
+            let address = "vault-picture://localhost/?link=a.png";
+            Asked::by(window.as_ref(), &request(Method::GET, address)).is_some()
+        };
+        assert!(asked(&main), "the control");
+        assert!(!asked(&other));
+        for page in [
+            "https://example.org/",
+            "vault-picture://localhost/?link=a.png",
+            "file:///tmp/a.html",
+            "data:text/html,x",
+            "about:blank",
+        ] {
+            main.navigate(page.parse().expect("an address")).expect("the mock goes there");
+            assert!(!asked(&main), "{page}");
+        }
+    }
+
+    #[test]
+    fn what_is_asked_in_another_way_is_not_looked_for() {
         let address = "vault-picture://localhost/?link=a.png";
-        assert!(Asked::by("main", &request(Method::GET, address)).is_some(), "the control");
-        assert_eq!(Asked::by("other", &request(Method::GET, address)), None);
+        assert!(Asked::parse(&request(Method::GET, address)).is_some(), "the control");
         for method in [Method::POST, Method::PUT, Method::HEAD, Method::OPTIONS] {
-            assert_eq!(Asked::by("main", &request(method.clone(), address)), None, "{method}");
+            assert_eq!(Asked::parse(&request(method.clone(), address)), None, "{method}");
         }
         for address in [
             "vault-picture://localhost/",
@@ -112,7 +152,7 @@ mod tests {
             "vault-picture://localhost/?link=a.png&note=%2Fetc%2Fpasswd",
             "vault-picture://localhost/?link=a.png&note=",
         ] {
-            assert_eq!(Asked::by("main", &request(Method::GET, address)), None, "{address}");
+            assert_eq!(Asked::parse(&request(Method::GET, address)), None, "{address}");
         }
         let refused = nothing();
         assert_eq!((refused.status(), refused.body().len()), (StatusCode::NOT_FOUND, 0));

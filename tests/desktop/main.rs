@@ -10,6 +10,7 @@
 )]
 
 mod change;
+mod drops;
 mod first_run;
 mod fork;
 mod hand;
@@ -18,6 +19,7 @@ mod hunks;
 mod interrupted;
 mod large;
 mod looking;
+mod navigation;
 mod pictures;
 mod policy;
 mod question;

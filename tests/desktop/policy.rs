@@ -74,6 +74,14 @@ impl Lure {
         Self { base, asked, _server: server }
     }
 
+    /// Resolves once this was asked for.
+    pub(super) async fn is_asked_for(&self, path: &str) {
+        let mut asked = self.asked.subscribe();
+        let found = asked.wait_for(|asked| asked.contains(path));
+        let found = tokio::time::timeout(Duration::from_secs(30), found).await.map(drop);
+        found.unwrap_or_else(|_| panic!("{path} was not asked for"));
+    }
+
     /// Resolves once all of it was asked for.
     async fn is_taken(&self) {
         let mut asked = self.asked.subscribe();
