@@ -148,7 +148,7 @@ async fn nothing_dropped_takes_the_place_of_the_page_on_any_screen() {
     app.window.press(&[Key::Escape]).await;
 
     app.window.click("[data-testid=open-settings]").await;
-    for (section, title) in [("vault", "Vault"), ("private", "Private"), ("hub", "Message hub")] {
+    for (section, title) in [("vault", "Vault"), ("private", "Private"), ("hub", "Hub")] {
         app.window.click_text("nav button", title).await;
         let heading = format!("#settings-{section}");
         drop_all_on(&home, &app, &outside, &["[data-testid=settings]", &heading]).await;
@@ -165,6 +165,27 @@ async fn nothing_dropped_takes_the_place_of_the_page_on_any_screen() {
     app.window.press(&[Key::Control, Key::Shift, Key::Char('f')]).await;
     drop_all_on(&home, &app, &outside, &["[data-testid=search]", "[data-testid=search-field]"])
         .await;
+    app.quit().await;
+}
+
+/// The backend does not rely on what the page refuses.
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_dropped_takes_the_place_of_a_page_that_refuses_nothing() {
+    let _turn = one_at_a_time().await;
+    let outside = Outside::with_a_page().await;
+    let home = DesktopHome::fresh();
+    let app = home.start().await;
+    app.window.find("[data-testid=firstrun]").await;
+    mark(&app).await;
+    let careless = "for (const name of ['dragenter', 'dragover', 'drop']) {
+            addEventListener(name, (event) => event.stopImmediatePropagation(), true);
+        }";
+    app.window.execute(careless, &json!([])).await;
+    for dragged in outside.all() {
+        let taken = drop_on(&home, &app, "main", &dragged, Manners::Polite).await;
+        assert_eq!(taken, Taken::Yes, "the control: the engine would take it");
+        stays(&app, &outside, "main").await;
+    }
     app.quit().await;
 }
 
