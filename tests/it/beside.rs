@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
@@ -39,8 +40,33 @@ struct Tally {
     lost: usize,
 }
 
-fn folder() -> TempDir {
+/// A folder of notes, in memory where the system lets a test mount some: thousands of syncs are not the
+/// point.
+struct Place {
+    folder: TempDir,
+    is_mounted: bool,
+}
+
+impl Place {
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if self.is_mounted {
+            let gone = Command::new("umount").arg("-l").arg(self.path()).status();
+            assert!(gone.is_ok_and(|gone| gone.success()), "{} stays", self.path().display());
+        }
+    }
+}
+
+fn folder() -> Place {
     let folder = tempfile::tempdir().expect("a folder");
+    let mounted = Command::new("mount").args(["-t", "tmpfs", "tmpfs"]).arg(folder.path()).output();
+    let is_mounted = mounted.is_ok_and(|output| output.status.success());
+    let folder = Place { folder, is_mounted };
     fs::create_dir(folder.path().join("notes")).expect("a folder");
     for number in 0..NOTES {
         fs::write(note(folder.path(), number), text()).expect("written");
