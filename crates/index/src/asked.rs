@@ -7,6 +7,9 @@ use crate::units::{Unit, Units, fold, folded};
 /// At most this many words and phrases of a query count, and as many exclusions; more only blur it.
 const MOST: usize = 16;
 
+/// Of a longer phrase its beginning is looked for: all of it may be held against each word of a note.
+const LONGEST: usize = 64;
+
 /// Words too common to tell notes apart. They count when a query has no others, and in phrases.
 const COMMON: [&str; 32] = [
     "a", "about", "all", "an", "and", "are", "at", "by", "did", "do", "does", "for", "from",
@@ -188,7 +191,9 @@ fn words(text: &str) -> Vec<Spelled> {
         let word = folded(text.get(unit.start..unit.end).unwrap_or_default());
         match words.last_mut() {
             Some(Spelled::Sequence(signs)) if unit.is_sign && last == Some(unit.start) => {
-                signs.push(word);
+                if signs.len() < LONGEST {
+                    signs.push(word);
+                }
             }
             _ if unit.is_sign => words.push(Spelled::Sequence(vec![word])),
             _ => words.push(Spelled::Beginning(word)),
@@ -201,7 +206,7 @@ fn words(text: &str) -> Vec<Spelled> {
 /// The units of a piece as one sequence, if it has any.
 fn sequence(text: &str) -> Option<Spelled> {
     let unit = |unit: Unit| folded(text.get(unit.start..unit.end).unwrap_or_default());
-    let units: Vec<String> = Units::of(text).map(unit).collect();
+    let units: Vec<String> = Units::of(text).take(LONGEST).map(unit).collect();
     (!units.is_empty()).then_some(Spelled::Sequence(units))
 }
 

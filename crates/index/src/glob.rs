@@ -101,7 +101,8 @@ fn with_planned(entries: Vec<Entry>, overlay: &ChangeSet) -> Vec<Entry> {
     }
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
     let modified = Timestamp(i64::try_from(now).unwrap_or_default());
-    let seen = |entry: Entry| Some(Entry { path: overlay.seen_from(&entry.path)?, ..entry });
+    let whereabouts = overlay.whereabouts();
+    let seen = |entry: Entry| Some(Entry { path: whereabouts.of(&entry.path)?, ..entry });
     let mut all: BTreeMap<NotePath, Entry> =
         entries.into_iter().filter_map(seen).map(|entry| (entry.path.clone(), entry)).collect();
     for (path, bytes) in overlay.written() {

@@ -6,8 +6,8 @@ use protocol::NotePath;
 use vault::Vault;
 
 use crate::Index;
-use crate::known::{Shown, spelled};
-use crate::live::{By, Held};
+use crate::known::{Shown, counted};
+use crate::live::{By, Held, Word};
 
 /// A property and how many notes have it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,15 +24,14 @@ impl Index {
     pub fn properties(&self, vault: &Vault) -> Option<Vec<PropertyCount>> {
         let view = self.view()?;
         let shown = Shown { view: &view, vault };
-        let counted = view.property_names().into_iter().map(|word| {
-            let notes = shown.having(By::Property(word));
-            let name = spelled(&view, By::Property(word), || {
-                let names = notes.iter().flat_map(|held| held.facts().properties);
-                names.map(|(name, _)| name).filter(|name| name.to_lowercase() == word).collect()
-            });
-            PropertyCount { name, notes: notes.len() }
-        });
-        let mut all: Vec<PropertyCount> = counted.filter(|property| property.notes > 0).collect();
+        let counted = counted(
+            &shown,
+            view.property_names(),
+            |word| By::Property(word),
+            |held| held.facts().properties.iter().map(|(name, _)| Word::of(name)).collect(),
+        );
+        let counted = counted.into_iter().map(|(name, notes)| PropertyCount { name, notes });
+        let mut all: Vec<PropertyCount> = counted.collect();
         all.sort_by(|a, b| b.notes.cmp(&a.notes).then_with(|| a.name.cmp(&b.name)));
         Some(all)
     }

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use protocol::{NotePath, PrivateRules};
 use thiserror::Error;
-use vault::{Entry, Stamp, Vault, VaultError};
+use vault::{Entry, Judged, Stamp, Vault, VaultError};
 
 use crate::live::{Eye, Now, View, Withheld, gather, keep, kept};
 use crate::parallel;
@@ -106,6 +106,8 @@ struct Inner {
     ranking: Mutex<()>,
     /// How many wait for the ranking to be left alone.
     waiting: AtomicUsize,
+    /// Held by who searches for a model, and by who searches for the user.
+    searching: [Mutex<()>; 2],
 }
 
 impl Index {
@@ -127,6 +129,7 @@ impl Index {
             catching_up: Mutex::default(),
             ranking: Mutex::default(),
             waiting: AtomicUsize::default(),
+            searching: Default::default(),
         };
         Self { inner: Arc::new(inner), sight: Sight::Models }
     }
@@ -246,6 +249,21 @@ impl Index {
     /// What is kept of the notes; `None` until it stands.
     pub(crate) fn base(&self) -> Option<Arc<View>> {
         self.inner.view.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Lets nobody else search for the same side: models do not hold up the user.
+    pub(crate) fn alone_with_searches(&self) -> MutexGuard<'_, ()> {
+        let [models, user] = &self.inner.searching;
+        lock(match self.sight {
+            Sight::Models => models,
+            Sight::User(_) => user,
+        })
+    }
+
+    /// What is known of the text of a note if it had this stamp when it was looked at.
+    #[must_use]
+    pub fn judged(&self, path: &NotePath, stamp: Stamp) -> Option<Judged> {
+        self.base()?.judged(path, stamp)
     }
 
     /// Lets nobody else write the ranking.

@@ -3,14 +3,15 @@
 //! Everything is as `vault` shows it: what its screen keeps back is not there, and what a `plan`
 //! changes counts as changed. `None` means that the index does not stand yet.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Weak};
 
-use protocol::{ChangeSet, NotePath};
-use vault::Vault;
+use protocol::{ChangeSet, NotePath, Privacy, PrivateRules};
+use vault::{EntryKind, Vault};
 
 use crate::Index;
-use crate::links::{Backlink, Outgoing, candidates_from, fold, targets};
-use crate::live::{By, Held, View};
+use crate::links::{Backlink, Outgoing, Targets, candidates_from, fold};
+use crate::live::{By, Held, View, Word, with_upper};
 use crate::parallel;
 
 /// A tag and how many notes have it.
@@ -63,11 +64,12 @@ impl Index {
         source: &NotePath,
     ) -> Option<Vec<Outgoing>> {
         let view = self.view()?;
-        let view = view.planned(plan);
+        let view = view.planned(plan, vault);
         let shown = Shown { view: &view, vault };
         Some(shown.get(source).map_or_else(Vec::new, |held| {
+            let mut targets = shown.targets(source);
             let outgoing = held.facts().links.into_iter().map(|link| {
-                let targets = shown.targets(&link, source);
+                let targets = targets.told(&link);
                 Outgoing { link, targets }
             });
             outgoing.collect()
@@ -83,7 +85,7 @@ impl Index {
         target: &NotePath,
     ) -> Option<Vec<Backlink>> {
         let view = self.view()?;
-        let view = view.planned(plan);
+        let view = view.planned(plan, vault);
         let shown = Shown { view: &view, vault };
         Some(shown.backlinks(target))
     }
@@ -97,7 +99,8 @@ impl Index {
         let files: Vec<Held<'_>> = view.all().filter(|held| shown.shows(held)).collect();
         let dead = parallel::look(&files, None, |held| {
             let links = held.facts().links.into_iter();
-            let dead = links.filter(|link| shown.targets(link, held.path()).is_empty());
+            let mut targets = shown.targets(held.path());
+            let dead = links.filter(|link| targets.first(link).is_none());
             let dead: Vec<String> = dead.map(|link| link.path).collect();
             (!dead.is_empty()).then(|| (held.path().clone(), dead))
         });
@@ -148,16 +151,16 @@ impl Index {
     #[must_use]
     pub fn tags(&self, vault: &Vault, plan: &ChangeSet) -> Option<Vec<TagCount>> {
         let view = self.view()?;
-        let view = view.planned(plan);
+        let view = view.planned(plan, vault);
         let shown = Shown { view: &view, vault };
-        let counted = view.tag_names().into_iter().map(|word| {
-            let notes = shown.having(By::Tag(word));
-            let tag = spelled(&view, By::Tag(word), || {
-                notes.iter().flat_map(|held| spelled_like(&held.tags(), word)).collect()
-            });
-            TagCount { tag, notes: notes.len() }
-        });
-        let mut tags: Vec<TagCount> = counted.filter(|tag| tag.notes > 0).collect();
+        let counted = counted(
+            &shown,
+            view.tag_names(),
+            |word| By::Tag(word),
+            |held| held.tags().iter().flat_map(|tag| with_upper(tag)).collect(),
+        );
+        let counted = counted.into_iter().map(|(tag, notes)| TagCount { tag, notes });
+        let mut tags: Vec<TagCount> = counted.collect();
         tags.sort_by(|a, b| b.notes.cmp(&a.notes).then_with(|| a.tag.cmp(&b.tag)));
         Some(tags)
     }
@@ -168,21 +171,59 @@ impl Index {
         let view = self.view()?;
         let shown = Shown { view: &view, vault };
         let wanted = property.to_lowercase();
-        let mut counts: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let mut counts: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
         for held in shown.having(By::Property(&wanted)) {
             let properties = held.facts().properties.into_iter();
             let own = properties.filter(|(name, _)| name.to_lowercase() == wanted);
             for value in own.flat_map(|(_, values)| values) {
-                counts.entry(value.to_lowercase()).or_default().push(value);
+                *counts.entry(value.to_lowercase()).or_default().entry(value).or_default() += 1;
             }
         }
-        let count = |spelled: Vec<String>| ValueCount {
-            notes: spelled.len(),
-            value: most_common(spelled.into_iter()).unwrap_or_default(),
+        let count = |spelled: BTreeMap<String, usize>| ValueCount {
+            notes: spelled.values().sum(),
+            value: most_common(&spelled).unwrap_or_default(),
         };
         let mut values: Vec<ValueCount> = counts.into_values().map(count).collect();
         values.sort_by(|a, b| b.notes.cmp(&a.notes).then_with(|| a.value.cmp(&b.value)));
         Some(values)
+    }
+
+    /// The files that `rules` keep from who may see what is at most as private as `most`, in the order
+    /// of paths, told from what was judged when they changed: no note is opened. `None` until the
+    /// index stands for these rules.
+    #[must_use]
+    pub fn hidden_beyond(&self, rules: &PrivateRules, most: Privacy) -> Option<Vec<NotePath>> {
+        let view = self.base()?;
+        if view.snapshot().rules() != rules.digest() {
+            return None;
+        }
+        let is_hidden = |held: &Held<'_>| {
+            let by_text = match held.by_text() {
+                _ if !held.path().is_markdown() => Privacy::Open,
+                Some(by_text) => by_text,
+                // Nobody looked into it. In doubt it is hidden.
+                None if rules.looks_inside() => Privacy::Never,
+                None => Privacy::Open,
+            };
+            held.kind() != EntryKind::Folder
+                && (by_text > most || rules.by_path(held.path()) > most)
+        };
+        let held: Vec<Held<'_>> = view.all().collect();
+        let known =
+            parallel::look(&held, None, |held| is_hidden(held).then(|| held.path().clone()));
+        let private = view.private().values().filter(|_| most < Privacy::Never);
+        let private = private.filter(|private| private.entry.kind != EntryKind::Folder);
+        let mut hidden = known.found;
+        hidden.extend(private.map(|private| private.entry.path.clone()));
+        hidden.sort_unstable();
+        Some(hidden)
+    }
+
+    /// Tells what the index holds from what it held before: as long as this is the same, so is
+    /// [what is hidden](Self::hidden_beyond). `None` until it stands.
+    #[must_use]
+    pub fn moment(&self) -> Option<Moment> {
+        self.base().map(|view| Moment(Arc::downgrade(&view)))
     }
 
     /// All tasks, in the order of the notes.
@@ -206,6 +247,16 @@ impl Index {
     }
 }
 
+/// What an index held at one moment.
+#[derive(Debug, Clone)]
+pub struct Moment(Weak<View>);
+
+impl PartialEq for Moment {
+    fn eq(&self, other: &Self) -> bool {
+        Weak::ptr_eq(&self.0, &other.0)
+    }
+}
+
 /// A view as a vault shows it.
 pub(crate) struct Shown<'a> {
     pub(crate) view: &'a View,
@@ -214,7 +265,7 @@ pub(crate) struct Shown<'a> {
 
 impl<'a> Shown<'a> {
     pub(crate) fn shows(&self, held: &Held<'_>) -> bool {
-        self.vault.shows(held.path(), held.text())
+        self.view.is_shown(self.vault, held)
     }
 
     pub(crate) fn get(&self, path: &NotePath) -> Option<Held<'a>> {
@@ -227,10 +278,9 @@ impl<'a> Shown<'a> {
         found
     }
 
-    /// The files that a link could mean; what is kept back is not among them.
-    fn targets(&self, link: &crate::links::Spelled, source: &NotePath) -> Vec<NotePath> {
-        let targets = targets(self.view, link, source).into_iter();
-        targets.filter(|path| self.get(path).is_some()).cloned().collect()
+    /// What the links of `source` mean; what is kept back is not among it.
+    fn targets(&self, source: &NotePath) -> Targets<'a, View, impl Fn(&NotePath) -> bool> {
+        Targets::of(self.view, source, |path| self.get(path).is_some())
     }
 
     /// The links of all other files that lead to `target`, in the order of the files.
@@ -238,8 +288,9 @@ impl<'a> Shown<'a> {
         let mut found = Vec::new();
         for held in self.linking_to(target) {
             let source = held.path();
+            let mut targets = self.targets(source);
             for link in held.facts().links {
-                if self.targets(&link, source).first() == Some(target) {
+                if targets.first(&link) == Some(target) {
                     found.push(Backlink { source: source.clone(), link });
                 }
             }
@@ -258,29 +309,44 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// How a word is spelled in most notes; `all` tells every spelling, which takes long.
-pub(crate) fn spelled(view: &View, by: By<'_>, all: impl FnOnce() -> Vec<String>) -> String {
-    let only = view.spelling(by).map(String::from);
-    only.or_else(|| most_common(all().into_iter())).unwrap_or_default()
-}
-
-/// The spelling of a tag, or of an upper part of one, in each place.
-fn spelled_like(tags: &[String], word: &str) -> Vec<String> {
-    let spelled = tags.iter().filter_map(|tag| {
-        let parts = word.split('/').count();
-        let upper: Vec<&str> = tag.split('/').take(parts).collect();
-        let upper = upper.join("/");
-        (upper.to_lowercase() == word).then_some(upper)
-    });
-    spelled.collect()
+/// Each of `words` that a note has, as it is spelled in most notes, with how many have it.
+/// `spelled_in` tells the words of a note; each note is asked once at most, however many words it
+/// has.
+pub(crate) fn counted<'w>(
+    shown: &Shown<'_>,
+    words: BTreeSet<&'w str>,
+    by: impl Fn(&'w str) -> By<'w>,
+    spelled_in: impl Fn(&Held<'_>) -> Vec<Word>,
+) -> Vec<(String, usize)> {
+    let mut found: Vec<(&str, Option<String>, usize)> = Vec::new();
+    let mut various: HashMap<&str, BTreeMap<String, usize>> = HashMap::new();
+    let mut asked: BTreeMap<&NotePath, Held<'_>> = BTreeMap::new();
+    for word in words {
+        let notes = shown.having(by(word));
+        if notes.is_empty() {
+            continue;
+        }
+        let spelled = shown.view.spelling(by(word)).map(String::from);
+        found.push((word, spelled.clone(), notes.len()));
+        if spelled.is_none() {
+            various.insert(word, BTreeMap::new());
+            asked.extend(notes.into_iter().map(|held| (held.path(), held)));
+        }
+    }
+    for word in asked.values().flat_map(spelled_in) {
+        if let Some(counts) = various.get_mut(word.folded.as_str()) {
+            *counts.entry(word.spelled).or_default() += 1;
+        }
+    }
+    let spelled = |(word, spelled, notes): (&str, Option<String>, usize)| {
+        let most = || most_common(various.get(word)?);
+        (spelled.or_else(most).unwrap_or_default(), notes)
+    };
+    found.into_iter().map(spelled).collect()
 }
 
 /// The one that comes most often; of several the first in the order of signs.
-fn most_common(all: impl Iterator<Item = String>) -> Option<String> {
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    for one in all {
-        *counts.entry(one).or_default() += 1;
-    }
+fn most_common(counts: &BTreeMap<String, usize>) -> Option<String> {
     let most = counts.values().copied().max()?;
-    counts.into_iter().find(|(_, count)| *count == most).map(|(one, _)| one)
+    counts.iter().find(|(_, count)| **count == most).map(|(one, _)| one.clone())
 }

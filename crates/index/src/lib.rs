@@ -36,7 +36,7 @@ pub use find::{Narrow, Ranked};
 pub use glob::{Globbed, glob};
 pub use having::PropertyCount;
 pub use index::{Coverage, Index, IndexError};
-pub use known::{KnownTask, TagCount, Unresolved, ValueCount};
+pub use known::{KnownTask, Moment, TagCount, Unresolved, ValueCount};
 pub use names::Named;
 pub use search::{Found, Hit, Query, literal};
 pub use user::UserIndex;

@@ -57,7 +57,7 @@ impl Index {
     ) -> Result<Vec<Named>, VaultError> {
         if let Some(view) = self.view() {
             let is_shown =
-                |path: &NotePath| view.get(path).is_some_and(|held| vault.shows(path, held.text()));
+                |path: &NotePath| view.get(path).is_some_and(|held| view.is_shown(vault, &held));
             return Ok(best(&candidates(&view), query, recent, limit, is_shown));
         }
         let entries = vault.list()?.entries;

@@ -31,8 +31,9 @@ impl<'a> Overlaid<'a> {
         let Listing { mut entries, problems, is_cut } = listing;
         let mut moved = BTreeMap::new();
         if !overlay.is_empty() {
+            let whereabouts = overlay.whereabouts();
             let seen = |entry: Entry| {
-                let path = overlay.seen_from(&entry.path)?;
+                let path = whereabouts.of(&entry.path)?;
                 if path != entry.path {
                     moved.insert(path.clone(), entry.path);
                 }

@@ -67,7 +67,14 @@ impl<'a> Reading<'a> {
     /// The paragraph with the most weight of words in it and in its heading; the first paragraph
     /// when only a name matches.
     pub(crate) fn best_passage(&self, weights: &[f64]) -> Passage {
-        let valued = self.blocks.iter().map(|block| (self.value(block, weights), block));
+        // Neighbours stand under one heading, which may be long.
+        let mut above = (None, 0.0);
+        let valued = self.blocks.iter().map(|block| {
+            if above.0 != block.heading {
+                above = (block.heading.clone(), self.weight_above(block, weights));
+            }
+            (self.value(block, weights, above.1), block)
+        });
         // Of equals the first: a later one must be better.
         let best = valued.reduce(|best, next| if next.0 > best.0 { next } else { best });
         let best = best.filter(|(value, _)| *value > 0.0).map(|(_, block)| block);
@@ -85,12 +92,12 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn value(&self, block: &Block, weights: &[f64]) -> f64 {
+    fn value(&self, block: &Block, weights: &[f64], above: f64) -> f64 {
         let own = self.within(&block.span);
         let neighbours = f64::from(pairs(&self.note.text, own).min(2));
         let text = weight(own, weights) * (1.0 + neighbours / 2.0);
         match block.kind {
-            Kind::Text => text + 0.8 * self.weight_above(block, weights),
+            Kind::Text => text + 0.8 * above,
             Kind::Heading => 0.7 * text,
             Kind::Properties => 0.3 * text,
         }

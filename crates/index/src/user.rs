@@ -117,7 +117,8 @@ fn unread(models: &View, before: Option<&View>, vault: &Vault) -> Vec<Arc<Fresh>
         let facts = bytes.as_deref().map(|bytes| Facts::of(path, &unmarked(bytes)));
         let stamp = private.stamp.filter(|_| facts.is_some() || !holds_facts);
         let facts = facts.unwrap_or_default().encode();
-        let looked = Looked { entry: private.entry.clone(), stamp, text: Vec::new(), facts };
+        let (entry, text) = (private.entry.clone(), Vec::new());
+        let looked = Looked { entry, stamp, text, facts, by_text: None };
         Some(Arc::new(Fresh::unread(looked)))
     });
     known.found

@@ -205,6 +205,20 @@ fn a_pattern_that_is_not_a_regex_brings_the_literal_one() {
 }
 
 #[test]
+fn a_pattern_whose_program_would_be_huge_is_refused_with_words() {
+    let (_folder, vault) = vault(&[("a.md", "text")]);
+    for pattern in [r"(\w{100}){100}", "((a{1000}){1000}){1000}"] {
+        match search(&vault, &ChangeSet::default(), &query(pattern), AMPLE) {
+            Err(SearchError::BadPattern { why, .. }) => {
+                assert!(why.contains("size limit"), "{why}");
+            }
+            other => panic!("{pattern}: {other:?}"),
+        }
+    }
+    assert_eq!(searched(&[("a.md", "wörter")], &query(r"\w{1,20}")).total, 1);
+}
+
+#[test]
 fn an_endless_line_is_shown_cut_and_a_slow_pattern_ends() {
     let found = searched(&[("a.md", &"a".repeat(100_000))], &query("(a+)+$"));
     assert_eq!((found.total, found.hits[0].text.chars().count()), (1, 1001));

@@ -13,7 +13,7 @@ use crate::{ContentHash, NotePath};
 
 pub use intent::{Ended, Intent, IntentState};
 pub use renames::Renames;
-pub use set::{ChangeSet, Seen, Unplannable};
+pub use set::{ChangeSet, Seen, Unplannable, Whereabouts};
 
 /// One planned change of one note or folder.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -40,7 +40,7 @@ pub mod work;
 
 pub use change::{
     Act, Change, ChangeKind, ChangeSet, Ended, Intent, IntentState, Renamed, Renames, Seen,
-    Unplannable,
+    Unplannable, Whereabouts,
 };
 pub use compaction::{Compaction, Summary, Utility};
 pub use conversation::{Conversation, ConversationState};

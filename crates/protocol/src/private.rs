@@ -47,6 +47,10 @@ pub struct Metadata {
     pub is_unclear: bool,
 }
 
+/// Raised whenever the same rules judge the same text in another way: what was kept of the old
+/// judgement counts no more.
+const JUDGING: u32 = 2;
+
 /// What the user keeps private.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct PrivateRules(Vec<(Rule, Privacy)>);
@@ -127,6 +131,14 @@ impl PrivateRules {
             }
             Rule::Place(_) | Rule::Everything => false,
         })
+    }
+
+    /// Tells these rules, and the way they judge, from others; the same on every computer. Whoever
+    /// keeps what [`by_text`](Self::by_text) said keeps this beside it.
+    #[must_use]
+    pub fn digest(&self) -> u64 {
+        let hash = blake3::hash(format!("{JUDGING} {self:?}").as_bytes());
+        hash.as_bytes().first_chunk().map_or(0, |first| u64::from_le_bytes(*first))
     }
 
     /// The folders and notes that more than `shown` is needed for, folded: what begins with one of

@@ -57,6 +57,6 @@ pub use progress::Progress;
 pub use read::{NOTE_LIMIT, Note};
 pub use recover::Recovery;
 pub use root::Vault;
-pub use screen::Screen;
+pub use screen::{Judged, Screen};
 pub use stamp::Stamp;
 pub use watch::{Changed, Watch};

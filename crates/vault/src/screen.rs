@@ -4,7 +4,7 @@
 //! ask for anything. What is kept back looks as if it were not there.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use markdown::privacy;
@@ -16,33 +16,63 @@ use crate::{Entry, EntryKind, NOTE_LIMIT, Stamp, Vault, VaultError};
 /// left is kept back, and known sooner the next time.
 const LOOKING: Duration = Duration::from_secs(2);
 
+/// So many files that are gone are remembered in any case.
+const FEW: usize = 1_000;
+
 /// What is kept back from whoever reads through it. Can be changed at any time.
-#[derive(Debug)]
 pub struct Screen {
     showing: RwLock<Arc<Showing>>,
     /// What the text of notes says, as long as they are as they were.
     known: Mutex<HashMap<NotePath, (Stamp, Privacy)>>,
+    /// Who judges notes whenever they change.
+    judge: OnceLock<Box<Judge>>,
 }
+
+/// Tells what the text of the note at a path says, if it was judged when the note had this stamp.
+type Judge = dyn Fn(&NotePath, Stamp) -> Option<Judged> + Send + Sync;
 
 /// Rules, and how private what is shown may be.
 #[derive(Debug)]
 pub(crate) struct Showing {
     rules: PrivateRules,
     most: Privacy,
+    /// Of the rules.
+    digest: u64,
+}
+
+/// What was found out about the text of a note before, so that it need not be judged again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Judged {
+    /// The [digest](PrivateRules::digest) of the rules.
+    pub rules: u64,
+    /// What they said of the text.
+    pub by_text: Privacy,
+}
+
+impl std::fmt::Debug for Screen {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Screen").field("showing", &self.showing()).finish_non_exhaustive()
+    }
 }
 
 impl Screen {
     /// Shows what is at most as private as `most`.
     #[must_use]
     pub fn new(rules: PrivateRules, most: Privacy) -> Self {
-        Self { showing: RwLock::new(Arc::new(Showing { rules, most })), known: Mutex::default() }
+        let showing = Arc::new(Showing::new(rules, most));
+        Self { showing: RwLock::new(showing), known: Mutex::default(), judge: OnceLock::new() }
+    }
+
+    /// Has `judge` asked before a note is opened to see what its text says. The first one stays.
+    pub fn ask(&self, judge: impl Fn(&NotePath, Stamp) -> Option<Judged> + Send + Sync + 'static) {
+        let _first_stays = self.judge.set(Box::new(judge));
     }
 
     /// The same from now on, for these rules.
     pub fn show(&self, rules: PrivateRules, most: Privacy) {
         let same_rules = self.showing().rules == rules;
         *self.showing.write().unwrap_or_else(PoisonError::into_inner) =
-            Arc::new(Showing { rules, most });
+            Arc::new(Showing::new(rules, most));
         if !same_rules {
             self.known().clear();
         }
@@ -52,12 +82,27 @@ impl Screen {
         Arc::clone(&self.showing.read().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Takes in what was found out, in a vault of so many files. Files that are gone are forgotten once
+    /// they are as many as those that are there.
+    fn learn(&self, learned: Vec<(NotePath, (Stamp, Privacy))>, files: usize) {
+        let mut known = self.known();
+        if known.len() + learned.len() > 2 * files + FEW {
+            known.clear();
+        }
+        known.extend(learned);
+    }
+
     fn known(&self) -> MutexGuard<'_, HashMap<NotePath, (Stamp, Privacy)>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Showing {
+    fn new(rules: PrivateRules, most: Privacy) -> Self {
+        let digest = rules.digest();
+        Self { rules, most, digest }
+    }
+
     pub(crate) fn hides_path(&self, path: &NotePath) -> bool {
         self.rules.by_path(path) > self.most
     }
@@ -104,14 +149,25 @@ impl Vault {
     }
 
     /// Whether the screen, if there is one, shows a note with this path and this text. Asks no
-    /// disk: for who holds the text already.
+    /// disk: for who holds the text already. A text that was judged is judged again only if that
+    /// was by other rules.
     #[must_use]
-    pub fn shows(&self, path: &NotePath, text: &[u8]) -> bool {
+    pub fn shows(&self, path: &NotePath, text: &[u8], judged: Option<Judged>) -> bool {
         self.showing().is_none_or(|showing| {
-            let by_text =
-                || showing.looks_into(path) && privacy(&showing.rules, text) > showing.most;
-            !showing.hides_path(path) && !by_text()
+            let known = judged.filter(|judged| judged.rules == showing.digest);
+            let by_text = || {
+                known.map_or_else(|| privacy(&showing.rules, text), |known| known.by_text)
+            };
+            let hides_text = || showing.looks_into(path) && by_text() > showing.most;
+            !showing.hides_path(path) && !hides_text()
         })
+    }
+
+    /// What the screen's rules say of a text; `None` without a screen.
+    #[must_use]
+    pub fn judged(&self, text: &[u8]) -> Option<Judged> {
+        let showing = self.showing()?;
+        Some(Judged { rules: showing.digest, by_text: privacy(&showing.rules, text) })
     }
 
     /// Whether nothing at all is kept back at this moment, whatever the note.
@@ -124,7 +180,7 @@ impl Vault {
     /// folders are not among them. Empty without a screen.
     pub fn hidden_beyond(&self, most: Privacy) -> Result<Vec<NotePath>, VaultError> {
         let Some(showing) = self.showing() else { return Ok(Vec::new()) };
-        let beyond = Arc::new(Showing { rules: showing.rules.clone(), most });
+        let beyond = Arc::new(Showing::new(showing.rules.clone(), most));
         let shown = self.listed(Some(beyond), None)?.entries;
         let is_shown =
             |path: &NotePath| shown.binary_search_by(|entry| entry.path.cmp(path)).is_ok();
@@ -180,18 +236,33 @@ impl Vault {
         };
         let looking = Looking {
             whole: self.whole(),
-            rules: &showing.rules,
-            before: screen.known().clone(),
+            screen,
+            showing: &showing,
             until: Instant::now() + LOOKING,
         };
-        let (mut shown, mut unknown, mut known) = (Vec::new(), 0, HashMap::new());
-        for (entry, stamp) in all {
+        let is_asked =
+            |entry: &Entry| entry.kind != EntryKind::Folder && showing.looks_into(&entry.path);
+        let before: Vec<Option<Privacy>> = {
+            let known = screen.known();
+            let before = |(entry, stamp): &(Entry, Stamp)| {
+                let (then, privacy) = known.get(&entry.path).filter(|_| is_asked(entry))?;
+                (then == stamp).then_some(*privacy)
+            };
+            all.iter().map(before).collect()
+        };
+        let (mut shown, mut unknown, mut learned) = (Vec::new(), 0, Vec::new());
+        let files = all.len();
+        for ((entry, stamp), before) in all.into_iter().zip(before) {
             let by_path = showing.rules.by_path(&entry.path);
-            let is_asked = entry.kind != EntryKind::Folder && showing.looks_into(&entry.path);
-            let by_text = if is_asked { looking.at(&entry, stamp) } else { Some(Privacy::Open) };
-            if let Some(privacy) = by_text.filter(|_| is_asked) {
-                known.insert(entry.path.clone(), (stamp, privacy));
-            }
+            let by_text = match before {
+                None if is_asked(&entry) => {
+                    let found = looking.at(&entry, stamp);
+                    learned.extend(found.map(|found| (entry.path.clone(), (stamp, found))));
+                    found
+                }
+                None => Some(Privacy::Open),
+                known => known,
+            };
             let may_be_known = can_be_read(&entry) && by_path <= showing.most;
             unknown += usize::from(by_text.is_none() && may_be_known);
             if by_text.is_some_and(|by_text| by_text.max(by_path) <= showing.most) {
@@ -199,8 +270,8 @@ impl Vault {
             }
         }
         // Other rules may hold by now; then what was learned is not about them.
-        if showing.rules == screen.showing().rules {
-            *screen.known() = known;
+        if showing.digest == screen.showing().digest {
+            screen.learn(learned, files);
         }
         (shown, unknown)
     }
@@ -215,23 +286,23 @@ impl Vault {
 /// Looks into notes, as long as there is time.
 struct Looking<'a> {
     whole: Vault,
-    rules: &'a PrivateRules,
-    before: HashMap<NotePath, (Stamp, Privacy)>,
+    screen: &'a Screen,
+    showing: &'a Showing,
     until: Instant,
 }
 
 impl Looking<'_> {
     /// What the note's text says; `None` when that is not known.
     fn at(&self, entry: &Entry, stamp: Stamp) -> Option<Privacy> {
-        match self.before.get(&entry.path) {
-            Some((then, privacy)) if *then == stamp => return Some(*privacy),
-            _ => {}
+        let judged = self.screen.judge.get().and_then(|judge| judge(&entry.path, stamp));
+        if let Some(judged) = judged.filter(|judged| judged.rules == self.showing.digest) {
+            return Some(judged.by_text);
         }
         if !can_be_read(entry) || Instant::now() >= self.until {
             return None;
         }
         let text = self.whole.bytes(&entry.path).ok()?;
-        Some(privacy(self.rules, &text))
+        Some(privacy(&self.showing.rules, &text))
     }
 }
 

@@ -55,7 +55,7 @@ impl Index {
         let Some(view) = self.view() else {
             return scan::files(vault, plan, &asked, narrow, limit, deadline);
         };
-        let view = view.planned(plan);
+        let view = view.planned(plan, vault);
         let shown = Shown { view: &view, vault };
         let found = Found { shown: &shown, allowed: narrow.allowed(&shown) };
         match view.ranking().filter(|ranking| ranking.covers_most()) {

@@ -7,8 +7,9 @@ use vault::{EntryKind, Setting, Vault, VaultError};
 
 use super::LinkFormat;
 use super::mention::Mention;
-use super::resolver::{Names, Resolver, candidates};
-use super::spelled::{Form, Spelled, links, may_link};
+use super::resolver::Resolver;
+use super::spelled::{Spelled, links, may_link};
+use super::targets::Targets;
 use crate::overlaid::Overlaid;
 use crate::parallel;
 
@@ -35,7 +36,8 @@ pub struct Graph<'a> {
 pub struct Outgoing {
     /// As it stands there.
     pub link: Spelled,
-    /// The files it could mean, the one it means first; empty when there is none.
+    /// The files it could mean, the one it means first, at most [`MOST_TARGETS`](super::MOST_TARGETS);
+    /// empty when there is none.
     pub targets: Vec<NotePath>,
 }
 
@@ -108,8 +110,9 @@ impl<'a> Graph<'a> {
         };
         let links = links(source, &bytes).unwrap_or_default().into_iter();
         let leaving = links.filter(|link| !link.path.is_empty());
+        let mut targets = Targets::of(&self.resolver, source, |_| true);
         let outgoing = leaving.map(|link| {
-            let targets = targets(&self.resolver, &link, source).into_iter().cloned().collect();
+            let targets = targets.told(&link);
             Outgoing { link, targets }
         });
         outgoing.collect()
@@ -125,10 +128,8 @@ impl<'a> Graph<'a> {
             }
             let bytes = self.bytes(source).filter(|bytes| mention.is_in(bytes))?;
             let mut links = links(source, &bytes).ok()?;
-            links.retain(|link| {
-                !link.path.is_empty()
-                    && targets(&self.resolver, link, source).first().is_some_and(|to| *to == target)
-            });
+            let mut targets = Targets::of(&self.resolver, source, |_| true);
+            links.retain(|link| !link.path.is_empty() && targets.first(link) == Some(target));
             Some((source.clone(), links))
         });
         let flat = found.into_iter().flat_map(|(source, links)| {
@@ -151,18 +152,5 @@ impl<'a> Graph<'a> {
     /// The bytes of a file.
     pub(super) fn bytes(&self, path: &NotePath) -> Option<Cow<'a, [u8]>> {
         (self.read)(path)
-    }
-}
-
-/// The files that `link` in `source` could mean, the one it means first.
-pub(crate) fn targets<'n>(
-    names: &'n impl Names,
-    link: &Spelled,
-    source: &NotePath,
-) -> Vec<&'n NotePath> {
-    match link.form {
-        // A card of a canvas names a path from the top, whole.
-        Form::CanvasFile => candidates(names, &format!("/{}", link.path), source),
-        Form::Note(_) | Form::CanvasText(_) => candidates(names, &link.path, source),
     }
 }

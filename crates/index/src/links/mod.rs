@@ -11,14 +11,16 @@ mod resolver;
 mod respell;
 mod rewrite;
 mod spelled;
+mod targets;
 
 #[cfg(test)]
 mod tests;
 
 pub use format::LinkFormat;
-pub(crate) use graph::targets;
 pub use graph::{Backlink, Graph, Outgoing};
 pub use resolver::Resolver;
 pub(crate) use resolver::{File, Names, candidates_from, fold, name, relative_to};
 pub use rewrite::{Left, LeftBecause, LinkProblem, Rewriting, Rewritten};
 pub use spelled::Spelled;
+pub use targets::MOST_TARGETS;
+pub(crate) use targets::Targets;

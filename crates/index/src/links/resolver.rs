@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use protocol::NotePath;
 use unicode_normalization::UnicodeNormalization;
@@ -88,14 +88,17 @@ impl Resolver {
         self.by_name.entry(name).or_default().push(Kept { path, folded });
     }
 
-    /// Forgets a file.
-    pub(super) fn remove(&mut self, path: &NotePath) {
-        let folded = fold(path.as_str());
-        let name = name(&folded);
-        if let Some(files) = self.by_name.get_mut(name) {
-            files.retain(|file| file.path != *path);
+    /// Forgets files; of thousands that have one name each is looked at once.
+    pub(super) fn remove<'a>(&mut self, paths: impl Iterator<Item = &'a NotePath>) {
+        let mut gone: HashMap<String, HashSet<&NotePath>> = HashMap::new();
+        for path in paths {
+            gone.entry(fold(path.name())).or_default().insert(path);
+        }
+        for (name, gone) in gone {
+            let Some(files) = self.by_name.get_mut(&name) else { continue };
+            files.retain(|file| !gone.contains(&file.path));
             if files.is_empty() {
-                self.by_name.remove(name);
+                self.by_name.remove(&name);
             }
         }
     }

@@ -31,10 +31,10 @@ enum Manner {
 }
 
 impl Moved<'_> {
-    /// Whether the link, left as it is, still leads where it led, and in the same way.
-    pub(super) fn holds(&self, after: &Resolver) -> bool {
-        let found = super::graph::targets(after, self.link, self.source.1);
-        let leads = found.first().is_some_and(|to| **to == *self.target.1);
+    /// Whether the link, left as it is, still leads where it led, and in the same way; `now` is where
+    /// it leads then.
+    pub(super) fn holds(&self, now: Option<&NotePath>) -> bool {
+        let leads = now == Some(self.target.1);
         let moved = self.source.0 != self.source.1 || self.target.0 != self.target.1;
         let was_relative = moved && matches!(self.manner(), Manner::Relative);
         leads && (!was_relative || leads_from(self.source.1, &self.link.path, self.target.1))

@@ -2,14 +2,16 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use protocol::NotePath;
 
-use super::graph::{Graph, targets};
+use super::graph::Graph;
 use super::mention::Mention;
 use super::resolver::Resolver;
 use super::respell::Moved;
-use super::spelled::{Spelled, links};
+use super::spelled::{Form, Spelled, links};
+use super::targets::Targets;
 
 /// All that must be rewritten.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -80,6 +82,12 @@ struct Plan<'a> {
     after: Resolver,
 }
 
+/// What the links of a file mean before and after.
+struct Ways<'a, K> {
+    before: Targets<'a, Resolver, K>,
+    after: Targets<'a, Resolver, K>,
+}
+
 impl Plan<'_> {
     fn then<'a>(&'a self, path: &'a NotePath) -> &'a NotePath {
         self.moved.get(path).copied().unwrap_or(path)
@@ -92,9 +100,7 @@ impl Graph<'_> {
     #[must_use]
     pub fn after_moving(&self, moves: &[(NotePath, NotePath)]) -> Rewriting {
         let mut after = self.resolver.clone();
-        for (from, _) in moves {
-            after.remove(from);
-        }
+        after.remove(moves.iter().map(|(from, _)| from));
         for (_, to) in moves {
             after.add(to.clone());
         }
@@ -142,6 +148,19 @@ impl Graph<'_> {
         rewriting
     }
 
+    /// Where the links of `source` lead, and where they will.
+    fn ways<'a>(
+        &'a self,
+        source: &NotePath,
+        plan: &'a Plan<'_>,
+    ) -> Ways<'a, impl Fn(&NotePath) -> bool + use<>> {
+        let all = |_: &NotePath| true;
+        Ways {
+            before: Targets::of(&self.resolver, source, all),
+            after: Targets::of(&plan.after, plan.then(source), all),
+        }
+    }
+
     /// One file: `None` when nothing in it changes.
     fn look(
         &self,
@@ -162,8 +181,19 @@ impl Graph<'_> {
             return Ok(self.left_as_no_text(source, plan, mention, &before));
         };
         let mut edits: Vec<(&Spelled, String)> = Vec::new();
+        let mut ways = self.ways(source, plan);
+        // What was written of one link is written of each that is spelled like it.
+        let mut known: HashMap<(&str, Form, &[u8]), Option<String>> = HashMap::new();
         for link in found.iter().filter(|link| !link.path.is_empty()) {
-            edits.extend(self.respelled(link, source, plan, &before)?.map(|new| (link, new)));
+            let like = before.get(link.at.clone()).unwrap_or_default();
+            let new = match known.entry((&link.path, link.form, like)) {
+                Entry::Occupied(known) => known.get().clone(),
+                Entry::Vacant(free) => {
+                    let new = self.respelled(link, source, plan, like, &mut ways)?;
+                    free.insert(new).clone()
+                }
+            };
+            edits.extend(new.map(|new| (link, new)));
         }
         if edits.is_empty() {
             return Ok(None);
@@ -202,23 +232,22 @@ impl Graph<'_> {
         link: &Spelled,
         source: &NotePath,
         plan: &Plan<'_>,
-        bytes: &[u8],
+        like: &[u8],
+        ways: &mut Ways<'_, impl Fn(&NotePath) -> bool>,
     ) -> Result<Option<String>, LinkProblem> {
-        let Some(target) = targets(&self.resolver, link, source).first().copied() else {
-            return Ok(None);
-        };
+        let Some(target) = ways.before.first(link) else { return Ok(None) };
         let moved = Moved {
             link,
             source: (source, plan.then(source)),
             target: (target, plan.then(target)),
             format: self.format,
         };
-        if moved.holds(&plan.after) {
+        if moved.holds(ways.after.first(link)) {
             return Ok(None);
         }
-        let like = bytes.get(link.at.clone()).and_then(|raw| std::str::from_utf8(raw).ok());
+        let like = std::str::from_utf8(like).unwrap_or_default();
         let path = moved.path(&plan.after);
-        let new = path.and_then(|path| link.form.spell(&path, like.unwrap_or_default()));
+        let new = path.and_then(|path| link.form.spell(&path, like));
         new.map(Some).ok_or_else(|| LinkProblem {
             path: source.clone(),
             line: link.line,
@@ -243,10 +272,11 @@ impl Graph<'_> {
             line: link.line,
             why: format!("the link to `{}` there cannot be written anew", link.path),
         };
+        let mut ways = self.ways(source, plan);
         for (at, link) in before.iter().enumerate() {
             let new = again.get(at).ok_or_else(|| lost(link))?;
-            let leads = targets(&self.resolver, link, source).first().map(|to| plan.then(to));
-            let now = targets(&plan.after, new, plan.then(source)).first().copied();
+            let leads = ways.before.first(link).map(|to| plan.then(to));
+            let now = ways.after.first(new);
             let is_kept = link.path.is_empty() || leads.is_none() || leads == now;
             if !is_kept || link.subpath != new.subpath || link.form != new.form {
                 return Err(lost(link));

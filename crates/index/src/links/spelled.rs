@@ -26,7 +26,7 @@ pub struct Spelled {
 }
 
 /// How a target is written, which decides how a path is read and spelled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) enum Form {
     Note(LinkForm),
     /// The file of a canvas card: a path from the top of the vault.

@@ -8,8 +8,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use protocol::NotePath;
-use vault::{Entry, Stamp};
+use protocol::{NotePath, Privacy};
+use vault::{Entry, EntryKind, Stamp};
 
 use super::{Eye, Held, Now, Private, View};
 use crate::parallel;
@@ -20,7 +20,7 @@ const PORTION: usize = 512;
 
 /// What goes into the snapshot of one file.
 enum Kept<'a> {
-    Row(&'a Snapshot, &'a Row),
+    Row(&'a Snapshot, &'a Row, Option<Privacy>),
     Looked(Looked),
     Private(Private),
 }
@@ -40,8 +40,11 @@ pub(crate) fn gather(
 ) -> io::Result<Option<View>> {
     let mut writer = SnapshotWriter::begin(dir, Part::Whole)?;
     let same_rules = before.is_some_and(|before| before.snapshot().rules() == eye.rules_hash());
-    let may_hold = |held: &Held<'_>| {
-        same_rules || (eye.may_hold(held.path()) && eye.may_hold_text(held.text()))
+    // What other rules said of a text does not count.
+    let judged = |held: &Held<'_>| match held.by_text() {
+        by_text if same_rules => by_text,
+        _ if !eye.may_hold(held.path()) => Some(Privacy::Never),
+        _ => held.is_note().then(|| eye.judged(held.text())),
     };
     let mut private = BTreeMap::new();
     for (number, portion) in files.chunks(PORTION).enumerate() {
@@ -52,10 +55,17 @@ pub(crate) fn gather(
         let looked = parallel::look(portion, None, |(entry, stamp)| {
             let same = before.filter(|before| before.stamp(&entry.path) == Some(*stamp));
             let hidden = || Private { entry: entry.clone(), stamp: Some(*stamp) };
-            match same.and_then(|before| before.get(&entry.path)) {
-                Some(held) if !may_hold(&held) => Some(Kept::Private(hidden())),
-                Some(Held::Stored(snapshot, row)) => Some(Kept::Row(snapshot, row)),
-                Some(Held::Fresh(fresh)) => Some(Kept::Looked(fresh.looked.clone())),
+            // The text of a copy is not held, so it cannot be judged anew.
+            let is_kept = |held: &Held<'_>| same_rules || held.kind() != EntryKind::Conflict;
+            let held = same.and_then(|before| before.get(&entry.path)).filter(is_kept);
+            match held.map(|held| (held, judged(&held))) {
+                Some((_, Some(Privacy::Never))) => Some(Kept::Private(hidden())),
+                Some((Held::Stored(snapshot, row), by_text)) => {
+                    Some(Kept::Row(snapshot, row, by_text))
+                }
+                Some((Held::Fresh(fresh), by_text)) => {
+                    Some(Kept::Looked(Looked { by_text, ..fresh.looked.clone() }))
+                }
                 None if same_rules && same.is_some() => Some(Kept::Private(hidden())),
                 None => match eye.look(entry, *stamp) {
                     Now::Held(looked) => Some(Kept::Looked(looked)),
@@ -66,7 +76,7 @@ pub(crate) fn gather(
         });
         for kept in looked.found {
             match kept {
-                Kept::Row(snapshot, row) => writer.keep(snapshot, row)?,
+                Kept::Row(snapshot, row, by_text) => writer.keep(snapshot, row, by_text)?,
                 Kept::Looked(looked) => writer.add(&looked)?,
                 Kept::Private(one) => drop(private.insert(one.entry.path.clone(), one)),
             }

@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use protocol::NotePath;
+use protocol::{NotePath, Privacy};
 use vault::{Entry, EntryKind, Stamp};
 
 use super::lookup::Words;
@@ -89,8 +89,8 @@ pub(crate) enum Held<'a> {
     Fresh(&'a Fresh),
 }
 
-impl Held<'_> {
-    pub(crate) fn path(&self) -> &NotePath {
+impl<'a> Held<'a> {
+    pub(crate) const fn path(&self) -> &'a NotePath {
         match self {
             Self::Stored(_, row) => &row.path,
             Self::Fresh(fresh) => &fresh.looked.entry.path,
@@ -149,6 +149,14 @@ impl Held<'_> {
         match self {
             Self::Stored(snapshot, row) => snapshot.text(row),
             Self::Fresh(fresh) => &fresh.looked.text,
+        }
+    }
+
+    /// What the rules of its view say of its text; `None` where they were not asked.
+    pub(crate) fn by_text(&self) -> Option<Privacy> {
+        match self {
+            Self::Stored(_, row) => row.by_text,
+            Self::Fresh(fresh) => fresh.looked.by_text,
         }
     }
 

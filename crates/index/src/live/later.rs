@@ -21,7 +21,8 @@ pub(crate) fn kept(dir: &Path) -> Option<View> {
             return (row.path.clone(), Now::Gone);
         }
         let (text, facts) = (held.text().to_vec(), later.encoded_facts(row).to_vec());
-        let looked = Looked { entry: held.entry(), stamp: row.stamp, text, facts };
+        let (entry, stamp, by_text) = (held.entry(), row.stamp, row.by_text);
+        let looked = Looked { entry, stamp, text, facts, by_text };
         (row.path.clone(), Now::Held(looked))
     });
     Some(view.with(changes))

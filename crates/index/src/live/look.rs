@@ -42,7 +42,7 @@ pub(crate) struct Private {
 
 impl<'a> Eye<'a> {
     pub(crate) fn new(vault: &'a Vault, rules: &'a PrivateRules) -> Self {
-        let rules_hash = hash_of(rules);
+        let rules_hash = rules.digest();
         Self { vault, rules, rules_hash, withheld: None, now: now() }
     }
 
@@ -75,9 +75,15 @@ impl<'a> Eye<'a> {
                 return Now::Private(Private { entry: entry.clone(), stamp });
             }
             let facts = Facts::default().encode();
-            Now::Held(Looked { entry: entry.clone(), stamp, text: Vec::new(), facts })
+            let (text, by_text) = (Vec::new(), None);
+            Now::Held(Looked { entry: entry.clone(), stamp, text, facts, by_text })
         };
-        if !holds_facts || entry.size > NOTE_LIMIT {
+        // A copy is not searched, and is as private as what it is a copy of.
+        let is_judged = holds_facts
+            || (entry.kind == EntryKind::Conflict
+                && entry.path.is_markdown()
+                && self.rules.looks_inside());
+        if !is_judged || entry.size > NOTE_LIMIT {
             return unread(self.settled(stamp));
         }
         match self.vault.stamped(&entry.path) {
@@ -85,13 +91,15 @@ impl<'a> Eye<'a> {
                 let entry =
                     Entry { size: stamp.size(), modified: stamp.modified(), ..entry.clone() };
                 let stamp = self.settled(stamp);
-                if !self.may_hold_text(&bytes) {
+                let by_text = is_judged.then(|| self.judged(&bytes));
+                if by_text == Some(Privacy::Never) {
                     return Now::Private(Private { entry, stamp });
                 }
-                let text = without_mark(bytes);
-                let facts = Facts::of(&entry.path, &text).encode();
+                let text = if holds_facts { without_mark(bytes) } else { Vec::new() };
+                let facts =
+                    if holds_facts { Facts::of(&entry.path, &text) } else { Facts::default() }.encode();
                 let text = if holds_text { text } else { Vec::new() };
-                Now::Held(Looked { entry, stamp, text, facts })
+                Now::Held(Looked { entry, stamp, text, facts, by_text })
             }
             Err(vault::VaultError::NotFound { .. }) => Now::Gone,
             // Perhaps it can be read the next time.
@@ -104,9 +112,9 @@ impl<'a> Eye<'a> {
         self.rules.by_path(path) != Privacy::Never
     }
 
-    /// Whether the index may hold this text.
-    pub(crate) fn may_hold_text(&self, text: &[u8]) -> bool {
-        ::markdown::privacy(self.rules, text) != Privacy::Never
+    /// How private the bytes of a note are.
+    pub(crate) fn judged(&self, bytes: &[u8]) -> Privacy {
+        ::markdown::privacy(self.rules, bytes)
     }
 
     /// Tells rules from others.
@@ -129,16 +137,6 @@ impl<'a> Eye<'a> {
     fn settled(&self, stamp: Stamp) -> Option<Stamp> {
         stamp.is_settled(self.now).then_some(stamp)
     }
-}
-
-/// Raised whenever the same rules judge the same text in another way: what was kept of the old
-/// judgment counts no more.
-const JUDGING: u32 = 2;
-
-fn hash_of(rules: &PrivateRules) -> u64 {
-    let words = format!("{JUDGING} {rules:?}");
-    let hash = blake3::hash(words.as_bytes());
-    hash.as_bytes().first_chunk().map_or(0, |first| u64::from_le_bytes(*first))
 }
 
 /// Whether it is a note or a canvas: what has links and tags.

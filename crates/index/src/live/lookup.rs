@@ -2,7 +2,9 @@
 //! at all of them.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
+use super::held::Fresh;
 use crate::facts::Facts;
 use crate::links::{fold, name};
 use crate::parallel;
@@ -79,6 +81,15 @@ pub(crate) enum Spelling {
 }
 
 impl Spelling {
+    /// It stands in other files too, where it is spelled like this.
+    pub(super) fn joined(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Nowhere, one) | (one, Self::Nowhere) => one,
+            (Self::Always(one), Self::Always(other)) if one == other => Self::Always(one),
+            _ => Self::Variously,
+        }
+    }
+
     /// It stands somewhere else too, and is spelled like this there.
     fn also(&mut self, spelled: &str) {
         match self {
@@ -91,13 +102,13 @@ impl Spelling {
 
 /// A word as it is looked up and as it is spelled.
 #[derive(Debug)]
-struct Word {
-    folded: String,
-    spelled: String,
+pub(crate) struct Word {
+    pub(crate) folded: String,
+    pub(crate) spelled: String,
 }
 
 impl Word {
-    fn of(spelled: &str) -> Self {
+    pub(crate) fn of(spelled: &str) -> Self {
         Self { folded: spelled.to_lowercase(), spelled: spelled.to_owned() }
     }
 }
@@ -130,6 +141,16 @@ impl Lookup {
                 lookup.names.add(&name, row);
                 lookup.add(row, &words);
             }
+        }
+        lookup
+    }
+
+    /// Of files by their places in a list.
+    pub(crate) fn of_fresh(files: &[Arc<Fresh>]) -> Self {
+        let mut lookup = Self::default();
+        for (at, file) in (0_u32..).zip(files) {
+            lookup.names.add(&file.name, at);
+            lookup.add(at, &file.words);
         }
         lookup
     }
@@ -210,41 +231,14 @@ impl Words {
             aliases: facts.aliases.clone(),
         }
     }
-
-    /// Whether a file called `own_name`, folded, that has these words is found by `by`.
-    pub(crate) fn has(&self, by: By<'_>, own_name: &str) -> bool {
-        let holds = |words: &[Word], word: &str| words.iter().any(|known| known.folded == word);
-        match by {
-            By::Name(name) => name == own_name,
-            By::Link(name) => self.links.iter().any(|known| known == name),
-            By::Tag(tag) => holds(&self.tags, tag),
-            By::Property(name) => holds(&self.properties, name),
-            By::Task => self.has_task,
-        }
-    }
-
-    pub(crate) fn tags(&self) -> impl Iterator<Item = &str> {
-        self.tags.iter().map(|tag| tag.folded.as_str())
-    }
-
-    pub(crate) fn properties(&self) -> impl Iterator<Item = &str> {
-        self.properties.iter().map(|property| property.folded.as_str())
-    }
-
-    /// Adds how a tag or a property is spelled here.
-    pub(crate) fn spell(&self, by: By<'_>, spelling: &mut Spelling) {
-        let (words, wanted) = match by {
-            By::Tag(tag) => (&self.tags, tag),
-            By::Property(name) => (&self.properties, name),
-            By::Name(_) | By::Link(_) | By::Task => return,
-        };
-        let same = words.iter().filter(|word| word.folded == wanted);
-        same.for_each(|word| spelling.also(&word.spelled));
-    }
 }
 
-/// A tag and those it is nested in: `food/bread` and `food`.
-fn with_upper(tag: &str) -> impl Iterator<Item = Word> {
+/// A tag and those it is nested in: `food/bread` and `food`. Of one that is nested deeper than
+/// anybody nests tags only the outermost are among them: all would be as much as the square of it.
+pub(crate) fn with_upper(tag: &str) -> impl Iterator<Item = Word> {
     let parts = tag.match_indices('/').map(|(at, _)| tag.get(..at).unwrap_or_default());
-    parts.chain(std::iter::once(tag)).map(Word::of)
+    parts.take(DEPTH).chain(std::iter::once(tag)).map(Word::of)
 }
+
+/// So many tags that a tag is nested in find it.
+const DEPTH: usize = 32;

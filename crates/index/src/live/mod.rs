@@ -12,18 +12,18 @@ mod withheld;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use fixedbitset::FixedBitSet;
-use protocol::NotePath;
-use vault::{EntryKind, Stamp};
+use protocol::{NotePath, Privacy};
+use vault::{EntryKind, Judged, Stamp, Vault};
 
 pub(crate) use gather::gather;
 use held::Listed;
 pub(crate) use held::{Fresh, Held};
 pub(crate) use later::{keep, kept};
 pub(crate) use look::{Eye, Now, Private};
-pub(crate) use lookup::By;
+pub(crate) use lookup::{By, Word, with_upper};
 use lookup::{Lookup, Spelling};
 pub(crate) use withheld::Withheld;
 
@@ -39,6 +39,8 @@ pub(crate) struct View {
     /// Rows of the snapshot that do not count: the file is gone, or fresh.
     dead: FixedBitSet,
     fresh: BTreeSet<Listed>,
+    /// What the fresh files can be looked up by, once somebody asks.
+    fresh_lookup: Arc<OnceLock<FreshLookup>>,
     /// Files that no model may see; they are in no other part.
     private: Arc<BTreeMap<NotePath, Private>>,
     /// How much text is fresh, in bytes.
@@ -47,13 +49,36 @@ pub(crate) struct View {
     ranking: Option<Arc<Fitting>>,
 }
 
+/// Which fresh files have a name, a link, a tag, a property or a task: without it each such question
+/// would be put to each of them, and to each of its words.
+#[derive(Debug)]
+struct FreshLookup {
+    files: Vec<Arc<Fresh>>,
+    lookup: Lookup,
+}
+
+impl FreshLookup {
+    fn having(&self, by: By<'_>) -> impl Iterator<Item = Held<'_>> {
+        let places = self.lookup.rows(by).iter().filter_map(|at| usize::try_from(*at).ok());
+        places.filter_map(|at| self.files.get(at)).map(|fresh| Held::Fresh(fresh))
+    }
+}
+
 impl View {
     /// What a snapshot holds.
     pub(crate) fn new(snapshot: Arc<Snapshot>) -> Self {
         let dead = FixedBitSet::with_capacity(snapshot.rows().len());
         let lookup = Arc::new(Lookup::of(&snapshot));
-        let (fresh, private) = (BTreeSet::new(), Arc::default());
-        Self { snapshot, lookup, dead, fresh, private, weight: 0, ranking: None }
+        Self {
+            snapshot,
+            lookup,
+            dead,
+            fresh: BTreeSet::new(),
+            fresh_lookup: Arc::default(),
+            private: Arc::default(),
+            weight: 0,
+            ranking: None,
+        }
     }
 
     /// The same with these files, which no model may see, and no others of the kind.
@@ -77,7 +102,7 @@ impl View {
 
     /// The same after `changes`.
     pub(crate) fn with(&self, changes: impl IntoIterator<Item = (NotePath, Now)>) -> Self {
-        let mut view = self.clone();
+        let mut view = Self { fresh_lookup: Arc::default(), ..self.clone() };
         for (path, now) in changes {
             if let Some(row) = view.snapshot.find(&path) {
                 view.dead.insert(row);
@@ -104,7 +129,7 @@ impl View {
 
     /// The same with more files.
     pub(crate) fn with_fresh(&self, files: impl IntoIterator<Item = Arc<Fresh>>) -> Self {
-        let mut view = self.clone();
+        let mut view = Self { fresh_lookup: Arc::default(), ..self.clone() };
         for file in files {
             view.fresh.replace(Listed(file));
         }
@@ -150,28 +175,24 @@ impl View {
         let rows = self.lookup.rows(by).iter().filter_map(|row| usize::try_from(*row).ok());
         let rows = rows.filter(|row| !self.dead.contains(*row));
         let rows = rows.filter_map(|row| self.snapshot.rows().get(row));
-        let fresh = self.each_fresh().filter(|fresh| fresh.words.has(by, &fresh.name));
         let stored = rows.map(|row| Held::Stored(&self.snapshot, row));
-        stored.chain(fresh.map(Held::Fresh)).collect()
+        stored.chain(self.fresh_lookup().having(by)).collect()
     }
 
     /// All words that [`By::Tag`] may find something by, in order and each once.
     pub(crate) fn tag_names(&self) -> BTreeSet<&str> {
-        let fresh = self.each_fresh().flat_map(|fresh| fresh.words.tags());
-        self.lookup.tags().chain(fresh).collect()
+        self.lookup.tags().chain(self.fresh_lookup().lookup.tags()).collect()
     }
 
     /// All words that [`By::Property`] may find something by, in order and each once.
     pub(crate) fn property_names(&self) -> BTreeSet<&str> {
-        let fresh = self.each_fresh().flat_map(|fresh| fresh.words.properties());
-        self.lookup.properties().chain(fresh).collect()
+        self.lookup.properties().chain(self.fresh_lookup().lookup.properties()).collect()
     }
 
     /// How a tag or a property is spelled, if it is the same in all files that have it.
     pub(crate) fn spelling(&self, by: By<'_>) -> Option<Box<str>> {
-        let mut spelling = self.lookup.spelling(by);
-        self.each_fresh().for_each(|fresh| fresh.words.spell(by, &mut spelling));
-        match spelling {
+        let fresh = self.fresh_lookup().lookup.spelling(by);
+        match self.lookup.spelling(by).joined(fresh) {
             Spelling::Always(spelled) => Some(spelled),
             Spelling::Nowhere | Spelling::Variously => None,
         }
@@ -199,10 +220,36 @@ impl View {
         stored.chain(fresh)
     }
 
+    /// Whether `vault` shows a file of this view, whose text is not judged again.
+    pub(crate) fn is_shown(&self, vault: &Vault, held: &Held<'_>) -> bool {
+        let rules = self.snapshot.rules();
+        let judged = held.by_text().map(|by_text| Judged { rules, by_text });
+        vault.shows(held.path(), held.text(), judged)
+    }
+
+    /// What is known of the text of the file at `path` if it had this stamp when it was looked at.
+    pub(crate) fn judged(&self, path: &NotePath, stamp: Stamp) -> Option<Judged> {
+        let is_same = self.stamp(path) == Some(stamp);
+        let by_text = match self.get(path).filter(|_| is_same) {
+            Some(held) => held.by_text()?,
+            // In no other part: no model may see it, by its path or by its text.
+            None if is_same => Privacy::Never,
+            None => return None,
+        };
+        Some(Judged { rules: self.snapshot.rules(), by_text })
+    }
+
     /// The file at a row of the snapshot, if it still counts.
     pub(crate) fn row(&self, row: usize) -> Option<Held<'_>> {
         let row = Some(row).filter(|row| !self.dead.contains(*row))?;
         self.snapshot.rows().get(row).map(|row| Held::Stored(&self.snapshot, row))
+    }
+
+    fn fresh_lookup(&self) -> &FreshLookup {
+        self.fresh_lookup.get_or_init(|| {
+            let files: Vec<_> = self.fresh.iter().map(|listed| Arc::clone(&listed.0)).collect();
+            FreshLookup { lookup: Lookup::of_fresh(&files), files }
+        })
     }
 
     fn each_fresh(&self) -> impl Iterator<Item = &Fresh> {

@@ -3,20 +3,22 @@
 use std::borrow::Cow;
 
 use protocol::{Act, ChangeSet, NotePath, Timestamp};
-use vault::{Entry, EntryKind};
+use vault::{Entry, EntryKind, Vault};
 
 use super::{Now, View};
 use crate::facts::Facts;
 use crate::snapshot::{Looked, unmarked};
 
 impl View {
-    /// What a reader finds when `plan` counts as done.
-    pub(crate) fn planned(&self, plan: &ChangeSet) -> Cow<'_, Self> {
+    /// What a reader finds when `plan` counts as done; `vault` says how private it is then.
+    pub(crate) fn planned(&self, plan: &ChangeSet, vault: &Vault) -> Cow<'_, Self> {
         if plan.is_empty() {
             return Cow::Borrowed(self);
         }
         let written = plan.written().into_iter().map(|(path, bytes)| {
-            let looked = written(&path, bytes);
+            let judged = vault.judged(bytes).filter(|judged| judged.rules == self.snapshot.rules());
+            let by_text = judged.map(|judged| judged.by_text);
+            let looked = Looked { by_text, ..written(&path, bytes) };
             (path, Now::Held(looked))
         });
         let moved = self.moved(plan);
@@ -36,9 +38,10 @@ impl View {
             return Vec::new();
         }
         let touched = self.all().filter(|held| from.iter().any(|from| held.path().is_in(from)));
+        let whereabouts = plan.whereabouts();
         let (mut gone, mut come) = (Vec::new(), Vec::new());
         for held in touched {
-            let seen = plan.seen_from(held.path());
+            let seen = whereabouts.of(held.path());
             if seen.as_ref() == Some(held.path()) {
                 continue;
             }
@@ -46,7 +49,8 @@ impl View {
             if let Some(path) = seen {
                 let entry = Entry { path: path.clone(), ..held.entry() };
                 let (text, facts) = (held.text().to_vec(), held.facts().encode());
-                come.push((path, Now::Held(Looked { entry, stamp: None, text, facts })));
+                let by_text = held.by_text();
+                come.push((path, Now::Held(Looked { entry, stamp: None, text, facts, by_text })));
             }
         }
         gone.into_iter().chain(come).collect()
@@ -64,5 +68,6 @@ fn written(path: &NotePath, bytes: &[u8]) -> Looked {
         modified: Timestamp(i64::MAX),
         kind: if is_note { EntryKind::Note } else { EntryKind::Attachment },
     };
-    Looked { entry, stamp: None, text: if is_note { text.into_owned() } else { Vec::new() }, facts }
+    let text = if is_note { text.into_owned() } else { Vec::new() };
+    Looked { entry, stamp: None, text, facts, by_text: None }
 }

@@ -22,7 +22,13 @@ pub(super) fn find(text: &str, blocks: &[Block]) -> Vec<Callout> {
 }
 
 fn callout(text: &str, span: &Range<usize>) -> Option<Callout> {
-    let line = text.get(span.clone())?.lines().next()?;
+    let quote = text.get(span.clone())?;
+    let inner = quote.trim_start().strip_prefix('>')?.trim_start_matches([' ', '\t']);
+    // Of thousands of quotes in each other only the innermost has to find where its line ends.
+    if !inner.starts_with("[!") {
+        return None;
+    }
+    let line = quote.lines().next()?;
     let inner = line.trim_start().strip_prefix('>')?.trim_start_matches([' ', '\t']);
     let inner = inner.strip_prefix("[!")?;
     let start = span.start + line.len() - inner.len();

@@ -16,6 +16,7 @@ mod task;
 mod walk;
 mod wikilink;
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use ::markdown::Properties;
@@ -115,14 +116,9 @@ impl<'a> Document<'a> {
     #[must_use]
     pub fn tag_names(&self) -> Vec<String> {
         let inline = self.tags.iter().map(|tag| self.slice(&tag.name).to_owned());
-        let mut names: Vec<String> = Vec::new();
-        for name in self.tag_properties.iter().cloned().chain(inline) {
-            let folded = name.to_lowercase();
-            if !names.iter().any(|other| other.to_lowercase() == folded) {
-                names.push(name);
-            }
-        }
-        names
+        let mut known = HashSet::new();
+        let all = self.tag_properties.iter().cloned().chain(inline);
+        all.filter(|name| known.insert(name.to_lowercase())).collect()
     }
 
     /// The text of a range; empty for a range that is none of this text.

@@ -140,14 +140,15 @@ impl Walker<'_> {
         }
     }
 
-    /// Adds to the text that is read now, and to the words of the links around it.
+    /// Adds to the text that is read now, and to the words of the link around it.
     fn text(&mut self, range: &Range<usize>) {
         if self.walked.blocks.last().is_some_and(|block| {
             matches!(block.kind, BlockKind::Code | BlockKind::Html) && block.span.end >= range.end
         }) {
             return;
         }
-        for open in &mut self.open {
+        // The links around it hear of all their words when the innermost is closed.
+        if let Some(open) = self.open.last_mut() {
             open.words.end = open.words.end.max(range.end);
         }
         let run = self.run.get_or_insert_with(|| range.clone());

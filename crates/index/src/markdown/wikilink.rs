@@ -36,11 +36,9 @@ pub(super) fn scan(
         if hidden(open) || is_escaped(text, open) {
             continue;
         }
-        let Some(close) = next(text, at, range.end, "]]") else { return };
-        let inner = text.get(at..close).unwrap_or_default();
-        if inner.contains('\n') || inner.contains("[[") || hidden(close) {
+        let Some(close) = close(text, at..range.end).filter(|close| !hidden(*close)) else {
             continue;
-        }
+        };
         found.extend(link(text, form, open, close));
         at = close + 2;
     }
@@ -48,6 +46,15 @@ pub(super) fn scan(
 
 fn next(text: &str, from: usize, to: usize, sign: &str) -> Option<usize> {
     Some(from + text.get(from..to)?.find(sign)?)
+}
+
+/// Where the brackets that close a link stand; `None` where its line ends or another link begins
+/// before. Looks no further than that, so that brackets which nothing closes cost no more.
+fn close(text: &str, inner: Range<usize>) -> Option<usize> {
+    let bytes = text.as_bytes().get(inner.clone())?;
+    let is_end = |two: &[u8]| matches!(two, [b'\n', ..] | b"[[" | b"]]");
+    let at = bytes.windows(2).position(is_end)?;
+    bytes.get(at..)?.starts_with(b"]]").then_some(inner.start + at)
 }
 
 fn is_escaped(text: &str, at: usize) -> bool {

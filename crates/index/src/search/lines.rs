@@ -2,6 +2,7 @@
 
 use std::io;
 use std::ops::Range;
+use std::time::Instant;
 
 use grep_matcher::Matcher as _;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
@@ -14,6 +15,16 @@ use crate::snapshot::is_odd;
 
 /// How many lines of one note are shown.
 pub(super) const LINES_A_NOTE: usize = 5;
+
+/// How large the program of a pattern may be, in bytes. It is what a letter of a note may cost.
+const PROGRAM: usize = 1 << 20;
+
+/// How much each thread may keep of what the program came to, in bytes; without it a thread takes up
+/// to a gigabyte.
+const CACHE: usize = 4 << 20;
+
+/// So much text is searched between two looks at the clock.
+const SLICE: usize = 1 << 16;
 
 /// Finds lines that match a query.
 #[derive(Debug, Clone)]
@@ -45,11 +56,13 @@ impl Lines {
             .case_insensitive(!query.case_sensitive)
             .multi_line(true)
             .line_terminator(Some(b'\n'))
+            .size_limit(PROGRAM)
+            .dfa_size_limit(CACHE)
             .build(&query.pattern)
             .map_err(|error| SearchError::BadPattern {
-                pattern: query.pattern.clone(),
+                pattern: cut(&query.pattern),
                 why: last_line(&error.to_string()),
-                literal: regex::escape(&query.pattern),
+                literal: cut(&regex::escape(&query.pattern)),
             })?;
         let parsed = regex_syntax::ParserBuilder::new().utf8(false).build().parse(&query.pattern);
         let is_about_ends = parsed.is_ok_and(|parsed| {
@@ -69,9 +82,20 @@ impl Lines {
         OneByOne { lines: self, searcher: searcher(true, BinaryDetection::none()) }
     }
 
-    /// The lines of a long text that match, by their bytes; `found` hears of each, in order.
-    pub(super) fn scan(&self, text: &[u8], found: impl FnMut(Range<usize>)) {
-        search(&self.matcher, &mut searcher(false, BinaryDetection::none()), text, Hear(found));
+    /// The lines of a long text that match, by their bytes; `found` hears of each, in order. Ends
+    /// at `deadline`.
+    pub(super) fn scan(&self, text: &[u8], deadline: Instant, mut found: impl FnMut(Range<usize>)) {
+        let mut searcher = searcher(false, BinaryDetection::none());
+        let mut at = 0;
+        while at < text.len() && Instant::now() < deadline {
+            let rest = text.get(at..).unwrap_or_default();
+            let whole =
+                rest.get(SLICE..).and_then(|rest| rest.iter().position(|byte| *byte == b'\n'));
+            let slice = whole.and_then(|more| rest.get(..SLICE + more + 1)).unwrap_or(rest);
+            let hear = Hear(|line: Range<usize>| found(at + line.start..at + line.end));
+            search(&self.matcher, &mut searcher, slice, hear);
+            at += slice.len();
+        }
     }
 
     /// Which bytes of one line match, in order; what is empty is left out.
@@ -163,6 +187,15 @@ fn span(found: &SinkMatch<'_>) -> Range<usize> {
 
 fn searcher(line_numbers: bool, binary: BinaryDetection) -> Searcher {
     SearcherBuilder::new().line_number(line_numbers).binary_detection(binary).build()
+}
+
+/// A pattern as an error quotes it.
+fn cut(pattern: &str) -> String {
+    const SHOWN: usize = 200;
+    match pattern.char_indices().nth(SHOWN) {
+        Some((at, _)) => format!("{}…", pattern.get(..at).unwrap_or_default()),
+        None => pattern.to_owned(),
+    }
 }
 
 /// The parser draws the place on several lines; what is wrong stands on the last.

@@ -69,7 +69,8 @@ pub fn literal(text: &str) -> String {
 }
 
 impl Index {
-    /// Searches all notes that `vault` shows, until done or until `deadline` has passed. Hits are
+    /// Searches all notes that `vault` shows, until done or until `deadline` has passed since the
+    /// search began, which is when those before it have ended. Hits are
     /// those of ripgrep. Until the index stands the notes themselves are read, which takes longer
     /// and finds the same.
     pub fn search(
@@ -79,12 +80,14 @@ impl Index {
         query: &Query,
         deadline: Duration,
     ) -> Result<Found, SearchError> {
-        let deadline = Instant::now() + deadline;
         let lines = Lines::of(query)?;
+        // Each takes all cores, so one after the other is no slower, and takes the memory of one.
+        let _alone = self.alone_with_searches();
+        let deadline = Instant::now() + deadline;
         let wanted = path_filter(query.file_pattern.as_deref())?;
         let matching = match self.view() {
             Some(view) => {
-                let (view, lines) = (&*view.planned(overlay), &lines);
+                let (view, lines) = (&*view.planned(overlay, vault), &lines);
                 Asked { view, vault, lines, query }.sweep(&wanted, deadline)
             }
             None => walk::walk(vault, overlay, &wanted, &lines, deadline, query)?,
@@ -147,7 +150,9 @@ fn hit(path: &NotePath, text: &[u8], place: &Place, lines: &Lines, query: &Query
 /// A line without its end, cut when it is endless.
 fn shown(line: &[u8]) -> String {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
-    let line = String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line));
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    // A character has at most four bytes, so no more than these are shown.
+    let line = String::from_utf8_lossy(line.get(..4 * (LINE_SHOWN + 1)).unwrap_or(line));
     if line.len() <= LINE_SHOWN {
         return line.into_owned();
     }

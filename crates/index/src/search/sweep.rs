@@ -64,7 +64,8 @@ impl<'a> Asked<'a> {
         };
         let singles = singles.chunks(FEW).map(Piece::Notes);
         let pieces: Vec<Piece<'_, 'a>> = runs.into_iter().map(Piece::Run).chain(singles).collect();
-        let looked = parallel::look_by(1, &pieces, Some(deadline), |piece| Some(self.look(piece)));
+        let looked =
+            parallel::look_by(1, &pieces, Some(deadline), |piece| Some(self.look(piece, deadline)));
         let mut notes: Vec<Matched<'a>> = looked.found.into_iter().flatten().collect();
         notes.sort_by(|a, b| a.held.path().cmp(b.held.path()));
         let (files, total) = (notes.len(), notes.iter().map(|note| note.places.total));
@@ -75,9 +76,9 @@ impl<'a> Asked<'a> {
         Matching { hits, total, files, timed_out: looked.timed_out }
     }
 
-    fn look(&self, piece: &Piece<'_, 'a>) -> Vec<Matched<'a>> {
+    fn look(&self, piece: &Piece<'_, 'a>, deadline: Instant) -> Vec<Matched<'a>> {
         match piece {
-            Piece::Run(rows) => self.in_run(rows.clone()),
+            Piece::Run(rows) => self.in_run(rows.clone(), deadline),
             Piece::Notes(notes) => {
                 let mut searcher = self.lines.one_by_one();
                 let notes = notes.iter().filter_map(|held| self.in_note(*held, &mut searcher));
@@ -95,7 +96,7 @@ impl<'a> Asked<'a> {
             let hits = hits(held.path(), &text, &places.first, self.lines, self.query);
             return Some(Matched { held, places, hits: Hits::Made(hits) });
         }
-        self.vault.shows(held.path(), held.text()).then(|| {
+        self.view.is_shown(self.vault, &held).then(|| {
             let places = searcher.places(&unmarked(held.text()));
             Matched { held, places, hits: Hits::InNote }
         })
@@ -103,12 +104,12 @@ impl<'a> Asked<'a> {
 
     /// The notes with hits in neighbouring ones: each line that matches is put to the note it
     /// stands in.
-    fn in_run(&self, rows: Range<usize>) -> Vec<Matched<'a>> {
+    fn in_run(&self, rows: Range<usize>, deadline: Instant) -> Vec<Matched<'a>> {
         let snapshot = self.view.snapshot();
         let mut rest = snapshot.rows().get(rows.clone()).unwrap_or_default().iter();
         let mut found: Vec<(&Row, Places)> = Vec::new();
         let (mut row, mut start, mut end) = (None, 0, 0);
-        self.lines.scan(snapshot.run(rows), |line| {
+        self.lines.scan(snapshot.run(rows), deadline, |line| {
             while line.start >= end {
                 let Some(next) = rest.next() else { return };
                 (row, start, end) = (Some(next), end, end + next.length());
@@ -125,7 +126,7 @@ impl<'a> Asked<'a> {
                 }
             }
         });
-        found.retain(|(row, _)| self.vault.shows(&row.path, snapshot.text(row)));
+        found.retain(|(row, _)| self.view.is_shown(self.vault, &Held::Stored(snapshot, row)));
         let held = |row| Held::Stored(snapshot, row);
         let matched = found.into_iter().map(|(row, places)| (held(row), places));
         matched.map(|(held, places)| Matched { held, places, hits: Hits::InRun }).collect()

@@ -24,7 +24,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
 
-use protocol::{NotePath, Timestamp};
+use protocol::{NotePath, Privacy, Timestamp};
 use serde::{Deserialize, Serialize};
 use tantivy::directory::{Directory, MmapDirectory, OwnedBytes};
 use vault::{EntryKind, Stamp};
@@ -52,7 +52,7 @@ impl Part {
     }
 }
 
-const MAGIC: [u8; 8] = *b"VMNOTES\x02";
+const MAGIC: [u8; 8] = *b"VMNOTES\x03";
 
 /// Where the checksum stands.
 const CHECKSUM: usize = 8 + 6 * 8;
@@ -86,6 +86,8 @@ pub(crate) struct Row {
     /// What it is called in the [ranking](crate::ranked): the same path and the same text have the
     /// same key in every snapshot, and no others do.
     pub(crate) key: u64,
+    /// What the rules that kept notes out of the snapshot say of its text, where it was judged.
+    pub(crate) by_text: Option<Privacy>,
     /// Whether a line end was lent to its text.
     is_lent: bool,
     text: Range<usize>,
@@ -103,6 +105,7 @@ struct StoredRow {
     stamp: Option<[u64; 6]>,
     is_odd: bool,
     key: u64,
+    by_text: u8,
     is_lent: bool,
     text: u64,
     facts: u64,
@@ -264,6 +267,7 @@ fn read_rows(bytes: &[u8], facts_at: usize) -> Option<Vec<Row>> {
             stamp: row.stamp.map(Stamp::from_numbers),
             is_odd: row.is_odd,
             key: row.key,
+            by_text: *write::PRIVACY.get(usize::from(row.by_text))?,
             is_lent: row.is_lent,
             text: text..text_end,
             facts: facts..facts_end,

@@ -6,7 +6,7 @@ use std::io::{self, BufReader, BufWriter, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use protocol::NotePath;
+use protocol::{NotePath, Privacy};
 use vault::{Entry, EntryKind, Stamp};
 
 use super::{HEADER, MAGIC, Part, Row, Snapshot, StoredRow, is_odd};
@@ -21,6 +21,10 @@ pub(super) const KINDS: [EntryKind; 6] = [
     EntryKind::Link,
 ];
 
+/// What was judged of a text, in a row, is its place here.
+pub(super) const PRIVACY: [Option<Privacy>; 4] =
+    [None, Some(Privacy::Open), Some(Privacy::Local), Some(Privacy::Never)];
+
 /// What was found out about one file.
 #[derive(Debug, Clone)]
 pub(crate) struct Looked {
@@ -31,6 +35,8 @@ pub(crate) struct Looked {
     pub(crate) text: Vec<u8>,
     /// [`crate::facts::Facts`], encoded.
     pub(crate) facts: Vec<u8>,
+    /// What the private rules say of its text; `None` where they were not asked.
+    pub(crate) by_text: Option<Privacy>,
 }
 
 /// A snapshot that is being written. Nobody sees it until it is [finished](Self::finish).
@@ -75,6 +81,7 @@ impl SnapshotWriter {
             stamp: looked.stamp.map(Stamp::to_numbers),
             is_odd: is_odd(text),
             key: key(&entry.path, text),
+            by_text: privacy(looked.by_text),
             is_lent,
             text: (text.len() + usize::from(is_lent)) as u64,
             facts: looked.facts.len() as u64,
@@ -82,8 +89,13 @@ impl SnapshotWriter {
         Ok(())
     }
 
-    /// Adds a row of another snapshot as it is there.
-    pub(crate) fn keep(&mut self, from: &Snapshot, row: &Row) -> io::Result<()> {
+    /// Adds a row of another snapshot as it is there; `by_text` is what the rules say of its text.
+    pub(crate) fn keep(
+        &mut self,
+        from: &Snapshot,
+        row: &Row,
+        by_text: Option<Privacy>,
+    ) -> io::Result<()> {
         let facts = from.encoded_facts(row);
         self.text.write_all(from.bytes.get(row.text.clone()).unwrap_or_default())?;
         self.facts.write_all(facts)?;
@@ -96,6 +108,7 @@ impl SnapshotWriter {
             stamp: row.stamp.map(Stamp::to_numbers),
             is_odd: row.is_odd,
             key: row.key,
+            by_text: privacy(by_text),
             is_lent: row.is_lent,
             text: row.text.len() as u64,
             facts: facts.len() as u64,
@@ -114,6 +127,7 @@ impl SnapshotWriter {
             stamp: None,
             is_odd: false,
             key: 0,
+            by_text: 0,
             is_lent: false,
             text: 0,
             facts: 0,
@@ -166,6 +180,11 @@ fn key(path: &NotePath, text: &[u8]) -> u64 {
 fn kind(kind: EntryKind) -> u8 {
     let at = KINDS.iter().position(|known| *known == kind).unwrap_or(KINDS.len());
     u8::try_from(at).unwrap_or(u8::MAX)
+}
+
+fn privacy(by_text: Option<Privacy>) -> u8 {
+    let at = PRIVACY.iter().position(|known| *known == by_text).unwrap_or_default();
+    u8::try_from(at).unwrap_or_default()
 }
 
 /// A file, and the hash of all that goes into it.

@@ -13,7 +13,7 @@ pub fn has_tag(text: &str, tag: &str) -> bool {
         begins && covers(after.get(..end).unwrap_or_default())
     });
     let listed = |name| {
-        values(text, name).any(|value| {
+        any_value(text, name, |value| {
             let words = elements(value).flat_map(str::split_whitespace);
             words.map(|word| word.trim_start_matches('#')).any(covers)
         })
@@ -23,10 +23,19 @@ pub fn has_tag(text: &str, tag: &str) -> bool {
 
 /// Whether the folded `text` has the property with the value, or with any for `None`.
 pub fn has_property(text: &str, name: &str, value: Option<&str>) -> bool {
-    values(text, name).any(|found| match value {
+    any_value(text, name, |found| match value {
         None => true,
         Some(value) => found.trim() == value || elements(found).any(|element| element == value),
     })
+}
+
+/// So many places may be one key. Each may go on to the end of the properties, so more would cost as
+/// much as the square of them; nobody writes so many, and in doubt the note is private.
+const MOST: usize = 64;
+
+/// Whether one of the values that `name` may have is so, or nobody can tell.
+fn any_value(text: &str, name: &str, is_so: impl Fn(&str) -> bool) -> bool {
+    values(text, name).take(MOST).any(is_so) || values(text, name).nth(MOST).is_some()
 }
 
 /// What a tag is made of, as in Obsidian.

@@ -1,5 +1,7 @@
 //! Changes that belong together, and what a conversation sees while they wait.
 
+use std::collections::HashSet;
+
 use thiserror::Error;
 
 use super::{Act, Change, Renames};
@@ -34,6 +36,25 @@ pub enum Seen<'a> {
     Planned(&'a [u8]),
     /// Nothing: it is moved away or in the trash.
     Gone,
+}
+
+/// Where what is on disk is to be found when a set counts as done.
+#[derive(Debug)]
+pub struct Whereabouts<'a> {
+    /// Files and folders that go to the trash.
+    files: HashSet<&'a NotePath>,
+    folders: Vec<&'a NotePath>,
+    renames: Renames,
+}
+
+impl Whereabouts<'_> {
+    /// Of what is on disk at `path`; `None` when it is in the trash.
+    #[must_use]
+    pub fn of(&self, path: &NotePath) -> Option<NotePath> {
+        let is_trashed =
+            self.files.contains(path) || self.folders.iter().any(|folder| path.is_in(folder));
+        (!is_trashed).then(|| self.renames.forward(path))
+    }
 }
 
 impl ChangeSet {
@@ -94,12 +115,23 @@ impl ChangeSet {
     /// it is in the trash.
     #[must_use]
     pub fn seen_from(&self, path: &NotePath) -> Option<NotePath> {
-        let is_trashed = |change: &Change| match &change.act {
-            Act::Trash { .. } => change.path == *path,
-            Act::TrashFolder => path.is_in(&change.path),
-            _ => false,
-        };
-        (!self.contents.iter().any(is_trashed)).then(|| self.renames().forward(path))
+        self.whereabouts().of(path)
+    }
+
+    /// The same for many paths: the set is looked through once.
+    #[must_use]
+    pub fn whereabouts(&self) -> Whereabouts<'_> {
+        let (mut files, mut folders) = (HashSet::new(), Vec::new());
+        for change in &self.contents {
+            match &change.act {
+                Act::Trash { .. } => {
+                    files.insert(&change.path);
+                }
+                Act::TrashFolder => folders.push(&change.path),
+                _ => {}
+            }
+        }
+        Whereabouts { files, folders, renames: self.renames() }
     }
 
     /// Every note that this set makes or rewrites, under the path where a reader finds it, with
