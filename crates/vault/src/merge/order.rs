@@ -1,6 +1,7 @@
 //! Which line stood above which, as far as the versions of a note tell.
 
-use std::collections::{HashMap, HashSet};
+use std::cell::{Cell, LazyCell};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::lines::Lines;
 
@@ -22,24 +23,39 @@ impl<'a> Order<'a> {
         let mut seen = HashSet::new();
         Self { versions: versions.into_iter().filter(|text| seen.insert(*text)).collect() }
     }
+}
 
-    /// How the lines of `one` and of `other` belong together. `sides` are the texts that they stand
-    /// in now.
-    pub(super) fn told(&self, sides: [&Lines<'_>; 2], one: &[&[u8]], other: &[&[u8]]) -> Told {
-        if self.versions.is_empty() {
-            return Told::Nothing;
-        }
-        let versions: Vec<Lines<'_>> = self.versions.iter().map(|text| Lines::of(text)).collect();
-        let all: Vec<&Lines<'_>> = versions.iter().chain(sides).collect();
-        let graph = Graph::of(&all);
+/// What the versions tell about the two sides of one merge. They are taken apart once, when it is
+/// asked for first, however often the sides meet.
+pub(super) struct Tellings<'a> {
+    graph: LazyCell<Option<Graph<'a>>, Box<dyn FnOnce() -> Option<Graph<'a>> + 'a>>,
+}
+
+impl<'a> Tellings<'a> {
+    /// `sides` are the texts that lines stand in now.
+    pub(super) fn of(order: &Order<'a>, sides: [&Lines<'a>; 2]) -> Self {
+        let (versions, sides) = (order.versions.clone(), sides.map(Lines::clone));
+        let graph = move || {
+            let versions: Vec<Lines<'a>> = versions.iter().map(|text| Lines::of(text)).collect();
+            let all: Vec<&Lines<'a>> = versions.iter().chain(&sides).collect();
+            (!versions.is_empty()).then(|| Graph::of(&all))
+        };
+        Self { graph: LazyCell::new(Box::new(graph)) }
+    }
+
+    /// How the lines of `one` and of `other` belong together.
+    pub(super) fn about(&self, one: &[&'a [u8]], other: &[&'a [u8]]) -> Told {
+        let Some(graph) = &*self.graph else { return Told::Nothing };
         let (Some(upper), Some(lower)) = (graph.chunks(one), graph.chunks(other)) else {
             return Told::Nothing;
         };
+        let heads = upper.iter().chain(&lower).map(|chunk| chunk.head);
+        let Some(reach) = graph.reach(heads) else { return Told::Nothing };
         let is_below = |upper: &Chunk<'_>| {
-            lower.iter().any(|lower| graph.is_above(lower.head, upper.head) == Some(true))
+            lower.iter().any(|lower| reach.is_above(lower.head, upper.head) == Some(true))
         };
         let is_contradicted = upper.iter().any(is_below);
-        match graph.woven(upper, lower) {
+        match woven(&reach, &upper, &lower) {
             Some(woven) => Told::Order(woven),
             None if is_contradicted => Told::NotSo,
             None => Told::Nothing,
@@ -59,15 +75,25 @@ pub(super) enum Told {
 
 /// A line that says where it belongs, and those that stay with it.
 struct Chunk<'a> {
-    head: &'a [u8],
+    /// Its place among the lines of all versions.
+    head: usize,
     lines: Vec<&'a [u8]>,
 }
 
 /// From each line that no version has twice to those right below it.
 struct Graph<'a> {
-    below: HashMap<&'a [u8], Vec<&'a [u8]>>,
-    repeated: HashSet<&'a [u8]>,
+    /// The places of lines in `below`; a line that some version has twice has none.
+    places: HashMap<&'a [u8], usize>,
+    below: Vec<Vec<usize>>,
+    /// How many steps may still be taken. What needs more is not told: then the sides conflict.
+    steps: Cell<usize>,
 }
+
+/// Over so many lines the versions are followed at most, in one merge.
+const STEPS: usize = 20_000_000;
+
+/// Of so many lines at one place it is told in which order they stand.
+const HEADS: usize = 4_000;
 
 impl<'a> Graph<'a> {
     fn of(versions: &[&Lines<'a>]) -> Self {
@@ -76,27 +102,29 @@ impl<'a> Graph<'a> {
             let mut seen = HashSet::new();
             repeated.extend(version.iter().filter(|line| !seen.insert(*line)));
         }
-        let mut below: HashMap<&[u8], Vec<&[u8]>> = HashMap::new();
+        let (mut places, mut below) = (HashMap::new(), Vec::new());
         for version in versions {
-            let mut above = None;
+            let mut above: Option<usize> = None;
             for line in version.iter().filter(|line| !repeated.contains(line)) {
-                if let Some(above) = above.replace(line) {
-                    below.entry(above).or_default().push(line);
+                let place = *places.entry(line).or_insert_with(|| {
+                    below.push(Vec::new());
+                    below.len() - 1
+                });
+                if let Some(above) = above.replace(place).and_then(|above| below.get_mut(above)) {
+                    above.push(place);
                 }
             }
         }
-        Self { below, repeated }
+        Self { places, below, steps: Cell::new(STEPS) }
     }
 
     /// `None` when no line says where it belongs.
     fn chunks(&self, lines: &[&'a [u8]]) -> Option<Vec<Chunk<'a>>> {
-        let head = *lines.iter().find(|line| !self.repeated.contains(*line))?;
+        let head = lines.iter().find_map(|line| self.places.get(line).copied())?;
         let mut chunks = vec![Chunk { head, lines: Vec::new() }];
         for line in lines {
-            let is_head = *line != head && !self.repeated.contains(line);
-            if is_head {
-                chunks.push(Chunk { head: line, lines: Vec::new() });
-            }
+            let place = self.places.get(line).copied().filter(|place| *place != head);
+            chunks.extend(place.map(|head| Chunk { head, lines: Vec::new() }));
             if let Some(chunk) = chunks.last_mut() {
                 chunk.lines.push(line);
             }
@@ -104,47 +132,72 @@ impl<'a> Graph<'a> {
         Some(chunks)
     }
 
-    /// Both in the only order in which they can stand.
-    fn woven(&self, mut one: Vec<Chunk<'a>>, mut other: Vec<Chunk<'a>>) -> Option<Vec<u8>> {
-        let mut woven: Vec<&[u8]> = Vec::new();
-        while let (Some(first), Some(second)) = (one.first(), other.first()) {
-            // A line that both sides brought back is one line.
-            if first.head == second.head {
-                woven.extend(one.remove(0).lines);
-                other.remove(0);
-                continue;
-            }
-            let next = if self.is_above(first.head, second.head)? { &mut one } else { &mut other };
-            woven.extend(next.remove(0).lines);
+    /// Which of these lines lead down to which; `None` when that takes too long to find out.
+    fn reach(&self, heads: impl Iterator<Item = usize>) -> Option<Reach> {
+        let heads: BTreeMap<usize, usize> =
+            heads.collect::<BTreeSet<_>>().into_iter().zip(0..).collect();
+        if heads.len() > HEADS {
+            return None;
         }
-        woven.extend(one.into_iter().chain(other).flat_map(|chunk| chunk.lines));
-        // Only the last line of a note may be without its line break.
-        let (_, all_but_last) = woven.split_last()?;
-        all_but_last.iter().all(|line| line.ends_with(b"\n")).then(|| woven.concat())
+        let mut led = Vec::with_capacity(heads.len());
+        let mut seen: Vec<bool> = Vec::new();
+        for from in heads.keys() {
+            seen.clear();
+            seen.resize(self.below.len(), false);
+            let mut waiting = vec![*from];
+            let mut steps = self.steps.get().checked_sub(self.below.len() / 64)?;
+            while let Some(place) = waiting.pop() {
+                for below in self.below.get(place).into_iter().flatten() {
+                    steps = steps.checked_sub(1)?;
+                    let Some(seen) = seen.get_mut(*below).filter(|seen| !**seen) else { continue };
+                    *seen = true;
+                    waiting.push(*below);
+                }
+            }
+            self.steps.set(steps);
+            let leads = |to: &usize| seen.get(*to).is_some_and(|seen| *seen);
+            led.push(heads.keys().map(leads).collect());
+        }
+        Some(Reach { heads, led })
     }
+}
 
+/// Which of some lines lead down to which.
+struct Reach {
+    /// Their places among all lines, with those among these.
+    heads: BTreeMap<usize, usize>,
+    led: Vec<Vec<bool>>,
+}
+
+impl Reach {
     /// `None` when the versions do not say, or contradict each other.
-    fn is_above(&self, one: &[u8], other: &[u8]) -> Option<bool> {
-        match (self.leads(one, other), self.leads(other, one)) {
+    fn is_above(&self, one: usize, other: usize) -> Option<bool> {
+        let (one, other) = (*self.heads.get(&one)?, *self.heads.get(&other)?);
+        let leads = |from: usize, to: usize| self.led.get(from)?.get(to).copied();
+        match (leads(one, other)?, leads(other, one)?) {
             (true, false) => Some(true),
             (false, true) => Some(false),
             _ => None,
         }
     }
+}
 
-    fn leads(&self, from: &[u8], to: &[u8]) -> bool {
-        let mut seen: HashSet<&[u8]> = HashSet::new();
-        let mut waiting = vec![from];
-        while let Some(line) = waiting.pop() {
-            for below in self.below.get(line).into_iter().flatten() {
-                if *below == to {
-                    return true;
-                }
-                if seen.insert(below) {
-                    waiting.push(below);
-                }
-            }
+/// Both in the only order in which they can stand.
+fn woven(reach: &Reach, one: &[Chunk<'_>], other: &[Chunk<'_>]) -> Option<Vec<u8>> {
+    let (mut one, mut other) = (one.iter().peekable(), other.iter().peekable());
+    let mut woven: Vec<&[u8]> = Vec::new();
+    while let (Some(first), Some(second)) = (one.peek(), other.peek()) {
+        // A line that both sides brought back is one line.
+        let is_same = first.head == second.head;
+        let next =
+            if is_same || reach.is_above(first.head, second.head)? { &mut one } else { &mut other };
+        woven.extend(next.next().into_iter().flat_map(|chunk| &chunk.lines));
+        if is_same {
+            other.next();
         }
-        false
     }
+    woven.extend(one.chain(other).flat_map(|chunk| &chunk.lines));
+    // Only the last line of a note may be without its line break.
+    let (_, all_but_last) = woven.split_last()?;
+    all_but_last.iter().all(|line| line.ends_with(b"\n")).then(|| woven.concat())
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::hunk::{Hunk, between};
 use super::lines::Lines;
-use super::order::{Order, Told};
+use super::order::{Order, Tellings, Told};
 
 /// One side, as changes of the base.
 pub(super) struct Side<'a> {
@@ -67,19 +67,24 @@ impl Region {
         {
             return None;
         }
-        let gone = |line: usize| {
-            self.ours.iter().chain(&self.theirs).any(|hunk| hunk.before.contains(&line))
-        };
-        let put_in = |side: &Side<'_>, hunks: &[Hunk], at: usize| -> Vec<u8> {
-            let here = hunks.iter().filter(|hunk| hunk.before.is_empty());
-            let here = here.filter(|hunk| hunk.before.start == at);
-            here.flat_map(|hunk| side.lines.bytes(hunk.after.clone())).collect()
-        };
+        let mut gone = vec![false; self.range.len()];
+        for line in self.ours.iter().chain(&self.theirs).flat_map(|hunk| hunk.before.clone()) {
+            if let Some(gone) = gone.get_mut(line - self.range.start) {
+                *gone = true;
+            }
+        }
+        let put_in = |hunk: &&Hunk| hunk.before.is_empty();
+        let mut mine = self.ours.iter().filter(put_in).peekable();
+        let mut other = self.theirs.iter().filter(put_in).peekable();
         let mut out = Vec::new();
-        for at in self.range.start..=self.range.end {
-            out.extend(put_in(ours, &self.ours, at));
-            out.extend(put_in(theirs, &self.theirs, at));
-            if at < self.range.end && !gone(at) {
+        for (at, gone) in (self.range.start..).zip(gone.into_iter().chain([true])) {
+            while let Some(hunk) = mine.next_if(|hunk| hunk.before.start == at) {
+                out.extend(ours.lines.bytes(hunk.after.clone()));
+            }
+            while let Some(hunk) = other.next_if(|hunk| hunk.before.start == at) {
+                out.extend(theirs.lines.bytes(hunk.after.clone()));
+            }
+            if !gone {
                 out.extend(base.bytes(at..at + 1));
             }
         }
@@ -94,16 +99,17 @@ enum Whose {
 }
 
 /// From top to bottom; of two that touch, what was put between the lines stands first.
-pub(super) fn regions(
+pub(super) fn regions<'a>(
     base: &Lines<'_>,
-    ours: &Side<'_>,
-    theirs: &Side<'_>,
-    order: &Order<'_>,
+    ours: &Side<'a>,
+    theirs: &Side<'a>,
+    order: &Order<'a>,
 ) -> Vec<Region> {
     let mut all: Vec<(Whose, &Hunk)> = ours.hunks.iter().map(|hunk| (Whose::Ours, hunk)).collect();
     all.extend(theirs.hunks.iter().map(|hunk| (Whose::Theirs, hunk)));
     all.sort_by_key(|(_, hunk)| (hunk.before.start, hunk.before.end));
     let mut found: Vec<Region> = Vec::new();
+    let told = Tellings::of(order, [&ours.lines, &theirs.lines]);
     for (whose, hunk) in all {
         let (this, other) = match whose {
             Whose::Ours => (ours, theirs),
@@ -114,7 +120,7 @@ pub(super) fn regions(
                 Whose::Ours => (&region.ours, &region.theirs),
                 Whose::Theirs => (&region.theirs, &region.ours),
             };
-            meeting(base, order, (other, above), (this, hunk, mine))
+            meeting(base, &told, (other, above), (this, hunk, mine))
         });
         let woven = match meeting {
             Meeting::Apart => {
@@ -146,14 +152,16 @@ enum Meeting {
 }
 
 /// `above` is what the other side has in the region, `mine` what this side has there.
-fn meeting(
+fn meeting<'a>(
     base: &Lines<'_>,
-    order: &Order<'_>,
-    (other, above): (&Side<'_>, &[Hunk]),
-    (this, hunk, mine): (&Side<'_>, &Hunk, &[Hunk]),
+    told: &Tellings<'a>,
+    (other, above): (&Side<'a>, &[Hunk]),
+    (this, hunk, mine): (&Side<'a>, &Hunk, &[Hunk]),
 ) -> Meeting {
+    // Of changes that are in order and apart the last one reaches farthest.
+    let mut lowest_first = above.iter().rev();
     let overlaps =
-        above.iter().any(|above| overlap(above, hunk) || glue(base, (other, above), hunk));
+        lowest_first.any(|above| overlap(above, hunk) || glue(base, (other, above), hunk));
     let ([above], []) = (above, mine) else {
         return if overlaps { Meeting::Overlapping } else { Meeting::Apart };
     };
@@ -163,7 +171,7 @@ fn meeting(
         return if overlaps { Meeting::Overlapping } else { Meeting::Apart };
     }
     let (upper, lower) = (other.new_lines(above), this.new_lines(hunk));
-    match order.told([&other.lines, &this.lines], upper, lower) {
+    match told.about(upper, lower) {
         Told::Order(woven) => Meeting::InOrder(woven),
         Told::NotSo => Meeting::Overlapping,
         Told::Nothing if overlaps => Meeting::Overlapping,
