@@ -8,6 +8,8 @@ use crate::closest::likeness;
 
 /// Headings listed at most.
 const MAX_LISTED: usize = 50;
+/// A longer address is no help: the line is.
+const MAX_LENGTH: usize = 1_000;
 /// Stands between a heading and the one it is under.
 const UNDER: &str = " > ";
 /// From this likeness on (0 to 1) a heading is offered as the one that was meant.
@@ -68,15 +70,16 @@ fn under<'a>(all: &'a [Heading], parts: &[&str], fold: fn(&str) -> String) -> Ve
     let Some((last, above)) = wanted.split_last().filter(|(last, _)| !last.is_empty()) else {
         return Vec::new();
     };
-    let mut open: Vec<&Heading> = Vec::new();
+    let mut open: Vec<(usize, String)> = Vec::new();
     let mut found = Vec::new();
     for heading in all {
-        open.retain(|above| above.level < heading.level);
-        let mut chain = open.iter().map(|heading| fold(&heading.title));
-        if fold(&heading.title) == *last && above.iter().all(|part| chain.any(|one| one == *part)) {
+        open.retain(|(level, _)| *level < heading.level);
+        let title = fold(&heading.title);
+        let mut chain = open.iter().map(|(_, title)| title);
+        if title == *last && above.iter().all(|part| chain.any(|one| one == part)) {
             found.push(heading);
         }
-        open.push(heading);
+        open.push((heading.level, title));
     }
     found
 }
@@ -111,8 +114,18 @@ fn listed(all: &[Heading]) -> String {
     let lines = all
         .iter()
         .take(MAX_LISTED)
-        .map(|heading| format!("line {}: {}", heading.line, heading.spelled()));
+        .map(|heading| format!("line {}: {}", heading.line, shown(heading)));
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// A heading as it is listed, cut where it is endless.
+fn shown(heading: &Heading) -> String {
+    let mut spelled = heading.spelled();
+    if let Some((at, _)) = spelled.char_indices().nth(MAX_LENGTH) {
+        spelled.truncate(at);
+        spelled.push('…');
+    }
+    spelled
 }
 
 /// One line for each of `several`, with a text that means only it: the headings above it and its
@@ -120,11 +133,11 @@ fn listed(all: &[Heading]) -> String {
 fn addresses(all: &[Heading], several: &[&Heading]) -> String {
     let address = |heading: &Heading| {
         let path = path_to(all, heading);
-        let is_clear = matching(all, &path).as_slice() == [heading];
+        let is_clear = path.len() <= MAX_LENGTH && matching(all, &path).as_slice() == [heading];
         if is_clear { path } else { format!("line {}", heading.line) }
     };
     let lines = several.iter().take(MAX_LISTED).map(|heading| {
-        format!("- `{}` (line {}: {})", address(heading), heading.line, heading.spelled())
+        format!("- `{}` (line {}: {})", address(heading), heading.line, shown(heading))
     });
     lines.collect::<Vec<_>>().join("\n")
 }

@@ -58,19 +58,29 @@ pub(crate) fn near_miss(text: &str, old: &str) -> String {
 
 /// The stretches of `text` that differ from `old` only in case, spaces, quotes or dashes.
 fn alike<'a>(text: &'a str, old: &str) -> Vec<&'a str> {
-    let wanted: Vec<char> = plain(old.trim()).into_iter().map(|(sign, _)| sign).collect();
-    let signs = plain(text);
-    if wanted.is_empty() || text.len() > MAX_BYTES {
+    if text.len() > MAX_BYTES || old.len() > MAX_BYTES {
         return Vec::new();
     }
-    let windows = signs.windows(wanted.len());
-    let same = windows.filter(|window| window.iter().map(|(sign, _)| sign).eq(&wanted));
-    same.take(2)
-        .filter_map(|window| {
-            let (first, last) = (window.first()?, window.last()?);
-            text.get(first.1.start..last.1.end)
-        })
-        .collect()
+    let wanted: String = plain(old.trim()).into_iter().map(|(sign, _)| sign).collect();
+    let count = wanted.chars().count();
+    let signs = plain(text);
+    let (mut typed, mut starts) = (String::with_capacity(text.len()), Vec::new());
+    for (sign, _) in &signs {
+        starts.push(typed.len());
+        typed.push(*sign);
+    }
+    let found = |from: usize| -> Option<usize> {
+        let at = from + typed.get(from..)?.find(&wanted)?;
+        starts.binary_search(&at).ok()
+    };
+    // One is the place that was meant; of more than one nobody can tell.
+    let first = found(0).filter(|_| count > 0);
+    let second = first.and_then(|first| found(*starts.get(first + 1)?));
+    let stretch = |at: usize| {
+        let (first, last) = (signs.get(at)?, signs.get(at + count - 1)?);
+        text.get(first.1.start..last.1.end)
+    };
+    first.into_iter().chain(second).filter_map(stretch).collect()
 }
 
 /// Each sign as a careless writer would type it, with the bytes it stands for.
@@ -128,12 +138,14 @@ impl Pairs {
     /// Twice the shared pairs over all pairs: 1 for the same line, 0 for nothing in common.
     #[expect(clippy::cast_precision_loss, reason = "counts are at most MAX_CHARS")]
     fn likeness(&self, line: &str) -> f64 {
-        let mut left = self.0.clone();
+        let mut used: HashMap<(char, char), usize> = HashMap::new();
         let (mut shared, mut total) = (0_usize, 0_usize);
         for pair in pairs_of(line) {
             total += 1;
-            if let Some(count) = left.get_mut(&pair).filter(|count| **count > 0) {
-                *count -= 1;
+            let Some(count) = self.0.get(&pair) else { continue };
+            let used = used.entry(pair).or_default();
+            if *used < *count {
+                *used += 1;
                 shared += 1;
             }
         }

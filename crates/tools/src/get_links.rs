@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use async_trait::async_trait;
-use index::links::{Backlink, Outgoing};
+use index::links::{Backlink, MOST_TARGETS, Outgoing};
 use llm::tool::{Effect, Tool, ToolContext, ToolFailure, ToolOutcome};
 use protocol::{NotePath, Reaction};
 use schemars::JsonSchema;
@@ -93,7 +93,9 @@ pub(crate) fn outgoing(path: &NotePath, links: &[Outgoing], most: usize) -> Stri
         };
         if let Some((_, others @ [_, ..])) = targets.split_first() {
             let others: Vec<String> = others.iter().map(|other| format!("`{other}`")).collect();
-            let _ = write!(out, " (“{}” could also mean {})", link.path, others.join(", "));
+            let more = if targets.len() < MOST_TARGETS { "" } else { ", …" };
+            let others = others.join(", ");
+            let _ = write!(out, " (“{}” could also mean {others}{more})", link.path);
         }
     }
     out + &more(links.len(), most)
@@ -109,10 +111,12 @@ pub(crate) fn incoming(path: &NotePath, links: &[Backlink], most: usize) -> Stri
     let mut out = format!("{} {noun} to `{path}`:", sources.len());
     for links in sources.iter().take(most) {
         let Some(first) = links.first() else { continue };
-        let mut lines: Vec<String> = links.iter().map(|link| link.link.line.to_string()).collect();
+        let mut lines: Vec<usize> = links.iter().map(|link| link.link.line).collect();
         lines.dedup();
         let noun = if lines.len() == 1 { "line" } else { "lines" };
-        let _ = write!(out, "\n- `{}`, {noun} {}", first.source, lines.join(", "));
+        let cut = if lines.len() > most { ", …" } else { "" };
+        let told: Vec<String> = lines.iter().take(most).map(usize::to_string).collect();
+        let _ = write!(out, "\n- `{}`, {noun} {}{cut}", first.source, told.join(", "));
     }
     out + &more(sources.len(), most)
 }

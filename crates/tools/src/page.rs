@@ -16,6 +16,8 @@ const MAX_BYTES: usize = 100_000;
 const LONG: usize = 150;
 /// Headings of an outline at most.
 const MAX_HEADINGS: usize = 100;
+/// Bytes of a heading in an outline at most.
+const MAX_HEADING: usize = 1_000;
 /// Stands between the head and the lines.
 const RULE: &str = "---";
 
@@ -36,7 +38,9 @@ impl Page<'_> {
     /// The head, the outline of a long note, and the numbered lines; says what was cut.
     pub(crate) fn print(&self) -> String {
         let lines = self.all;
-        let mut out = String::with_capacity(self.text.len() + 8 * lines.len() + 200);
+        let mut out = String::with_capacity(
+            self.text.len().min(MAX_BYTES) + 8 * lines.len().min(MAX_LINES) + 200,
+        );
         let _ = write!(
             out,
             "`{}` · {} · hash {}",
@@ -73,7 +77,9 @@ impl Page<'_> {
         }
         out.push_str("\nOutline:");
         for heading in headings.iter().take(MAX_HEADINGS) {
-            let _ = write!(out, "\n  line {}: {}", heading.line, heading.spelled());
+            let spelled = heading.spelled();
+            let shown = spelled.get(..spelled.floor_char_boundary(MAX_HEADING)).unwrap_or(&spelled);
+            let _ = write!(out, "\n  line {}: {shown}", heading.line);
         }
         if let Some(more) = headings.len().checked_sub(MAX_HEADINGS).filter(|more| *more > 0) {
             let _ = write!(out, "\n  and {}", count(more, "more heading"));

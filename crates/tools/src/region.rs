@@ -1,8 +1,10 @@
 //! Finding the text that an edit names, whatever its lines end with, and replacing just it.
 
+use std::cell::LazyCell;
 use std::ops::Range;
 
 use protocol::invisible::{strays, visible};
+use vault::NOTE_LIMIT;
 
 use crate::note_text::LineEnd;
 
@@ -30,32 +32,70 @@ fn as_it_is_seen(text: &str, old: &str) -> Vec<Range<usize>> {
     if strays.is_empty() {
         return Vec::new();
     }
-    let origin =
-        |offset: usize, is_passed: fn(usize, usize) -> bool| {
-            strays.iter().fold(offset, |at, stray| {
-                if is_passed(stray.start, at) { at + stray.len() } else { at }
-            })
-        };
+    // Regions are in order and apart, so each end of one is looked for behind the last.
+    let (mut starts, mut ends) = (Origin::of(&strays), Origin::of(&strays));
     let region = |seen: Range<usize>| {
-        origin(seen.start, |stray, at| stray <= at)..origin(seen.end, |stray, at| stray < at)
+        starts.behind(seen.start, |stray, at| stray <= at)
+            ..ends.behind(seen.end, |stray, at| stray < at)
     };
     as_it_is(&visible(text), old).into_iter().map(region).collect()
 }
 
+/// Tells offsets in a text from those in what is seen of it.
+struct Origin<'a> {
+    /// What was not passed yet.
+    strays: &'a [Range<usize>],
+    /// How many bytes nobody sees were passed.
+    passed: usize,
+}
+
+impl<'a> Origin<'a> {
+    const fn of(strays: &'a [Range<usize>]) -> Self {
+        Self { strays, passed: 0 }
+    }
+
+    /// Where the offset `seen` is, which is not before the last one asked for; `is_passed` says
+    /// whether a stray counts as before a place.
+    fn behind(&mut self, seen: usize, is_passed: fn(usize, usize) -> bool) -> usize {
+        while let Some((first, rest)) = self.strays.split_first()
+            && is_passed(first.start, seen + self.passed)
+        {
+            self.passed += first.len();
+            self.strays = rest;
+        }
+        seen + self.passed
+    }
+}
+
 /// `text` with every region replaced by `new`, whose lines then end as those of the region do,
-/// or of the note where the region has none. All other bytes stay.
-pub(crate) fn replace(text: &str, regions: &[Range<usize>], new: &str) -> String {
-    let mut out = String::with_capacity(text.len() + new.len());
+/// or of the note where the region has none. All other bytes stay. `None` when the result is larger
+/// than a note may be; then it is not made.
+pub(crate) fn replace(text: &str, regions: &[Range<usize>], new: &str) -> Option<String> {
+    let of_note = LineEnd::of(text);
+    let spelled = |ends: LineEnd| ends.spell(new);
+    let (lf, crlf) = (spelled(LineEnd::Lf), LazyCell::new(|| spelled(LineEnd::CrLf)));
+    let fit = |region: &Range<usize>| -> &str {
+        let old = text.get(region.clone()).unwrap_or_default();
+        match if old.contains('\n') { LineEnd::of(old) } else { of_note } {
+            LineEnd::Lf => &lf,
+            LineEnd::CrLf => &crlf,
+        }
+    };
+    let grown = regions.iter().map(|region| fit(region).len());
+    let size = grown.fold(text.len(), usize::saturating_add);
+    let size = size - regions.iter().map(ExactSizeIterator::len).sum::<usize>();
+    if u64::try_from(size).is_ok_and(|size| size > NOTE_LIMIT) && size > text.len() {
+        return None;
+    }
+    let mut out = String::with_capacity(size);
     let mut kept = 0;
     for region in regions {
-        let old = text.get(region.clone()).unwrap_or_default();
-        let ends = LineEnd::of(if old.contains('\n') { old } else { text });
         out.push_str(text.get(kept..region.start).unwrap_or_default());
-        out.push_str(&ends.spell(new));
+        out.push_str(fit(region));
         kept = region.end;
     }
     out.push_str(text.get(kept..).unwrap_or_default());
-    out
+    Some(out)
 }
 
 /// A text whose `\r\n` were folded to `\n`, and where.
@@ -94,7 +134,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn check(text: &str, old: &str, new: &str, expected: &str) {
-        assert_eq!(replace(text, &find(text, old), new), expected, "{text:?} {old:?}");
+        assert_eq!(replace(text, &find(text, old), new).unwrap(), expected, "{text:?} {old:?}");
     }
 
     #[test]
@@ -143,7 +183,8 @@ mod tests {
         ) {
             let found = find(&text, &old);
             for region in &found {
-                let same = replace(&text, std::slice::from_ref(region), &text[region.clone()]);
+                let same =
+                    replace(&text, std::slice::from_ref(region), &text[region.clone()]).unwrap();
                 // A region of mixed ends takes the first; all others come back as they were.
                 let piece = &text[region.clone()];
                 prop_assume!(LineEnd::of(piece).spell(piece) == piece);

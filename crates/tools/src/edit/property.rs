@@ -1,5 +1,6 @@
 //! A property in the frontmatter: set, taken away, or added to.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use markdown::Top;
@@ -9,6 +10,9 @@ use serde_json::Value;
 use super::yaml::{self, Entry, IN_BRACKETS, scalar};
 use super::{Edited, line_ranges, splice};
 use crate::note_text::LineEnd;
+
+/// Properties listed at most.
+const MAX_LISTED: usize = 50;
 
 /// `property`, `action` and `value`.
 #[derive(Debug)]
@@ -186,10 +190,8 @@ fn append(
         return Err(not_a_list(path, entry, inline));
     }
     let news = items(value, &[])?;
-    let there = |item: &String| {
-        below.iter().any(|line| line.trim_start().trim_start_matches('-').trim() == item)
-    };
-    refuse_known(path, entry, &news, there)?;
+    let there = below.iter().map(|line| line.trim_start().trim_start_matches('-').trim());
+    refuse_known(path, entry, &news, &there.collect())?;
     let lines: String = news.iter().map(|item| format!("{indentation}- {item}{ends}")).collect();
     Ok(splice(yaml, entry.all.end..entry.all.end, &lines))
 }
@@ -211,7 +213,7 @@ fn append_in_brackets(
         ));
     }
     let news = items(value, IN_BRACKETS)?;
-    refuse_known(path, entry, &news, |item| inner.split(',').any(|old| old.trim() == item))?;
+    refuse_known(path, entry, &news, &inner.split(',').map(str::trim).collect())?;
     let kept = inner.trim_end();
     let before = match kept.chars().next_back() {
         None => "",
@@ -226,9 +228,9 @@ fn refuse_known(
     path: &NotePath,
     entry: &Entry,
     news: &[String],
-    there: impl Fn(&String) -> bool,
+    there: &HashSet<&str>,
 ) -> Result<(), String> {
-    match news.iter().find(|item| there(item)) {
+    match news.iter().find(|item| there.contains(item.as_str())) {
         Some(item) => Err(format!(
             "{item} is in the property {} of `{path}` already.\nLeave it out of value; if nothing \
              else is to be added, nothing is to be done.",
@@ -260,7 +262,8 @@ fn absent(path: &NotePath, name: &str, entries: &[Entry]) -> String {
     if entries.is_empty() {
         return format!("`{path}` has no properties, so there is no {name} to take away.");
     }
-    let keys: Vec<String> = entries.iter().map(|entry| format!("- `{}`", entry.key)).collect();
+    let listed = entries.iter().take(MAX_LISTED);
+    let keys: Vec<String> = listed.map(|entry| format!("- `{}`", entry.key)).collect();
     format!("`{path}` has no property {name}.\nIts properties are:\n{}", keys.join("\n"))
 }
 

@@ -9,6 +9,9 @@ use super::{Edited, frontmatter, insert_at, line_ranges, splice, strip_last_brea
 use crate::address;
 use crate::note_text::{LineEnd, count, line_at};
 
+/// Block ids listed at most, or the lines of one.
+const MAX_LISTED: usize = 50;
+
 /// `heading`, `action` and `text`.
 #[derive(Debug)]
 pub(crate) struct Section<'a> {
@@ -176,7 +179,8 @@ impl Block {
             [at] => *at,
             [] => return Err(no_block(path, id, &ids)),
             several => {
-                let lines: Vec<String> = several.iter().map(|at| (at + 1).to_string()).collect();
+                let listed = several.iter().take(MAX_LISTED);
+                let lines: Vec<String> = listed.map(|at| (at + 1).to_string()).collect();
                 return Err(format!(
                     "`{path}` has the block id ^{id} several times, in lines {}.\nUse old_text and \
                      new_text for the one you mean.",
@@ -233,7 +237,7 @@ fn id_of(line: &str) -> Option<&str> {
 
 fn no_block(path: &NotePath, id: &str, ids: &[(usize, &str)]) -> String {
     let there: Vec<String> =
-        ids.iter().take(50).map(|(at, id)| format!("line {}: ^{id}", at + 1)).collect();
+        ids.iter().take(MAX_LISTED).map(|(at, id)| format!("line {}: ^{id}", at + 1)).collect();
     if there.is_empty() {
         return format!(
             "`{path}` has no block ids, so none is ^{id}.\nUse old_text and new_text, or the \

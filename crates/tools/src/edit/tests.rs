@@ -256,3 +256,20 @@ proptest! {
         prop_assert_eq!(after.lines().count(), 4);
     }
 }
+
+#[test]
+fn a_text_that_stands_in_each_of_many_lines_is_replaced_at_once() {
+    let text = "a\n".repeat(80_000);
+    let call = json!({ "old_text": "a", "new_text": "bb", "replace_all": true });
+    assert_eq!(edit(&text, call).unwrap(), "bb\n".repeat(80_000));
+    refused(&text, json!({ "old_text": "a", "new_text": "b" }), "occurs 80000 times");
+    refused(&text, json!({ "old_text": "a", "new_text": "b" }), "10| a\nand 79990 more");
+}
+
+#[test]
+fn a_replacement_that_would_make_a_note_too_large_is_refused_before_it_is_made() {
+    let text = "a\n".repeat(1_000_000);
+    let long = "b".repeat(20_000);
+    let call = json!({ "old_text": "a", "new_text": long, "replace_all": true });
+    refused(&text, call, "would be larger than 10 MiB");
+}

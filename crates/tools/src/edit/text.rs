@@ -1,10 +1,13 @@
 //! One text of a note for another.
 
+use std::ops::Range;
+
 use protocol::NotePath;
+use vault::NOTE_LIMIT;
 
 use super::{Edited, Reading};
 use crate::closest::near_miss;
-use crate::note_text::{count, line_at};
+use crate::note_text::count;
 use crate::region;
 
 /// Matches listed at most when there are several.
@@ -26,11 +29,11 @@ impl Text<'_> {
         reading: Reading,
     ) -> Result<Edited, String> {
         let regions = region::find(text, self.old);
-        let lines: Vec<usize> = regions.iter().map(|region| line_at(text, region.start)).collect();
+        let lines = first_lines(text, &regions);
         match (regions.len(), self.replace_all) {
             (0, _) => return Err(self.missing(path, text, reading)),
             (1, _) => {}
-            (_, false) => return Err(ambiguous(path, text, &lines)),
+            (_, false) => return Err(ambiguous(path, text, regions.len(), &lines)),
             (_, true) if reading != Reading::Current => {
                 return Err(unread(path, regions.len(), reading));
             }
@@ -42,14 +45,21 @@ impl Text<'_> {
                  that shall stand there instead."
             ));
         }
-        Ok(Edited {
-            text: region::replace(text, &regions, self.new),
-            did: format!(
-                "Replaced {} in `{path}` (line {})",
-                count(regions.len(), "place"),
-                numbers(&lines)
-            ),
-        })
+        let text = region::replace(text, &regions, self.new).ok_or_else(|| {
+            format!(
+                "`{path}` would be larger than {} MiB with new_text in {}, and no note may be.\nGive \
+                 a shorter new_text, or replace fewer places.",
+                NOTE_LIMIT >> 20,
+                count(regions.len(), "place")
+            )
+        })?;
+        let more = if regions.len() > MAX_LISTED { ", …" } else { "" };
+        let did = format!(
+            "Replaced {} in `{path}` (line {}{more})",
+            count(regions.len(), "place"),
+            lines.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
+        );
+        Ok(Edited { text, did })
     }
 
     fn missing(&self, path: &NotePath, text: &str, reading: Reading) -> String {
@@ -70,30 +80,34 @@ fn unread(path: &NotePath, occurrences: usize, reading: Reading) -> String {
     )
 }
 
-fn ambiguous(path: &NotePath, text: &str, lines: &[usize]) -> String {
+/// The 1-based lines at which the first regions begin, at most [`MAX_LISTED`].
+fn first_lines(text: &str, regions: &[Range<usize>]) -> Vec<usize> {
+    let (mut at, mut line) = (0, 1);
+    let begin = |region: &Range<usize>| {
+        let passed = text.get(at..region.start).unwrap_or_default();
+        line += passed.bytes().filter(|byte| *byte == b'\n').count();
+        at = region.start;
+        line
+    };
+    regions.iter().take(MAX_LISTED).map(begin).collect()
+}
+
+fn ambiguous(path: &NotePath, text: &str, occurrences: usize, lines: &[usize]) -> String {
     let listed: Vec<String> = lines
         .iter()
-        .take(MAX_LISTED)
         .map(|number| {
             let line = text.lines().nth(number.saturating_sub(1)).unwrap_or_default();
             format!("{number}| {}", line.chars().take(200).collect::<String>())
         })
         .collect();
-    let more = match lines.len().saturating_sub(MAX_LISTED) {
+    let more = match occurrences.saturating_sub(lines.len()) {
         0 => String::new(),
         more => format!("\nand {more} more"),
     };
     format!(
-        "old_text occurs {} times in `{path}`; it must occur exactly once.\nCopy more of the lines \
+        "old_text occurs {occurrences} times in `{path}`; it must occur exactly once.\nCopy more of the lines \
          around the one you mean, or set replace_all to change them all. The matches begin at:\n\
          {}{more}",
-        lines.len(),
         listed.join("\n")
     )
-}
-
-fn numbers(lines: &[usize]) -> String {
-    let shown: Vec<String> = lines.iter().take(MAX_LISTED).map(usize::to_string).collect();
-    let more = if lines.len() > MAX_LISTED { ", …" } else { "" };
-    format!("{}{more}", shown.join(", "))
 }

@@ -2,6 +2,7 @@
 //! spelling. What it does not understand it refuses; what it is not asked to change it never
 //! rewrites. <https://yaml.org/spec/1.2.2/>
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use serde_json::Value;
@@ -36,6 +37,7 @@ const BLANK: &[char] = &[' ', '\t', '\r', '\n'];
 /// The entries of `yaml`, in order.
 pub(super) fn entries(yaml: &str) -> Result<Vec<Entry>, Malformed> {
     let mut found: Vec<(usize, Entry)> = Vec::new();
+    let mut keys = HashSet::new();
     for (number, range) in line_ranges(yaml).into_iter().enumerate() {
         let line = yaml.get(range.clone()).unwrap_or_default();
         let wrong = |reason: &str| Malformed { line: number, reason: reason.to_owned() };
@@ -61,7 +63,7 @@ pub(super) fn entries(yaml: &str) -> Result<Vec<Entry>, Malformed> {
             continue;
         }
         let entry = entry(&range, bare).map_err(|reason| wrong(&reason))?;
-        if found.iter().any(|(_, other)| other.key == entry.key) {
+        if !keys.insert(entry.key.clone()) {
             return Err(wrong(&format!("the property `{}` stands here a second time", entry.key)));
         }
         found.push((number, entry));
