@@ -15,6 +15,9 @@ const AROUND: usize = 3;
 /// texts that share nothing would take minutes.
 const LONGEST: Duration = Duration::from_millis(200);
 
+/// The same for all regions of one note together: there may be tens of thousands.
+const LONGEST_IN_ALL: Duration = Duration::from_secs(1);
+
 /// What changes in a note.
 pub(crate) struct Diff {
     /// Each change by itself, as [`vault::merge::hunks`] counts them.
@@ -46,6 +49,7 @@ pub(crate) fn single_hunks(before: &[u8], after: &[u8]) -> Vec<Hunk> {
     let diff = TextDiff::configure().timeout(LONGEST).diff_slices(&old_lines, &new_lines);
     let (headings, properties) = (headings(&new), property_lines(&new));
     let changes = vault::merge::hunks(before, after);
+    let until = Instant::now() + LONGEST_IN_ALL;
     let mut shown_to = 0;
     let mut hunks = Vec::with_capacity(changes.len());
     for (number, changed) in changes.iter().enumerate() {
@@ -66,7 +70,7 @@ pub(crate) fn single_hunks(before: &[u8], after: &[u8]) -> Vec<Hunk> {
             equal(from.end, to.end, below),
         ];
         let properties = to.start < properties;
-        hunks.push(Hunk { properties, ..hunk(&diff, &ops, &headings) });
+        hunks.push(Hunk { properties, ..hunk(&diff, &ops, &headings, until) });
     }
     hunks
 }
@@ -104,7 +108,12 @@ fn counts(hunks: &[Hunk]) -> (u32, u32) {
     (count(Sign::Added), count(Sign::Removed))
 }
 
-fn hunk(diff: &TextDiff<'_, '_, str>, ops: &[DiffOp], headings: &[Heading]) -> Hunk {
+fn hunk(
+    diff: &TextDiff<'_, '_, str>,
+    ops: &[DiffOp],
+    headings: &[Heading],
+    until: Instant,
+) -> Hunk {
     let first = ops.first();
     let old_start = first.map_or(0, |op| op.old_range().start);
     let new_start = first.map_or(0, |op| op.new_range().start);
@@ -112,7 +121,7 @@ fn hunk(diff: &TextDiff<'_, '_, str>, ops: &[DiffOp], headings: &[Heading]) -> H
         .iter()
         .find(|op| !matches!(op, DiffOp::Equal { .. }))
         .map_or(new_start, |op| op.new_range().start);
-    let deadline = Some(Instant::now() + LONGEST);
+    let deadline = Some(until.min(Instant::now() + LONGEST));
     let lines = ops.iter().flat_map(|op| diff.iter_inline_changes_deadline(op, deadline));
     let lines = lines.map(|line| line_of(&line));
     Hunk {
@@ -164,7 +173,8 @@ fn one_based(line: usize) -> u32 {
 
 /// The title of the last heading at or above a line, counted from 0.
 fn heading_above(headings: &[Heading], line: usize) -> Option<String> {
-    headings.iter().rfind(|heading| heading.line <= line + 1).map(|heading| heading.title.clone())
+    let above = headings.partition_point(|heading| heading.line <= line + 1);
+    above.checked_sub(1).and_then(|last| headings.get(last)).map(|heading| heading.title.clone())
 }
 
 #[cfg(test)]
@@ -207,6 +217,17 @@ mod tests {
         let (old, new) = (lines("old"), lines("new"));
         let begun = std::time::Instant::now();
         assert_eq!(line_counts(&change(Some(&old), &new)), (30_000, 30_000));
+        assert!(begun.elapsed() < Duration::from_secs(20), "it took {:?}", begun.elapsed());
+    }
+
+    #[test]
+    fn thousands_of_changes_under_thousands_of_headings_are_told_in_bounded_time() {
+        let lines =
+            |word: &str| (0..20_000).map(|n| format!("# {n}\n{word}\n")).collect::<String>();
+        let begun = std::time::Instant::now();
+        let diff = note_diff(&change(Some(&lines("old words")), &lines("new words")));
+        assert_eq!(diff.hunks.len(), 20_000);
+        assert_eq!(diff.hunks.last().and_then(|hunk| hunk.heading.as_deref()), Some("19999"));
         assert!(begun.elapsed() < Duration::from_secs(20), "it took {:?}", begun.elapsed());
     }
 

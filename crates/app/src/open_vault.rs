@@ -184,7 +184,7 @@ impl OpenVault {
         let (tasks, cancel) = (TaskTracker::new(), CancellationToken::new());
         let (desk, bell, deciding) = (around.desk.clone(), Arc::default(), Arc::default());
         let recollection = Arc::default();
-        let keeper = Keeper::new(&vault, around.config.private_rules());
+        let keeper = Keeper::new(&vault, &indexing.index, around.config.private_rules());
         let (news, heard) = mpsc::unbounded_channel();
         let registry = Arc::new(registry(&store, &indexing, &keeper, &desk, &news)?);
         let service = LlmService::new(ServiceParts {

@@ -13,6 +13,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use index::{Index, Moment};
 use protocol::{Message, Privacy, PrivateRules, TurnId, UserError};
 use vault::{Screen, Vault};
 
@@ -25,6 +26,8 @@ use needles::Needles;
 /// may see, and to nobody in particular what any model may see.
 pub(crate) struct Keeper {
     vault: Vault,
+    /// Knows which notes are hidden without a look at them, once it stands.
+    index: Index,
     screen: Arc<Screen>,
     state: Mutex<State>,
 }
@@ -36,6 +39,23 @@ struct State {
     generation: u64,
     running: HashMap<TurnId, Arc<View>>,
     clean: Clean,
+    /// The last views, and what the index held when each was made.
+    last: Vec<(Moment, Arc<View>)>,
+}
+
+impl State {
+    /// What is hidden at a moment whose view was made already.
+    fn known(&self, moment: Option<&Moment>, generation: u64, most: Privacy) -> Option<Arc<View>> {
+        let is_it = |(then, view): &&(Moment, Arc<View>)| {
+            Some(then) == moment && view.generation == generation && view.most == most
+        };
+        self.last.iter().find(is_it).map(|(_, view)| Arc::clone(view))
+    }
+
+    fn remember(&mut self, moment: Option<Moment>, view: &Arc<View>) {
+        self.last.retain(|(_, other)| other.most != view.most);
+        self.last.extend(moment.map(|moment| (moment, Arc::clone(view))));
+    }
 }
 
 /// What is hidden from whoever may see at most `most`.
@@ -54,11 +74,14 @@ impl View {
 }
 
 impl Keeper {
-    /// Keeps the notes of `vault` by `rules`.
-    pub(crate) fn new(vault: &Vault, rules: PrivateRules) -> Arc<Self> {
+    /// Keeps the notes of `vault`, which `index` is of, by `rules`.
+    pub(crate) fn new(vault: &Vault, index: &Index, rules: PrivateRules) -> Arc<Self> {
         let screen = Arc::new(Screen::new(rules.clone(), Privacy::Open));
+        let judge = index.clone();
+        screen.ask(move |path, stamp| judge.judged(path, stamp));
         let state = Mutex::new(State { rules, ..State::default() });
-        Arc::new(Self { vault: vault.behind(Arc::clone(&screen)), screen, state })
+        let (vault, index) = (vault.behind(Arc::clone(&screen)), index.clone());
+        Arc::new(Self { vault, index, screen, state })
     }
 
     /// The vault as a model may see it.
@@ -186,17 +209,27 @@ impl Keeper {
             let state = self.state();
             (state.rules.clone(), state.generation)
         };
-        let vault = self.vault.clone();
+        let moment = self.index.moment();
+        if let Some(view) = self.state().known(moment.as_ref(), generation, most) {
+            return Ok(view);
+        }
+        let (vault, index) = (self.vault.clone(), self.index.clone());
         let view = aside(move || -> Result<View, vault::VaultError> {
             let none = rules.is_empty() || most == Privacy::Never;
-            let hidden = if none { Vec::new() } else { vault.hidden_beyond(most)? };
+            let known = || index.hidden_beyond(&rules, most);
+            let hidden = match if none { Some(Vec::new()) } else { known() } {
+                Some(hidden) => hidden,
+                None => vault.hidden_beyond(most)?,
+            };
             let mut hasher = DefaultHasher::new();
             (&rules, most, &hidden).hash(&mut hasher);
-            let needles =
-                Needles::new(&hidden, if none { Vec::new() } else { places(&rules, most) });
+            let places = if none { Vec::new() } else { places(&rules, most) };
+            let needles = Needles::new(&hidden, &places);
             Ok(View { rules, most, generation, needles, fingerprint: hasher.finish() })
         });
-        view.await?.map(Arc::new).map_err(|error| of_note(&error))
+        let view = view.await?.map(Arc::new).map_err(|error| of_note(&error))?;
+        self.state().remember(moment, &view);
+        Ok(view)
     }
 
     fn show(&self, state: &State) {

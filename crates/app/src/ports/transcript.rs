@@ -238,7 +238,9 @@ mod tests {
         // The control: to the store alone it runs for ever.
         assert_eq!(store.begin_turn(&conversation).await.expect("asked"), None);
         let vault = vault::Vault::open(folder.path()).expect("a vault");
-        let keeper = Keeper::new(&vault, protocol::PrivateRules::default());
+        let rules = protocol::PrivateRules::default();
+        let index = index::Index::new(&vault, rules.clone(), &folder.path().join("index"));
+        let keeper = Keeper::new(&vault, &index, rules);
         let data = crate::data_dir::DataDir::at(folder.path().join("data")).expect("a directory");
         let (config, _) = Config::load(&data);
         let transcript = StoreTranscript {

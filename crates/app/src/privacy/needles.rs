@@ -1,90 +1,143 @@
 //! The names of hidden notes, to be found in any text.
 
 use std::borrow::Cow;
-use std::sync::OnceLock;
+use std::ops::Range;
 
 use protocol::NotePath;
-use regex::{Regex, RegexBuilder};
+use unicode_casefold::{Locale, UnicodeCaseFold as _, Variant};
 
 /// What stands in the place of a hidden name.
 const REDACTED: &str = "(a private note)";
 
-/// More names than this make an engine of another size.
-const ENGINE: usize = 64 << 20;
-
-/// Paths of hidden files, and the places under which everything is hidden.
+/// Paths of hidden files, and the places under which everything is hidden. A hundred thousand of them
+/// take little more room than their letters, and are looked for all at once.
 pub(super) struct Needles {
-    files: Vec<String>,
-    places: Vec<String>,
-    /// Made when it is needed first; none when it cannot be made.
-    engine: OnceLock<Option<Regex>>,
+    files: Names,
+    places: Names,
 }
 
 impl Needles {
-    pub(super) fn new(files: &[NotePath], places: Vec<String>) -> Self {
-        let files = files.iter().map(|path| path.as_str().to_owned()).collect();
-        Self { files, places, engine: OnceLock::new() }
+    pub(super) fn new(files: &[NotePath], places: &[String]) -> Self {
+        let files = files.iter().map(NotePath::as_str);
+        Self { files: Names::of(files), places: Names::of(places.iter().map(String::as_str)) }
     }
 
     pub(super) const fn is_empty(&self) -> bool {
-        self.files.is_empty() && self.places.is_empty()
+        self.files.0.is_empty() && self.places.0.is_empty()
     }
 
     /// Whether the text names a hidden note. In doubt it does.
     pub(super) fn are_in(&self, text: &str) -> bool {
-        if self.is_empty() {
-            return false;
-        }
-        self.engine()
-            .is_none_or(|engine| engine.find_iter(text).any(|at| is_whole(text, at.start())))
+        !self.is_empty() && self.next(text, 0).is_some()
     }
 
-    /// The text without those names; nothing of it where they cannot be looked for.
+    /// The text without those names.
     pub(super) fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         if self.is_empty() {
             return Cow::Borrowed(text);
         }
-        let Some(engine) = self.engine() else { return Cow::Borrowed(REDACTED) };
-        engine.replace_all(text, |found: &regex::Captures<'_>| {
-            let whole = found.get_match();
-            if is_whole(text, whole.start()) { REDACTED } else { whole.as_str() }.to_owned()
-        })
+        let mut out = String::new();
+        let mut kept = 0;
+        while let Some(found) = self.next(text, kept) {
+            out.push_str(text.get(kept..found.start).unwrap_or_default());
+            out.push_str(REDACTED);
+            kept = found.end;
+        }
+        if kept == 0 {
+            return Cow::Borrowed(text);
+        }
+        out.push_str(text.get(kept..).unwrap_or_default());
+        Cow::Owned(out)
     }
 
-    fn engine(&self) -> Option<&Regex> {
-        self.engine
-            .get_or_init(|| {
-                let one_of = |texts: &[String]| {
-                    let escaped: Vec<String> =
-                        texts.iter().map(|text| regex::escape(text)).collect();
-                    escaped.join("|")
-                };
-                let mut ways = Vec::new();
-                if !self.files.is_empty() {
-                    ways.push(format!(r"(?:{})\b{{end-half}}", one_of(&self.files)));
-                }
-                if !self.places.is_empty() {
-                    ways.push(format!(
-                        r"(?:{})(?:/[^`”\x22\n,]*|\.md\b{{end-half}})",
-                        one_of(&self.places)
-                    ));
-                }
-                RegexBuilder::new(&format!(r"\b{{start-half}}(?:{})", ways.join("|")))
-                    .case_insensitive(true)
-                    .size_limit(ENGINE)
-                    .build()
-                    .inspect_err(
-                        |error| tracing::warn!(%error, "private names cannot be looked for"),
-                    )
-                    .ok()
-            })
-            .as_ref()
+    /// The first name from `from` on: a whole path that is not the end of a longer one.
+    fn next(&self, text: &str, from: usize) -> Option<Range<usize>> {
+        let rest = text.get(from..)?;
+        let mut before = text.get(..from)?.chars().next_back();
+        for (at, sign) in rest.char_indices() {
+            let begins = before.is_none_or(|before| before != '/' && !is_word(before));
+            before = Some(sign);
+            let name = rest.get(at..).filter(|_| begins);
+            if let Some(length) = name.and_then(|name| self.length(name)) {
+                return Some(from + at..from + at + length);
+            }
+        }
+        None
+    }
+
+    /// How long the name is that `text` begins with.
+    fn length(&self, text: &str) -> Option<usize> {
+        let is_over = |length: usize| {
+            text.get(length..).is_some_and(|rest| !rest.chars().next().is_some_and(is_word))
+        };
+        let file = self.files.longest(text, is_over);
+        let is_place = |length: usize| within(text, length).is_some();
+        let place = self.places.longest(text, is_place).and_then(|length| within(text, length));
+        file.max(place)
     }
 }
 
-/// Whether the path begins here, and is not the end of a longer one.
-fn is_whole(text: &str, start: usize) -> bool {
-    !text.get(..start).is_some_and(|before| before.ends_with('/'))
+/// Behind what stands in a place whose name `text` begins with, or is its note; `None` when the name
+/// goes on.
+fn within(text: &str, length: usize) -> Option<usize> {
+    let rest = text.get(length..)?;
+    if rest.starts_with('/') {
+        let inside = rest.find(['`', '”', '"', '\n', ',']).unwrap_or(rest.len());
+        return Some(length + inside);
+    }
+    let (end, behind) = rest.split_at_checked(3)?;
+    let is_note = end.eq_ignore_ascii_case(".md") && !behind.chars().next().is_some_and(is_word);
+    is_note.then_some(length + 3)
+}
+
+/// Names in an order that tells, letter by letter, which a text may go on to be.
+struct Names(Vec<Box<[u8]>>);
+
+impl Names {
+    fn of<'a>(names: impl Iterator<Item = &'a str>) -> Self {
+        let whole = |name: &str| name.chars().map(folded).collect::<String>().into_bytes();
+        let mut names: Vec<Box<[u8]>> = names.map(|name| whole(name).into_boxed_slice()).collect();
+        names.sort_unstable();
+        names.dedup();
+        Self(names)
+    }
+
+    /// The length in bytes of the longest name that `text` begins with, whatever its case, and that
+    /// may end there.
+    fn longest(&self, text: &str, may_end: impl Fn(usize) -> bool) -> Option<usize> {
+        let mut left = self.0.as_slice();
+        let (mut longest, mut known) = (None, 0);
+        for (at, sign) in text.char_indices() {
+            let mut buffer = [0; 4];
+            for byte in folded(sign).encode_utf8(&mut buffer).bytes() {
+                let from = left.partition_point(|name| name.get(known) < Some(&byte));
+                let to = left.partition_point(|name| name.get(known) <= Some(&byte));
+                left = left.get(from..to).unwrap_or_default();
+                known += 1;
+            }
+            let Some(first) = left.first() else { break };
+            let end = at + sign.len_utf8();
+            // A name that is whole comes before those that go on.
+            if first.len() == known && may_end(end) {
+                longest = Some(end);
+            }
+        }
+        longest
+    }
+}
+
+/// The same letter for those that differ in case alone.
+fn folded(letter: char) -> char {
+    if letter.is_ascii() {
+        return letter.to_ascii_lowercase();
+    }
+    let mut simple = letter.case_fold_with(Variant::Simple, Locale::NonTurkic);
+    simple.next().unwrap_or(letter)
+}
+
+/// Whether a name that ends, or begins, beside this sign would be part of a longer word.
+fn is_word(sign: char) -> bool {
+    sign.is_alphanumeric() || sign == '_' || unicode_normalization::char::is_combining_mark(sign)
 }
 
 #[cfg(test)]
@@ -93,7 +146,8 @@ mod tests {
 
     fn needles(files: &[&str], places: &[&str]) -> Needles {
         let files: Vec<_> = files.iter().map(|f| NotePath::parse(f).expect("a path")).collect();
-        Needles::new(&files, places.iter().map(|place| (*place).to_owned()).collect())
+        let places: Vec<_> = places.iter().map(|place| (*place).to_owned()).collect();
+        Needles::new(&files, &places)
     }
 
     #[test]
@@ -107,6 +161,29 @@ mod tests {
         }
         let told = needles.redact("Open note: Diary/x y.md\nwaiting: a.md, b.md");
         assert_eq!(told, "Open note: (a private note)\nwaiting: (a private note), b.md");
-        assert!(!Needles::new(&[], Vec::new()).are_in("a.md"));
+        assert!(!Needles::new(&[], &[]).are_in("a.md"));
+    }
+
+    #[test]
+    fn of_names_that_begin_alike_the_longest_is_taken_out_whole() {
+        let needles =
+            needles(&["a.md", "a.md copy.md", "Öl und ΣΊΣΥΦΟΣ.md"], &["diary", "diary/old"]);
+        assert_eq!(needles.redact("a.md copy.md, a.md"), "(a private note), (a private note)");
+        assert_eq!(needles.redact("öl und σίσυφος.md"), "(a private note)");
+        assert_eq!(
+            needles.redact("“diary/old/x.md” and diary.MD"),
+            "“(a private note)” and (a private note)"
+        );
+        assert_eq!(needles.redact("x/a.md b/diary/y"), "x/a.md b/diary/y");
+    }
+
+    #[test]
+    fn a_hundred_thousand_names_are_made_ready_and_looked_for_at_once() {
+        let path = |n: usize| NotePath::parse(&format!("Notes/Folder {}/Note {n}.md", n % 100));
+        let files: Vec<NotePath> = (0..100_000).filter_map(|n| path(n).ok()).collect();
+        let needles = Needles::new(&files, &[]);
+        let text = "Notes/Folder 1/Note 1 of many, Notes/Folder 7/Note 7.mdx ".repeat(2_000);
+        assert!(!needles.are_in(&text));
+        assert!(needles.are_in(&format!("{text}notes/folder 99/note 99999.md")));
     }
 }

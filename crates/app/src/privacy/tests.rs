@@ -55,6 +55,12 @@ fn folder() -> (tempfile::TempDir, Vault) {
     (folder, vault)
 }
 
+/// Of a vault whose index does not stand yet.
+fn keeper_of(vault: &Vault, rules: PrivateRules) -> Arc<Keeper> {
+    let dir = tempfile::tempdir().expect("a folder");
+    Keeper::new(vault, &Index::new(vault, rules.clone(), dir.path()), rules)
+}
+
 async fn heard(keeper: &Keeper, most: Privacy, rows: Vec<Message>) -> String {
     let turn = TurnId::from("three");
     keeper.begin(&turn, most).await.expect("begun");
@@ -66,13 +72,13 @@ async fn heard(keeper: &Keeper, most: Privacy, rows: Vec<Message>) -> String {
 async fn what_another_provider_was_told_is_withheld_with_all_that_was_said_of_it() {
     let (_folder, vault) = folder();
     for rules in [rules(&[], &["#home"]), rules(&[], &["Secret"]), rules(&["tags: home"], &[])] {
-        let keeper = Keeper::new(&vault, rules);
+        let keeper = keeper_of(&vault, rules);
         let told = heard(&keeper, Privacy::Open, story("Secret.md", "tags: [home]")).await;
         assert!(!told.contains(CANARY) && !told.contains("Secret.md"), "{told}");
         assert!(told.contains("what does it say?") && told.contains("Time: 1"), "{told}");
     }
     // The control: who may see it hears everything.
-    let keeper = Keeper::new(&vault, rules(&[], &["#home"]));
+    let keeper = keeper_of(&vault, rules(&[], &["#home"]));
     let told = heard(&keeper, Privacy::Local, story("Secret.md", "tags: [home]")).await;
     assert!(told.contains(CANARY) && told.contains("Secret.md"), "{told}");
 }
@@ -80,7 +86,7 @@ async fn what_another_provider_was_told_is_withheld_with_all_that_was_said_of_it
 #[tokio::test]
 async fn a_note_that_has_another_name_by_now_is_known_by_what_it_said() {
     let (_folder, vault) = folder();
-    let keeper = Keeper::new(&vault, rules(&["#home"], &[]));
+    let keeper = keeper_of(&vault, rules(&["#home"], &[]));
     let told = heard(&keeper, Privacy::Open, story("Before.md", "tags: [home]")).await;
     assert!(!told.contains(CANARY), "{told}");
 }
@@ -88,7 +94,7 @@ async fn a_note_that_has_another_name_by_now_is_known_by_what_it_said() {
 #[tokio::test]
 async fn what_was_said_of_open_notes_is_heard_whole() {
     let (_folder, vault) = folder();
-    let keeper = Keeper::new(&vault, rules(&["#home"], &["Diary"]));
+    let keeper = keeper_of(&vault, rules(&["#home"], &["Diary"]));
     let rows = story("Open.md", "title: x");
     let turn = TurnId::from("three");
     keeper.begin(&turn, Privacy::Open).await.expect("begun");
@@ -98,7 +104,7 @@ async fn what_was_said_of_open_notes_is_heard_whole() {
 #[tokio::test]
 async fn a_turn_from_which_the_same_was_hidden_is_not_withheld() {
     let (_folder, vault) = folder();
-    let keeper = Keeper::new(&vault, rules(&["#home"], &[]));
+    let keeper = keeper_of(&vault, rules(&["#home"], &[]));
     let two = TurnId::from("two");
     keeper.begin(&two, Privacy::Open).await.expect("begun");
     keeper.end(&two);
@@ -109,7 +115,7 @@ async fn a_turn_from_which_the_same_was_hidden_is_not_withheld() {
 #[tokio::test]
 async fn the_screen_shows_what_the_strictest_running_turn_may_see() {
     let (_folder, vault) = folder();
-    let keeper = Keeper::new(&vault, rules(&[], &["#home"]));
+    let keeper = keeper_of(&vault, rules(&[], &["#home"]));
     let secret = NotePath::parse("Secret.md").expect("a path");
     let seen = keeper.seen();
     assert!(seen.hides(&secret), "nobody in particular");
@@ -124,4 +130,28 @@ async fn the_screen_shows_what_the_strictest_running_turn_may_see() {
     assert!(seen.hides(&secret), "new rules hold for a turn that runs");
     let told = keeper.redacted(&local, "changed Secret.md".to_owned()).await.expect("told");
     assert_eq!(told, "changed (a private note)");
+}
+
+#[tokio::test]
+async fn a_standing_index_tells_what_is_hidden_as_the_notes_do_and_follows_them() {
+    let (folder, vault) = folder();
+    let dir = tempfile::tempdir().expect("a folder");
+    let rules = rules(&["Secret"], &["#home"]);
+    let index = Index::new(&vault, rules.clone(), dir.path());
+    index.catch_up(&std::sync::atomic::AtomicBool::new(false)).expect("built");
+    let keeper = Keeper::new(&vault, &index, rules.clone());
+    for most in [Privacy::Open, Privacy::Local] {
+        let hidden = keeper.vault.hidden_beyond(most).expect("listed");
+        assert_eq!(index.hidden_beyond(&rules, most), Some(hidden), "{most:?}");
+    }
+    assert_eq!(index.hidden_beyond(&PrivateRules::default(), Privacy::Open), None, "other rules");
+    // As long as nothing changes there is nothing to do; what changes counts at once.
+    let before = keeper.view(Privacy::Open).await.expect("a view");
+    assert!(Arc::ptr_eq(&before, &keeper.view(Privacy::Open).await.expect("the same")));
+    assert!(!before.needles.are_in("Open.md"));
+    #[expect(clippy::disallowed_methods, reason = "tests make the files of the vault")]
+    std::fs::write(folder.path().join("Open.md"), "no longer #home").expect("written");
+    index.refresh(&[NotePath::parse("Open.md").expect("a path")]);
+    assert!(keeper.view(Privacy::Open).await.expect("a view").needles.are_in("Open.md"));
+    assert!(!keeper.view(Privacy::Local).await.expect("a view").needles.are_in("Open.md"));
 }
