@@ -26,6 +26,7 @@ mod flood;
 mod fresh;
 mod gist;
 mod gist_sweep;
+mod heavy_notes;
 mod history;
 mod hub_frames;
 mod hub_name;

@@ -4,6 +4,7 @@ pub mod frames;
 pub mod injection;
 mod load;
 mod memory;
+pub mod notes;
 pub mod paths;
 pub mod sse;
 

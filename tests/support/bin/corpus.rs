@@ -2,13 +2,21 @@
 //! all holds, 1 that something does not, 2 that there is nothing to run.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
+use testkit::corpus::notes::{self, Sizes};
 use testkit::corpus::paths::{self, Process, Tools};
 use testkit::corpus::{Report, frames, injection, sse};
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    match run(&std::env::args().skip(1).collect::<Vec<_>>()).await {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if let [kind, shape, bytes] = words.as_slice()
+        && kind == "notes-child"
+    {
+        return child(shape.clone(), bytes.parse().unwrap_or_default());
+    }
+    match run(&words).await {
         Ok(report) => {
             for line in &report.lines {
                 println!("{line}");
@@ -24,8 +32,18 @@ async fn main() -> ExitCode {
     }
 }
 
+/// One shape, for the runner that started this process.
+fn child(shape: String, bytes: usize) -> ExitCode {
+    // Its works wait for runtimes of their own.
+    let done = std::thread::spawn(move || notes::child(&shape, bytes)).join();
+    ExitCode::from(u8::from(!matches!(done, Ok(Ok(())))))
+}
+
 async fn run(words: &[String]) -> Result<Report, String> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    if let ["notes", rest @ ..] = words.as_slice() {
+        return run_notes(rest);
+    }
     let (kind, file, only) = match words.as_slice() {
         [kind, file] => (*kind, *file, None),
         [kind, file, "--case", id] => (*kind, *file, Some(*id)),
@@ -67,6 +85,19 @@ async fn run(words: &[String]) -> Result<Report, String> {
         }
         _ => Ok(report),
     }
+}
+
+/// Notes of all shapes, which are made and stand in no file.
+fn run_notes(words: &[&str]) -> Result<Report, String> {
+    let only = match words {
+        [] => None,
+        ["--case", id] => Some(*id),
+        _ => return Err("usage: corpus notes [--case SHAPE]".to_owned()),
+    };
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let sizes = Sizes { bytes: 4 << 20, time: Duration::from_secs(30), memory: 2 << 30 };
+    let sizes = if cfg!(debug_assertions) { Sizes { bytes: 128 << 10, ..sizes } } else { sizes };
+    Ok(notes::run(&program, sizes, only))
 }
 
 #[expect(clippy::disallowed_methods, reason = "the corpus is no note")]

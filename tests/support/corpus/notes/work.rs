@@ -1,0 +1,130 @@
+//! What is done with a note.
+
+use std::fs;
+use std::hint::black_box;
+use std::time::Duration;
+
+use index::{Narrow, Query};
+use protocol::ChangeSet;
+use serde_json::json;
+use vault::merge::{Order, hunks, merge_in_order};
+
+use super::stage::{NOTE, Stage, rules};
+
+/// One thing to do.
+pub type Work = fn(&Stage);
+
+/// The works by their names, in the order in which they are done.
+pub const WORKS: &[(&str, Work)] = &[
+    ("build", |stage| stage.build()),
+    ("ask", ask),
+    ("save", |stage| {
+        let saved = format!("{}\nOne more line.\n", stage.text);
+        fs::write(stage.folder().join(NOTE), saved).expect("written");
+        stage.index.refresh(std::slice::from_ref(&stage.note));
+    }),
+    ("ask-fresh", ask),
+    ("read", |stage| {
+        stage.call("read_file", json!({ "path": NOTE }));
+        stage.call("get_file_info", json!({ "path": NOTE }));
+        stage.call("get_links", json!({ "path": NOTE }));
+        stage.call("list_tags", json!({}));
+    }),
+    ("search", |stage| {
+        for pattern in ["a", "(a|b)*c", "^$", r"\w+\s\w+$", "(?i)tea|A"] {
+            stage.call("search_files", json!({ "pattern": pattern }));
+        }
+        stage.call("find_notes", json!({ "query": "tea other" }));
+    }),
+    ("edit", edit),
+    ("move", |stage| {
+        stage.call("move_file", json!({ "path": NOTE, "to": "Elsewhere/Light.md" }));
+        stage.call("move_file", json!({ "path": "Other.md", "to": "Elsewhere/Else.md" }));
+    }),
+    ("merge", merge),
+    ("private", |stage| {
+        black_box(rules().by_text(stage.text.as_bytes()));
+        stage.vault.list().expect("listed");
+    }),
+];
+
+/// Not linear, and to be found out.
+pub const CONTROL: (&str, Work) = ("control", |stage| {
+    let mut lines: Vec<&str> = Vec::new();
+    for line in stage.text.lines() {
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    assert!(!lines.is_empty(), "a note has lines");
+});
+
+fn ask(stage: &Stage) {
+    let (index, vault, plan) = (&stage.index, &stage.vault, &ChangeSet::default());
+    index.tags(vault, plan).expect("it stands");
+    index.properties(vault).expect("it stands");
+    index.values(vault, "aliases").expect("it stands");
+    index.tasks(vault).expect("it stands");
+    index.unresolved(vault).expect("it stands");
+    index.outgoing(vault, plan, &stage.note).expect("it stands");
+    index.backlinks(vault, plan, &stage.note).expect("it stands");
+    index.names(vault, "name tea", &[], 50).expect("found");
+    let long = Duration::from_secs(60);
+    for query in ["tea a", "\"a a\"", "other -more", "茶の"] {
+        index.find(vault, plan, query, &Narrow::default(), 10, long).expect("found");
+    }
+    let query = Query {
+        pattern: "a".to_owned(),
+        file_pattern: None,
+        context_lines: 2,
+        max_results: 50,
+        case_sensitive: false,
+    };
+    index.search(vault, plan, &query, long).expect("searched");
+}
+
+fn edit(stage: &Stage) {
+    let calls = [
+        json!({ "path": NOTE, "old_text": "a", "new_text": "bb", "replace_all": true }),
+        json!({ "path": NOTE, "old_text": "a", "new_text": "bb" }),
+        json!({ "path": NOTE, "old_text": "a line that is not there", "new_text": "" }),
+        json!({ "path": NOTE, "old_text": format!("{}.", cut(&stage.text)), "new_text": "" }),
+        json!({ "path": NOTE, "heading": "Same", "action": "append", "text": "x" }),
+        json!({ "path": NOTE, "heading": "^id1", "action": "append", "text": "x" }),
+        json!({ "path": NOTE, "property": "aliases", "action": "append", "value": ["x", "y"] }),
+        json!({ "path": NOTE, "property": "status", "action": "set", "value": "open" }),
+        json!({ "path": NOTE, "line": 2, "action": "after", "text": "x" }),
+    ];
+    for call in calls {
+        stage.call("edit_file", call);
+    }
+    stage.call("append_file", json!({ "path": NOTE, "text": "x" }));
+}
+
+/// The first half of a text, as whole characters.
+fn cut(text: &str) -> &str {
+    let mut half = text.len() / 2;
+    while !text.is_char_boundary(half) {
+        half -= 1;
+    }
+    &text[..half]
+}
+
+/// Two who change the same note: one every fourth line, the other every sixth; and one who puts
+/// lines where the other put some, of which earlier versions tell the order.
+fn merge(stage: &Stage) {
+    let base = stage.text.as_bytes();
+    let with = |each: usize, put: &str| {
+        let lines = stage.text.split_inclusive('\n').enumerate();
+        let changed = lines.map(|(at, line)| match at % each {
+            0 => format!("{put} {at}\n{line}"),
+            _ => line.to_owned(),
+        });
+        changed.collect::<String>().into_bytes()
+    };
+    let (ours, theirs, before) = (with(4, "ours"), with(6, "theirs"), with(2, "ours"));
+    let order = Order::of([before.as_slice(), theirs.as_slice()]);
+    black_box(merge_in_order(base, &ours, &theirs, &order));
+    black_box(hunks(&ours, &theirs));
+    black_box(hunks(base, &[]));
+}
