@@ -12,10 +12,10 @@ use vault::merge::{Order, hunks, merge_in_order};
 use super::stage::{NOTE, Stage, rules};
 
 /// One thing to do.
-pub type Work = fn(&Stage);
+pub(super) type Work = fn(&Stage);
 
 /// The works by their names, in the order in which they are done.
-pub const WORKS: &[(&str, Work)] = &[
+pub(super) const WORKS: &[(&str, Work)] = &[
     ("build", |stage| stage.build()),
     ("ask", ask),
     ("save", |stage| {
@@ -49,7 +49,7 @@ pub const WORKS: &[(&str, Work)] = &[
 ];
 
 /// Not linear, and to be found out.
-pub const CONTROL: (&str, Work) = ("control", |stage| {
+pub(super) const CONTROL: (&str, Work) = ("control", |stage| {
     let mut lines: Vec<&str> = Vec::new();
     for line in stage.text.lines() {
         if !lines.contains(&line) {
