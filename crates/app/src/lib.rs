@@ -39,6 +39,7 @@ mod looking;
 mod marks;
 mod masked;
 mod memory;
+mod naming;
 mod no_tools;
 mod notice;
 mod onlook;
