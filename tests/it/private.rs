@@ -222,3 +222,56 @@ async fn in_file(home: &Home, model: &ScriptedModel, end: &str) -> String {
     running.quit().await;
     serde_json::to_string(&model.requests()).expect("json")
 }
+
+/// What a model is told after an answer was made from a selection, the note of which is under this
+/// rule from then on.
+async fn told_after_selection(never: &[&str]) -> String {
+    let home = keyed(&[("Ann.md", "She said canary-a81c.\n"), ("Open.md", "# Open\n")]);
+    let model =
+        ScriptedModel::start(vec![Reply::text("In short: canary-a81c."), Reply::text("Well.")])
+            .await;
+    let running = home.open(asking(&model)).await;
+    running.app.show_note("Ann").await.expect("it is shown");
+    running.app.select_in_note("She said canary-a81c.", None).await.expect("selected");
+    let conversation = running.say(None, "put that shorter").await;
+    running.app.close_note().await.expect("closed");
+    let never = never.iter().map(|rule| (*rule).to_owned()).collect();
+    let private = PrivateSettings { never, ..PrivateSettings::default() };
+    running.app.save_settings(Settings { private, ..asking(&model) }).await.expect("saved");
+    running.say(Some(&conversation), "and now?").await;
+    let told = model.request(2).await["messages"].to_string();
+    running.quit().await;
+    model.finish();
+    told
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_made_from_a_selection_is_withheld_once_the_note_is_private() {
+    let told = told_after_selection(&["Ann"]).await;
+    assert!(!told.contains(TEXT) && told.contains("This answer is withheld"), "{told}");
+    assert!(told_after_selection(&[]).await.contains("In short: canary-a81c."), "the control");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conflict_copy_of_a_note_that_is_private_by_name_is_not_there_for_a_model() {
+    let copies = [
+        "Plan (Ann's conflicted copy 2026-01-02).md",
+        "Plan.sync-conflict-20260102-030405-ABCDEFG.md",
+        "Plan_conflict-20260102-030405.md",
+    ];
+    for (never, is_told) in [(vec!["Plan".to_owned()], false), (Vec::new(), true)] {
+        let notes: Vec<_> = copies.iter().map(|copy| (*copy, "canary-a81c\n")).collect();
+        let home = keyed(&notes);
+        let mut calls = vec![("list_files", json!({}))];
+        calls.extend(copies.iter().map(|copy| ("read_file", json!({ "path": copy }))));
+        let model = ScriptedModel::start(vec![Reply::calls(calls), Reply::text("Well.")]).await;
+        let private = PrivateSettings { never, ..PrivateSettings::default() };
+        let running = home.open(Settings { private, ..asking(&model) }).await;
+        running.say(None, "look around").await;
+        let told = model.request(2).await["messages"].to_string();
+        assert_eq!(told.contains(TEXT), is_told, "{told}");
+        assert_eq!(told.contains("3 entries match"), is_told, "{told}");
+        running.quit().await;
+        model.finish();
+    }
+}

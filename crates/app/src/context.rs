@@ -101,6 +101,14 @@ pub(crate) enum Changed {
     Gone(NotePath),
 }
 
+impl Changed {
+    /// Which note.
+    pub(crate) const fn path(&self) -> &NotePath {
+        let (Self::Otherwise(path) | Self::Gone(path)) = self;
+        path
+    }
+}
+
 /// What the user has selected in a note.
 pub(crate) struct Selection {
     pub(crate) note: NotePath,
@@ -197,6 +205,10 @@ pub(crate) fn age(ago: std::time::Duration) -> String {
     }
 }
 
+/// What a diff of what was rejected begins and ends with.
+pub(crate) const REJECTED: &str = "<rejected>";
+pub(crate) const REJECTED_END: &str = "</rejected>";
+
 /// So much of what was rejected is told again, in bytes.
 const LONGEST_REJECTED: usize = 4_000;
 
@@ -234,7 +246,7 @@ pub(crate) fn verdict(verdict: &VerdictRow, declined: &[String]) -> String {
             break;
         };
         room = left;
-        told.push_str(&format!("\n<rejected>\n{diff}</rejected>"));
+        told.push_str(&format!("\n{REJECTED}\n{diff}{REJECTED_END}"));
     }
     told
 }

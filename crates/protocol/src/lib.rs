@@ -6,6 +6,7 @@
 pub mod applied;
 pub mod change;
 pub mod compaction;
+pub mod conflict_copy;
 pub mod conversation;
 pub mod desktop;
 pub mod effect;

@@ -11,9 +11,9 @@ mod tests;
 use thiserror::Error;
 use unicode_normalization::UnicodeNormalization;
 
-use crate::NotePath;
 use crate::invisible::is_invisible;
 use crate::settings::PrivateSettings;
+use crate::{NotePath, conflict_copy};
 
 pub use spelling::{folded_name, is_tag_sign};
 
@@ -97,14 +97,20 @@ impl PrivateRules {
         self.0.iter().any(|(rule, _)| matches!(rule, Rule::Tag(_) | Rule::Property { .. }))
     }
 
-    /// How private the path alone makes it; also for what is not there (yet, or any more).
+    /// How private the path alone makes it; also for what is not there (yet, or any more). A copy that
+    /// a sync program made is at least as private as what it is a copy of.
     #[must_use]
     pub fn by_path(&self, path: &NotePath) -> Privacy {
         if self.0.is_empty() {
             return Privacy::Open;
         }
-        let path = folded(path.as_str());
-        self.most(|rule| rule.covers(&path))
+        let mut path = folded(path.as_str());
+        let mut privacy = self.most(|rule| rule.covers(&path));
+        while let Some(original) = original(&path) {
+            privacy = privacy.max(self.most(|rule| rule.covers(&original)));
+            path = original;
+        }
+        privacy
     }
 
     /// Whether the text of what is called so decides too: of a note or a canvas.
@@ -192,6 +198,15 @@ impl Rule {
 fn is_below(found: &str, tag: &str) -> bool {
     let rest = found.trim_start_matches('/').strip_prefix(tag);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The path without the marks of sync programs in it; `None` where there are none. Shorter each time.
+fn original(path: &str) -> Option<String> {
+    let parts = path.split('/').map(|part| (part, conflict_copy::original(part)));
+    let parts: Vec<(&str, Option<String>)> = parts.collect();
+    let is_copy = parts.iter().any(|(_, original)| original.is_some());
+    let plain = parts.into_iter().map(|(part, original)| original.unwrap_or(part.to_owned()));
+    is_copy.then(|| folded(&plain.collect::<Vec<_>>().join("/")))
 }
 
 /// Equal for texts that differ in case or Unicode form.

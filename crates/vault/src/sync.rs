@@ -6,23 +6,9 @@
 //! of Windows and macOS that do not come along; a size without blocks would tell too, but holds for
 //! sparse files and small ones on some file systems as well, so it is not taken for a sign.
 
-/// Whether the name is that of a copy which a sync program made of two that conflict:
-/// `Plan (Ann's conflicted copy 2026-01-02).md` (Dropbox, Nextcloud, Obsidian Sync),
-/// `Plan.sync-conflict-20260102-030405-ABCDEFG.md` (Syncthing),
-/// `Plan_conflict-20260102-030405.md` (ownCloud).
+/// Whether the name is that of a copy which a sync program made of two that conflict.
 pub(crate) fn is_conflict_copy(name: &str) -> bool {
-    let name = name.to_lowercase();
-    let Some((stem, _)) = name.rsplit_once('.') else { return false };
-    let in_brackets = stem.rsplit_once('(').is_some_and(|(_, inside)| {
-        inside.contains("conflicted copy") && stem.trim_end().ends_with(')')
-    });
-    let dated = |mark: &str| {
-        stem.rsplit_once(mark).is_some_and(|(before, rest)| {
-            let day = rest.bytes().take_while(u8::is_ascii_digit).count();
-            !before.is_empty() && day == 8
-        })
-    };
-    in_brackets || dated(".sync-conflict-") || dated("_conflict-")
+    name.contains('.') && protocol::conflict_copy::original(name).is_some()
 }
 
 /// The name of the file that this one stands for, if it is not downloaded.

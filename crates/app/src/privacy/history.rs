@@ -10,10 +10,14 @@ use protocol::{Message, Part, Role, TurnId};
 use serde_json::{Map, Value};
 
 use super::View;
-use crate::context::SELECTION;
+use crate::context::{REJECTED, REJECTED_END, SELECTION};
 
 const RESULT: &str = "This result held notes that are private now, so it is withheld. Call the tool \
                       again for what may be seen.";
+
+/// What stands in the place of diffs.
+const WITHHELD: &str = "<rejected>\n(a note that is private now)\n";
+
 const ANSWER: &str = "[This answer is withheld: it may come from notes that are private now.]";
 
 /// The rows without what is hidden; `is_clean` knows the turns from which the same was hidden.
@@ -57,12 +61,11 @@ struct Heard<'a> {
 impl Heard<'_> {
     fn part(&self, part: Part) -> Option<Part> {
         Some(match part {
-            Part::Context { text }
-                if text.starts_with(SELECTION) && self.view.needles.are_in(&text) =>
-            {
+            Part::Context { text } if is_selection(&text) && tells(self.view, &text) => {
                 return None;
             }
             Part::Context { text } => {
+                let text = without_rejected(self.view, text);
                 Part::Context { text: self.view.needles.redact(&text).into_owned() }
             }
             _ if !self.withholds => part,
@@ -84,18 +87,50 @@ impl Heard<'_> {
 /// Whether a part names or holds a hidden note. The user's own words do not count.
 fn reveals(view: &View, role: Role, part: &Part) -> bool {
     match part {
-        Part::Result { output, .. } => {
-            view.needles.are_in(output)
-                || markdown::privacy(&view.rules, unnumbered(output).as_bytes()) > view.most
-        }
+        Part::Result { output, .. } => tells(view, output),
+        // What was selected, and what was rejected, is words of a note as much as a result is.
+        Part::Context { text } if is_selection(text) => tells(view, text),
+        Part::Context { text } => rejected(text).is_some_and(|diffs| tells(view, &bare(diffs))),
         Part::Call { arguments, .. } => texts(arguments).any(|text| view.needles.are_in(text)),
         Part::Text { text } if role == Role::Assistant => view.needles.are_in(text),
-        Part::Text { .. }
-        | Part::Context { .. }
-        | Part::Answers { .. }
-        | Part::Repeated
-        | Part::Verbatim { .. } => false,
+        Part::Text { .. } | Part::Answers { .. } | Part::Repeated | Part::Verbatim { .. } => false,
     }
+}
+
+/// Whether words of notes name or hold a hidden one.
+fn tells(view: &View, text: &str) -> bool {
+    view.needles.are_in(text)
+        || markdown::privacy(&view.rules, unnumbered(text).as_bytes()) > view.most
+}
+
+fn is_selection(context: &str) -> bool {
+    context.starts_with(SELECTION)
+}
+
+/// The diffs in a context block of what the user rejected, from the first to the last: a line of a
+/// note may look like the end of one.
+fn rejected(context: &str) -> Option<&str> {
+    let start = context.find(REJECTED)?;
+    let end = context.rfind(REJECTED_END).filter(|end| *end > start)?;
+    context.get(start..end)
+}
+
+/// The block without the diffs, if they tell of a hidden note.
+fn without_rejected(view: &View, context: String) -> String {
+    match rejected(&context) {
+        Some(diffs) if tells(view, &bare(diffs)) => context.replace(diffs, WITHHELD),
+        _ => context,
+    }
+}
+
+/// Diffs as text: paths whole, lines without the signs before them.
+fn bare(diff: &str) -> String {
+    let line = |line: &str| {
+        let path = line.strip_prefix("--- a/").or_else(|| line.strip_prefix("+++ b/"));
+        let bare = line.strip_prefix(['+', '-', ' ']).unwrap_or(line);
+        path.unwrap_or(bare).to_owned()
+    };
+    diff.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// All texts in a call's arguments.

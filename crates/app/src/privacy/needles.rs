@@ -77,17 +77,29 @@ impl Needles {
     }
 }
 
+/// At most so many characters stand between a name and the end of the name of a copy of it.
+const COPY: usize = 400;
+
 /// Behind what stands in a place whose name `text` begins with, or is its note; `None` when the name
-/// goes on.
+/// goes on. What a sync program put behind a name belongs to it: a copy may be gone by now.
 fn within(text: &str, length: usize) -> Option<usize> {
     let rest = text.get(length..)?;
-    if rest.starts_with('/') {
-        let inside = rest.find(['`', '”', '"', '\n', ',']).unwrap_or(rest.len());
-        return Some(length + inside);
+    let until = rest.char_indices().nth(COPY).map_or(rest.len(), |(at, _)| at);
+    let near = rest.get(..until)?;
+    let ends = ['`', '”', '"', '\n', ','];
+    let part = near.find(|sign| sign == '/' || ends.contains(&sign)).unwrap_or(near.len());
+    let (name, behind) = rest.split_at_checked(part)?;
+    let lowered = name.to_ascii_lowercase();
+    let is_copy = |mark: &str| mark.is_empty() || mark.contains("conflict");
+    if behind.starts_with('/') && is_copy(&lowered) {
+        let inside = behind.find(ends).unwrap_or(behind.len());
+        return Some(length + part + inside);
     }
-    let (end, behind) = rest.split_at_checked(3)?;
-    let is_note = end.eq_ignore_ascii_case(".md") && !behind.chars().next().is_some_and(is_word);
-    is_note.then_some(length + 3)
+    lowered.match_indices(".md").find_map(|(at, end)| {
+        let after = rest.get(at + end.len()..)?;
+        let is_note = is_copy(lowered.get(..at)?) && !after.chars().next().is_some_and(is_word);
+        is_note.then_some(length + at + end.len())
+    })
 }
 
 /// Names in an order that tells, letter by letter, which a text may go on to be.
@@ -153,7 +165,14 @@ mod tests {
     #[test]
     fn names_are_found_as_whole_paths_in_any_case() {
         let needles = needles(&["a.md", "People/Ann (x).md"], &["diary"]);
-        for text in ["`a.md`", "see A.md.", "people/ann (X).md", "Diary/2026/gone.md", "diary.md"] {
+        for text in [
+            "`a.md`",
+            "see A.md.",
+            "people/ann (X).md",
+            "Diary/2026/gone.md",
+            "diary.md",
+            "diary (conflicted copy 1).md",
+        ] {
             assert!(needles.are_in(text), "{text}");
         }
         for text in ["data.md", "sub/a.md", "a.mdx", "my diary", "old/diary/x", "diary-2/x"] {

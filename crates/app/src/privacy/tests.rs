@@ -155,3 +155,22 @@ async fn a_standing_index_tells_what_is_hidden_as_the_notes_do_and_follows_them(
     assert!(keeper.view(Privacy::Open).await.expect("a view").needles.are_in("Open.md"));
     assert!(!keeper.view(Privacy::Local).await.expect("a view").needles.are_in("Open.md"));
 }
+
+#[tokio::test]
+async fn what_was_rejected_of_a_note_is_withheld_with_what_was_said_of_it() {
+    let (_folder, vault) = folder();
+    let diff = format!("--- a/Secret.md\n+++ b/Secret.md\n@@ -1 +1 @@\n-{CANARY}\n+x\n");
+    let block = format!("<context>\nTime: 1\n<rejected>\n{diff}</rejected>\n</context>");
+    let rows = vec![
+        row("one", Role::User, Part::Context { text: block }),
+        row("one", Role::Assistant, Part::Text { text: format!("Not {CANARY}, then.") }),
+    ];
+    let keeper = keeper_of(&vault, rules(&["Secret"], &[]));
+    let told = heard(&keeper, Privacy::Open, rows.clone()).await;
+    assert!(
+        !told.contains(CANARY) && !told.contains("Secret") && told.contains("Time: 1"),
+        "{told}"
+    );
+    let keeper = keeper_of(&vault, rules(&["Open"], &[]));
+    assert!(heard(&keeper, Privacy::Open, rows).await.contains(CANARY), "the control");
+}

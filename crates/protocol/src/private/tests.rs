@@ -31,6 +31,29 @@ fn a_place_covers_itself_and_all_below_in_any_spelling() {
 }
 
 #[test]
+fn a_conflict_copy_is_as_private_as_the_note_it_is_a_copy_of() {
+    for (rule, path) in [
+        ("People/Ann", "People/Ann (conflicted copy 2026-01-02).md"),
+        ("People/Ann.md", "people/ann (Bo's Conflicted Copy 2026-01-02).md"),
+        ("Plan", "Plan.sync-conflict-20260102-030405-ABCDEFG.md"),
+        ("Plan", "Plan_conflict-20260102-030405.md"),
+        ("Plan", "Plan (conflicted copy 1).sync-conflict-20260102-030405-ABCDEFG.md"),
+        ("Diary", "Diary (conflicted copy 2)/a.md"),
+        ("Plan (conflicted copy 1)", "Plan (conflicted copy 1).md"),
+    ] {
+        assert!(by_path(rule, path), "{rule} covers {path}");
+    }
+    for (rule, path) in [
+        ("Plan", "Plan (draft).md"),
+        ("Plan", "Work/Plan (conflicted copy 1).md"),
+        ("Plan", "Planner (conflicted copy 1).md"),
+        ("Plan (conflicted copy 1)", "Plan.md"),
+    ] {
+        assert!(!by_path(rule, path), "{rule} does not cover {path}");
+    }
+}
+
+#[test]
 fn names_that_look_alike_are_one() {
     for (one, other) in [
         ("private", "PRIVATE"),
