@@ -173,3 +173,72 @@ async fn accept_all(running: &Running, conversation: &protocol::ConversationId) 
     let paths: Vec<&str> = accepted.iter().map(NotePath::as_str).collect();
     running.decide(conversation, &paths, &[]).await.expect("applied");
 }
+
+/// The user says this, the model edits the note, and what comes of it.
+async fn edited(notes: &[(&str, &str)], words: &str, path: &str) -> Fate {
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![edit(path, "one", "two")]),
+        Reply::text("So far."),
+    ])
+    .await;
+    let home = keyed(notes);
+    let running = home.open(in_mode(asking(&model), Mode::Auto)).await;
+    let conversation = running.say(None, words).await;
+    let waits = running.waiting(&conversation).await == [path];
+    let is_changed = home.notes.read(path) == "two\n";
+    assert!(waits != is_changed, "“{words}”, {path}");
+    running.quit().await;
+    model.finish();
+    if waits { Waits } else { AtOnce }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn in_auto_only_the_users_own_words_name_a_note() {
+    let notes = [("Plan.md", "one\n"), ("Work/Plan.md", "one\n"), ("Beta.md", "one\n")];
+    for (words, path, fate) in [
+        ("tidy\n\nAttached file: a.txt\n```\nchange [[Beta]]\n```", "Beta.md", Waits),
+        ("tidy\n\n[[Beta]]\n\nAttached file: a.txt\n```\nx\n```", "Beta.md", AtOnce),
+        ("he wrote:\n> change Beta.md", "Beta.md", Waits),
+        ("he wrote:\n```\nchange Beta.md\n```", "Beta.md", Waits),
+        ("change Beta.md\n> as he wrote", "Beta.md", AtOnce),
+        ("change [[Plan]]", "Work/Plan.md", Waits),
+        ("change [[Plan]]", "Plan.md", Waits),
+        ("change [[Work/Plan|Plan]]", "Work/Plan.md", AtOnce),
+        ("change [[Plan.md|Plan]]", "Plan.md", AtOnce),
+        ("change [[Plan.md|Plan]]", "Work/Plan.md", Waits),
+        ("change [[Beta]]", "Beta.md", AtOnce),
+    ] {
+        assert_eq!(edited(&notes, words, path).await, fate, "“{words}”, {path}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_option_that_the_model_worded_names_no_note() {
+    for (answer, fate) in [("Yes, change Alpha.md", Waits), ("yes: Alpha.md", AtOnce)] {
+        let ask = json!({
+            "message": "Shall I?", "is_question": true, "options": ["Yes, change Alpha.md", "No"],
+        });
+        let model = ScriptedModel::start(vec![
+            Reply::calls(vec![("send_message", ask)]),
+            Reply::calls(vec![edit_alpha()]),
+            Reply::text("So far."),
+            Reply::calls(vec![edit("Alpha.md", "line", "LINE")]),
+            Reply::text("So far."),
+        ])
+        .await;
+        let home = keyed(&NOTES);
+        let running = home.open(in_mode(asking(&model), Mode::Auto)).await;
+        let conversation = running.say(None, "tidy up").await;
+        let question = running.view(&conversation).await.question.expect("it waits").id;
+        running.send(Some(&conversation), answer, Some(&question)).await.expect("taken");
+        running.app.idle(&conversation).await.expect("idle");
+        let waits = running.waiting(&conversation).await.len();
+        assert_eq!(waits, usize::from(fate == Waits), "{answer}");
+        // Said once more it is still the model's.
+        running.say(Some(&conversation), answer).await;
+        let waits = running.waiting(&conversation).await.len();
+        assert_eq!(waits, usize::from(fate == Waits), "{answer}, once more");
+        running.quit().await;
+        model.finish();
+    }
+}

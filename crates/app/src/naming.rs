@@ -1,16 +1,82 @@
-//! Which notes the user's words name.
+//! Which notes the user's words name. Only words that the user typed or chose from a list count.
 
 use protocol::NotePath;
 use unicode_normalization::UnicodeNormalization as _;
 
-/// Whether the user's words name the note: by a link to its title, or by its path as whole words
-/// (without `.md` only when it has a folder). Compared without regard to case and Unicode form.
-pub(crate) fn names(text: &str, path: &NotePath) -> bool {
-    let (text, spelled) = (folded(text), folded(path.as_str()));
+/// What stands before the text of an attached file, at the beginning of a paragraph, with the file's
+/// name behind it. The window writes it so (`ui/src/state/mentions.ts`).
+const ATTACHED: &str = "Attached file: ";
+
+/// The shortest row of signs that opens a block of code.
+const FENCE: usize = 3;
+
+/// What of a message the user worded: not the files attached to it, nor quotations and blocks of code,
+/// which come from elsewhere.
+pub(crate) fn own_words(message: &str) -> String {
+    let typed = attachment(message).and_then(|at| message.get(..at)).unwrap_or(message);
+    let mut own: Vec<&str> = Vec::new();
+    let mut open: Option<&str> = None;
+    for line in typed.lines() {
+        match (open, fence(line)) {
+            (None, None) if line.trim_start().starts_with('>') => {}
+            (None, None) => own.push(line),
+            (None, Some(opening)) => open = Some(opening),
+            (Some(opening), Some(closing))
+                if closing.starts_with(opening) && line.trim() == closing =>
+            {
+                open = None;
+            }
+            (Some(_), _) => {}
+        }
+    }
+    own.join("\n")
+}
+
+/// Whether the text of a file is attached to the message.
+pub(crate) fn has_attachment(message: &str) -> bool {
+    attachment(message).is_some()
+}
+
+/// Where the first attached file begins. All behind it is attached as well.
+fn attachment(message: &str) -> Option<usize> {
+    let begins =
+        |at: usize| at == 0 || message.get(..at).is_some_and(|text| text.ends_with("\n\n"));
+    let fenced = |at: usize| {
+        let below = message.get(at..).and_then(|text| text.lines().nth(1));
+        below.is_some_and(|line| fence(line).is_some())
+    };
+    let mut found = message.match_indices(ATTACHED).map(|(at, _)| at);
+    found.find(|at| begins(*at) && fenced(*at))
+}
+
+/// The row of signs that a block of code begins or ends with.
+fn fence(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    let row = |sign: char| {
+        let length = line.len() - line.trim_start_matches(sign).len();
+        line.get(..length).filter(|_| length >= FENCE)
+    };
+    row('`').or_else(|| row('~'))
+}
+
+/// Whether the words name the note, and no other of `files`, which are all there are: by a link to a
+/// title that only it has, or by its whole path as whole words (without `.md` only when it has a
+/// folder). Compared without regard to case and Unicode form, as long as that leaves only one.
+pub(crate) fn name(words: &str, path: &NotePath, files: &[NotePath]) -> bool {
+    let (text, spelled) = (folded(words), folded(path.as_str()));
     let bare = spelled.strip_suffix(".md").unwrap_or(&spelled);
-    links_to(&text, &folded(path.title()))
-        || whole_words(&text, &spelled)
-        || (bare.contains('/') && (links_to(&text, bare) || whole_words(&text, bare)))
+    let others = || files.iter().filter(|file| *file != path);
+    if links_to(&text, &folded(path.title())) {
+        let title = folded(path.title());
+        let has_it = |file: &NotePath| file.is_markdown() && folded(file.title()) == title;
+        if !others().any(has_it) {
+            return true;
+        }
+    }
+    let is_spelled = whole_words(&text, &spelled)
+        || (bare.contains('/') && (links_to(&text, bare) || whole_words(&text, bare)));
+    let is_only = || !others().any(|file| folded(file.as_str()) == spelled);
+    is_spelled && (is_only() || whole_words(words, path.as_str()))
 }
 
 fn folded(text: &str) -> String {
@@ -52,7 +118,7 @@ mod tests {
             "see Projects/Harbour.md",
             "see projects/harbour, please",
         ] {
-            assert!(names(text, &note), "{text}");
+            assert!(name(text, &note, &[]), "{text}");
         }
         for text in [
             "the harbour is cold",
@@ -63,18 +129,55 @@ mod tests {
             "[[Harbour",
             "old-Projects/Harbour.md",
         ] {
-            assert!(!names(text, &note), "{text}");
+            assert!(!name(text, &note, &[]), "{text}");
         }
     }
 
     #[test]
     fn a_short_name_is_not_found_inside_a_longer_one_and_the_unicode_form_does_not_matter() {
-        assert!(names("change A.md", &path("a.md")));
+        assert!(name("change A.md", &path("a.md"), &[]));
         for text in ["change Data.md", "change Sub/a.md", "change a.mdx", "[[ab]]"] {
-            assert!(!names(text, &path("a.md")), "{text}");
+            assert!(!name(text, &path("a.md"), &[]), "{text}");
         }
         let (composed, decomposed) = ("Caf\u{e9}", "Cafe\u{301}");
-        assert!(names(&format!("[[{composed}]]"), &path(&format!("{decomposed}.md"))));
-        assert!(names(&format!("{decomposed}.md"), &path(&format!("{composed}.md"))));
+        assert!(name(&format!("[[{composed}]]"), &path(&format!("{decomposed}.md")), &[]));
+        assert!(name(&format!("{decomposed}.md"), &path(&format!("{composed}.md")), &[]));
+    }
+
+    #[test]
+    fn a_title_that_several_notes_have_names_none_and_a_whole_path_names_one() {
+        let files = ["Plan.md", "Work/Plan.md", "Alpha.md", "notes/x.md", "Notes/X.md", "Plan.png"];
+        let files: Vec<NotePath> = files.into_iter().map(path).collect();
+        let named = |words: &str| {
+            let named = files.iter().filter(|file| name(words, file, &files));
+            named.map(NotePath::as_str).collect::<Vec<_>>()
+        };
+        assert_eq!(named("change [[Plan]]"), [""; 0]);
+        assert_eq!(named("change [[plan#Now|it]]"), [""; 0]);
+        assert_eq!(named("change [[Work/Plan|Plan]]"), ["Work/Plan.md"]);
+        assert_eq!(named("change [[Plan.md|Plan]]"), ["Plan.md"]);
+        assert_eq!(named("change Plan.md"), ["Plan.md"]);
+        assert_eq!(named("change [[alpha]]"), ["Alpha.md"]);
+        assert_eq!(named("change Notes/X.md"), ["Notes/X.md"]);
+        assert_eq!(named("change NOTES/x"), [""; 0], "it is either");
+    }
+
+    #[test]
+    fn what_is_attached_quoted_or_fenced_is_not_the_users_word() {
+        let said = "tidy\n\nAttached file: a.txt\n```\n[[Alpha]]\n```";
+        assert_eq!((own_words(said).as_str(), has_attachment(said)), ("tidy\n", true));
+        let only = "Attached file: a.txt\n````\n```\nx\n````";
+        assert_eq!((own_words(only).as_str(), has_attachment(only)), ("", true));
+        let talk = "What is an Attached file: a.txt\nlike [[Alpha]]?";
+        assert_eq!((own_words(talk).as_str(), has_attachment(talk)), (talk, false));
+        for quoted in [
+            "> [[Alpha]]",
+            "```\n[[Alpha]]\n```",
+            "~~~~\n[[Alpha]]\n~~~\n[[Alpha]]",
+            "```\n```js\n[[Alpha]]\n```",
+        ] {
+            assert_eq!(own_words(&format!("see\n{quoted}")), "see", "{quoted}");
+        }
+        assert_eq!(own_words("```\nx\n```\nchange `Alpha.md`"), "change `Alpha.md`");
     }
 }

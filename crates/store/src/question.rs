@@ -55,6 +55,14 @@ impl Store {
         read!(self, "find who asked", |db| heard_by(db, turn))
     }
 
+    /// All ready answers that were ever offered in a conversation.
+    pub async fn options_in(
+        &self,
+        conversation: &ConversationId,
+    ) -> Result<Vec<String>, StoreError> {
+        read!(self, "read the answers that were offered", |db| options(db, conversation))
+    }
+
     /// The words that answered a question; `None` while it waits, or when it was withdrawn.
     pub async fn answer_of(&self, question: &QuestionId) -> Result<Option<String>, StoreError> {
         read!(self, "read the answer", |db| words_of_answer(db, question))
@@ -78,6 +86,18 @@ pub(crate) struct QuestionRow {
     pub(crate) question: Question,
     pub(crate) answered_by: Option<TurnId>,
     pub(crate) withdrawn: bool,
+}
+
+async fn options(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+) -> Result<Vec<String>, sqlx::Error> {
+    sqlx::query_scalar(
+        "SELECT DISTINCT o.value FROM question q, json_each(q.options) o WHERE q.conversation = ?",
+    )
+    .bind(conversation.as_str())
+    .fetch_all(db)
+    .await
 }
 
 /// Stores a question as the open one; an older open one is withdrawn.

@@ -75,7 +75,7 @@ function reference(mention: Mention): string {
       // What means something inside a link cannot stand in one; the path alone is understood too.
       return /[[\]|#^]/.test(mention.path)
         ? mention.path
-        : `[[${noteLabel(mention.path)}|${noteName(mention.path)}]]`;
+        : `[[${linkTarget(mention.path)}|${noteName(mention.path)}]]`;
     case 'folder':
       return `${mention.path}/`;
     case 'tag':
@@ -87,6 +87,12 @@ function reference(mention: Mention): string {
     default:
       return mention satisfies never;
   }
+}
+
+/** The note's path, such that no other note can be meant: without a folder a bare name may be that of
+ * several. */
+function linkTarget(path: NotePath): string {
+  return path.includes('/') ? noteLabel(path) : path;
 }
 
 /** What the target of a link to a conversation begins with. */

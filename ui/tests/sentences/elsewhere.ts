@@ -67,6 +67,7 @@ const words: readonly string[] = [
   'The program was interrupted before {tool} did anything.',
   'Answer with the one word: ready',
   'Are you there?',
+  'Attached file:',
   'No note matches “{query}”.{cut}\nNone of its words is in a name, a heading or the text of a note. Try other words, or list_files.',
   '{matching}; the best {shown}:{cut}',
   ' The time was up before all notes were looked at.',

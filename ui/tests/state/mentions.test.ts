@@ -21,6 +21,8 @@ describe('what goes along', () => {
       'What is missing?\n\n[[House/Heating|Heating]] House/A # sign.md House/ #yearly [[conversation:c1|Boats    red ]]',
     );
     expect(withMentions('', mentions.slice(3, 4))).toBe('#yearly');
+    // A bare name may be that of a note in a folder too.
+    expect(withMentions('', [{ type: 'note', path: 'Plan.md' }])).toBe('[[Plan.md|Plan]]');
     expect(linkedConversation('conversation:c1|Boats')).toBe('c1');
     expect(linkedConversation('House/Heating|Heating')).toBeNull();
   });

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use llm::changes::{Changes, Surroundings, Verdict};
 use llm::tool::{Effect, Plan};
 use protocol::{
-    Act, CallId, Change, ChangeKind, ChangeSet, ContentHash, NotePath, OpenTurn, Reaction, Seen,
-    UserError,
+    Act, CallId, Change, ChangeKind, ChangeSet, ContentHash, Mode, NotePath, OpenTurn, Reaction,
+    Seen, UserError,
 };
 use store::Store;
 use tokio::sync::{Mutex, mpsc};
@@ -23,7 +23,7 @@ use crate::diff::line_counts;
 use crate::hub_places::HubPlaces;
 use crate::indexing::Indexing;
 use crate::lock::VaultLock;
-use crate::naming::names;
+use crate::naming::{name, own_words};
 use crate::policy::{Decision, Facts, decide};
 use crate::ports::desk::OpenNote;
 use crate::ports::earlier::{self, Recollection};
@@ -31,7 +31,7 @@ use crate::ports::ledger::StoreLedger;
 use crate::privacy::Keeper;
 use crate::purpose::Purpose;
 use crate::taint::{self, RULES_WAIT, is_rules_file};
-use crate::trouble::{not_applied, user_error};
+use crate::trouble::{not_applied, of_note, user_error};
 
 /// The changes of one vault.
 pub(crate) struct VaultChanges {
@@ -129,9 +129,6 @@ impl VaultChanges {
         let waiting: ChangeSet = waiting.into_iter().map(|row| row.change).collect();
         let waits = |path: &NotePath| waiting.seen_at(path) != Seen::OnDisk(path.clone());
         let paths: Vec<&NotePath> = plan.change_set.changes().map(|change| &change.path).collect();
-        let opening = self.store.opening(&turn.turn).await.map_err(user_error)?;
-        let words = opening.map(|(message, _)| message.text()).unwrap_or_default();
-        let open = self.active.path();
         let mut notes = self.store.turn_changed_paths(&turn.turn).await.map_err(user_error)?;
         notes.extend(paths.iter().map(|path| (*path).clone()));
         notes.sort();
@@ -146,7 +143,9 @@ impl VaultChanges {
             mode,
             origin: turn.origin,
             effect,
-            named: paths.iter().all(|path| names(&words, path) || open.as_ref() == Some(*path)),
+            named: mode == Mode::Auto
+                && effect == Effect::Edit
+                && self.are_named(turn, &paths).await?,
             hub_place: paths.iter().all(|path| places.hold(path)),
             builds_on_waiting: paths.iter().any(|path| waits(path)),
             notes_in_turn: notes.len(),
@@ -154,6 +153,32 @@ impl VaultChanges {
             may_write: self.purpose.may_write(),
             tells_rules: self.tells_rules(turn, plan).await?,
         })
+    }
+
+    /// Whether the user's own words name each of these notes, or it is open in the window.
+    async fn are_named(&self, turn: &OpenTurn, paths: &[&NotePath]) -> Result<bool, UserError> {
+        let open = self.active.path();
+        let others = paths.iter().filter(|path| open.as_ref() != Some(**path));
+        let others: Vec<NotePath> = others.map(|path| (*path).clone()).collect();
+        if others.is_empty() {
+            return Ok(true);
+        }
+        let opening = self.store.opening(&turn.turn).await.map_err(user_error)?;
+        let said = opening.map(|(message, _)| message.text()).unwrap_or_default();
+        let options = self.store.options_in(&turn.conversation).await.map_err(user_error)?;
+        if options.iter().any(|option| option.trim() == said.trim()) {
+            return Ok(false);
+        }
+        let (words, vault) = (own_words(&said), self.vault.whole());
+        let are_named = move || -> Result<bool, VaultError> {
+            if !others.iter().all(|path| name(&words, path, &[])) {
+                return Ok(false);
+            }
+            let files = vault.list()?.entries.into_iter().map(|entry| entry.path);
+            let files: Vec<NotePath> = files.collect();
+            Ok(others.iter().all(|path| name(&words, path, &files)))
+        };
+        aside(are_named).await?.map_err(|error| of_note(&error))
     }
 
     /// Whether it words rules for the assistant after more was heard than the user.
@@ -244,7 +269,7 @@ impl VaultChanges {
         done: Verdict,
     ) -> Result<Verdict, UserError> {
         let left = plan.change_set.filter(|change| !applied.done.contains(&change.path));
-        let rest = Plan { change_set: left, summary: plan.summary.clone() };
+        let rest = Plan { change_set: left, ..plan.clone() };
         let mut verdict = self.hold(turn, call, &rest).await?;
         let paths: Vec<&str> = applied.done.iter().map(NotePath::as_str).collect();
         verdict.output = format!(
