@@ -45,6 +45,7 @@ mod looking;
 mod marks;
 mod modes;
 mod moving_on;
+mod names;
 mod network;
 mod played;
 mod prefix;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use protocol::{ContentHash, ConversationId, NotePath, Part, UserError};
+use protocol::{ContentHash, ConversationId, NotePath, Part, Source, UserError};
 use store::{AskedRow, VerdictRow};
 use vault::{Vault, VaultError};
 
@@ -10,6 +10,7 @@ use crate::aside::aside;
 use crate::context::{self, Asked, Briefing, Changed, Selection};
 use crate::diff::unified;
 use crate::hub_question::Standing;
+use crate::naming::has_attachment;
 use crate::open_vault::OpenVault;
 use crate::ports::desk::Lying;
 use crate::spending;
@@ -23,8 +24,8 @@ const LOOKED_AT: usize = 200;
 pub(crate) struct Context {
     /// Ready to be stored before the words.
     pub(crate) parts: Vec<Part>,
-    /// Notes of which it shows something.
-    pub(crate) shown: Vec<NotePath>,
+    /// Where that of it comes from which is neither the user's nor ours.
+    pub(crate) shown: Vec<Source>,
 }
 
 impl OpenVault {
@@ -41,13 +42,19 @@ impl OpenVault {
             .unwrap_or_default();
         let lying = if words.origin.is_hub() { None } else { self.desk.lying() };
         let question = self.store.question_before(conversation, None).await.map_err(user_error)?;
+        let decided = verdicts.iter().flat_map(|row| row.applied.iter().chain(&row.rejected));
+        let decided: Vec<NotePath> = decided.cloned().collect();
+        let (verdicts, quoted) = self.verdicts_in_words(verdicts).await?;
+        let changed = self.changed_since(conversation, &waiting).await?;
+        let told = decided.into_iter().chain(waiting.iter().cloned());
+        let told = told.chain(changed.iter().map(|note| note.path().clone())).collect();
         let briefing = Briefing {
             now: context::time(&jiff::Zoned::now()),
             open_note: lying.as_ref().map(Lying::words),
             question: question.and_then(|question| asked(question, words)),
             left: spending::month_left(&self.store, &self.config.get()).await?,
-            verdicts: self.verdicts_in_words(verdicts).await?,
-            changed: self.changed_since(conversation, &waiting).await?,
+            verdicts,
+            changed,
             waiting,
         };
         let block = Part::Context { text: context::block(&briefing) };
@@ -55,35 +62,59 @@ impl OpenVault {
             Some(selection) => self.shown_to_models(selection).await?,
             None => None,
         };
-        let (selected, shown) = selection.unzip();
-        let parts = std::iter::once(block).chain(selected).collect();
-        Ok(Context { parts, shown: shown.into_iter().collect() })
+        let parts = std::iter::once(block).chain(selection).collect();
+        let named = self.named_by_vault(conversation, told).await?;
+        let open = lying.as_ref().map(|lying| lying.path().clone());
+        let notes = quoted.into_iter().chain(named).chain(open).map(Source::Note);
+        let attached = has_attachment(&words.text) && !words.origin.is_hub();
+        let shown = notes.chain(attached.then_some(Source::Foreign)).collect();
+        Ok(Context { parts, shown })
     }
 
-    /// What the user decided; of notes that some model must not see only that.
-    async fn verdicts_in_words(&self, verdicts: &[VerdictRow]) -> Result<Vec<String>, UserError> {
+    /// Those of the notes whose names the conversation has from the vault: no call spelled them. That
+    /// is so for notes that were changed along with another one, whose links were rewritten.
+    async fn named_by_vault(
+        &self,
+        conversation: &ConversationId,
+        notes: Vec<NotePath>,
+    ) -> Result<Vec<NotePath>, UserError> {
+        if notes.is_empty() {
+            return Ok(notes);
+        }
+        let given = self.store.places_given(conversation).await.map_err(user_error)?;
+        let is_given = |note: &NotePath| given.iter().any(|place| note.is_spelled_by(place));
+        Ok(notes.into_iter().filter(|note| !is_given(note)).collect())
+    }
+
+    /// What the user decided; of notes that some model must not see only that. Beside it the notes
+    /// that are quoted.
+    async fn verdicts_in_words(
+        &self,
+        verdicts: &[VerdictRow],
+    ) -> Result<(Vec<String>, Vec<NotePath>), UserError> {
         let mut words = Vec::with_capacity(verdicts.len());
+        let mut quoted = Vec::new();
         for verdict in verdicts {
             let declined = self.store.declined(verdict).await.map_err(user_error)?;
             let (vault, verdict) = (self.keeper.seen_by_any(), verdict.clone());
             let in_words = move || {
-                let shown = declined.iter().filter(|change| !vault.hides(&change.path));
-                context::verdict(&verdict, &shown.map(unified).collect::<Vec<_>>())
+                let shown = || declined.iter().filter(|change| !vault.hides(&change.path));
+                let words = context::verdict(&verdict, &shown().map(unified).collect::<Vec<_>>());
+                (words, shown().map(|change| change.path.clone()).collect::<Vec<_>>())
             };
-            words.push(aside(in_words).await?);
+            let (told, notes) = aside(in_words).await?;
+            words.push(told);
+            quoted.extend(notes);
         }
-        Ok(words)
+        Ok((words, quoted))
     }
 
     /// The selection, unless some model must not see the note.
-    async fn shown_to_models(
-        &self,
-        selection: Selection,
-    ) -> Result<Option<(Part, NotePath)>, UserError> {
+    async fn shown_to_models(&self, selection: Selection) -> Result<Option<Part>, UserError> {
         let (vault, path) = (self.keeper.seen_by_any(), selection.note.clone());
         let hidden = aside(move || vault.hides(&path)).await?;
         let part = Part::Context { text: context::selection(&selection) };
-        Ok((!hidden).then_some((part, selection.note)))
+        Ok((!hidden).then_some(part))
     }
 
     /// Notes that are no longer as the conversation has read or written them. Those that wait for

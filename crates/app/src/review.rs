@@ -80,7 +80,7 @@ fn shown(conversation: &ConversationId, set: &OpenChangeSet, heard: BTreeSet<Sou
 fn is_told_of(source: &Source, set: &OpenChangeSet) -> bool {
     match source {
         Source::User | Source::Tool(_) => false,
-        Source::Hub => true,
+        Source::Hub | Source::Foreign => true,
         Source::Note(path) => !set.planned.iter().any(|row| row.change.path == *path),
     }
 }

@@ -30,13 +30,17 @@ pub(crate) fn is_told_by_others(path: &NotePath, heard: &BTreeSet<Source>) -> bo
     heard.iter().any(|source| match source {
         Source::User | Source::Tool(_) => false,
         Source::Note(note) => note != path,
-        Source::Hub => true,
+        Source::Hub | Source::Foreign => true,
     })
 }
 
 /// Whether something was read that the hub is not to be told without the user.
 pub(crate) fn is_beyond(places: &HubPlaces, heard: &BTreeSet<Source>) -> bool {
-    heard.iter().any(|source| matches!(source, Source::Note(note) if !places.hold(note)))
+    heard.iter().any(|source| match source {
+        Source::Note(note) => !places.hold(note),
+        Source::Foreign => true,
+        Source::User | Source::Hub | Source::Tool(_) => false,
+    })
 }
 
 #[cfg(test)]
@@ -63,6 +67,7 @@ mod tests {
             assert!(!tells_rules(&plan, &heard(Source::Note(path(file)))), "{file} itself");
             assert!(tells_rules(&plan, &heard(Source::Note(path("Clip.md")))), "{file}");
             assert!(tells_rules(&plan, &heard(Source::Hub)), "{file}");
+            assert!(tells_rules(&plan, &heard(Source::Foreign)), "{file}");
         }
         assert!(!tells_rules(&plan("AGENTS.txt.md"), &heard(Source::Hub)));
     }
@@ -73,6 +78,7 @@ mod tests {
         let of = |note: &str| BTreeSet::from([Source::Hub, Source::Note(path(note))]);
         assert!(is_beyond(&places, &of("Diary.md")));
         assert!(!is_beyond(&places, &of("inbox/Inbox.md")));
+        assert!(is_beyond(&places, &BTreeSet::from([Source::Hub, Source::Foreign])));
         assert!(!is_beyond(&places, &BTreeSet::from([Source::Hub, Source::User])));
     }
 }

@@ -65,6 +65,7 @@ pub use purse::Purse;
 pub use registry::{DuplicateTool, ToolRegistry};
 pub use service::{LlmService, ServiceParts, SummedUp};
 pub use tool::{
-    Called, ChangingTool, Control, Effect, Plan, Tool, ToolContext, ToolFailure, ToolOutcome,
+    Called, ChangingTool, Control, Effect, Labels, Plan, Tool, ToolContext, ToolFailure,
+    ToolOutcome,
 };
 pub use transcript::{History, Originals, Transcript};

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use protocol::Source;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
@@ -10,7 +11,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 use crate::model::ToolSpec;
-use crate::tool::{Called, ChangingTool, Effect, Tool, ToolContext, ToolOutcome};
+use crate::tool::{Called, ChangingTool, Effect, Labels, Tool, ToolContext, ToolOutcome};
 use crate::wording;
 
 #[cfg(test)]
@@ -75,10 +76,15 @@ impl ToolRegistry {
     /// do not fit come back as a failure that says how to repair the call. Dropping the future
     /// cancels a tool at its next await.
     pub async fn call(&self, name: &str, arguments: Value, context: &ToolContext) -> Called {
-        match self.find(name) {
+        let called = match self.find(name) {
             Some(tool) => tool.body.call(&tool.spec, arguments, context).await,
             None => failed(wording::no_such_tool(name, &self.names())),
+        };
+        // Here and for all tools alike: one that forgets where its words come from is not believed.
+        if let Called::Outcome(ToolOutcome { labels: Labels::Missing, .. }) = &called {
+            context.shows.add(Source::Foreign);
         }
+        called
     }
 
     fn find(&self, name: &str) -> Option<&Registered> {
@@ -135,13 +141,13 @@ impl<T: ChangingTool> Callable for Plans<T> {
         };
         match self.0.plan(input, context).await {
             Ok((effect, plan)) => Called::Planned(effect, plan),
-            Err(failure) => failed(failure.0),
+            Err(failure) => Called::Outcome(failure.into()),
         }
     }
 }
 
 fn failed(lesson: String) -> Called {
-    Called::Outcome(ToolOutcome::failed(lesson))
+    Called::Outcome(ToolOutcome::failed(lesson).labeled())
 }
 
 fn parse<I: DeserializeOwned>(spec: &ToolSpec, arguments: Value) -> Result<I, String> {

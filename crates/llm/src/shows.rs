@@ -1,5 +1,5 @@
-//! What a call shows its model: noted by the tool as it reads, so that the result can say where it
-//! comes from.
+//! Where the words of a call's result come from: noted while the tool reads, so that the result can
+//! say it.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,21 +8,52 @@ use protocol::{NotePath, Source};
 
 /// Where what one call tells comes from. Clones share it.
 #[derive(Debug, Clone, Default)]
-pub struct Shows(Arc<Mutex<BTreeSet<Source>>>);
+pub struct Shows(Arc<Mutex<Noted>>);
+
+#[derive(Debug, Default)]
+struct Noted {
+    all: BTreeSet<Source>,
+    /// Those of `all` that a plan's summary may name.
+    names: BTreeSet<Source>,
+}
 
 impl Shows {
-    /// Words of this note are in what the call tells, or may be in how it fails.
+    /// Words of this note are in what the call tells, or may be in how it fails: its name, which is
+    /// text of the vault as much as its body is.
     pub fn note(&self, path: &NotePath) {
         self.add(Source::Note(path.clone()));
     }
 
+    /// The call is about this note or folder, whose path it did not spell itself: a plan's summary
+    /// says it too.
+    pub fn name(&self, path: &NotePath) {
+        let source = Source::Note(path.clone());
+        self.with(|noted| {
+            noted.names.insert(source.clone());
+            noted.all.insert(source);
+        });
+    }
+
     /// Something from there is.
     pub fn add(&self, source: Source) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(source);
+        self.with(|noted| _ = noted.all.insert(source));
     }
 
     /// All there is so far, in order.
-    pub(crate) fn all(&self) -> Vec<Source> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+    #[must_use]
+    pub fn all(&self) -> Vec<Source> {
+        self.with(|noted| noted.all.iter().cloned().collect())
+    }
+
+    /// What the words about a plan come from: they name what it is about, and hold nothing that was
+    /// read for it.
+    #[must_use]
+    pub fn of_plan(&self) -> Self {
+        let names = self.with(|noted| noted.names.clone());
+        Self(Arc::new(Mutex::new(Noted { all: names.clone(), names })))
+    }
+
+    fn with<T>(&self, act: impl FnOnce(&mut Noted) -> T) -> T {
+        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

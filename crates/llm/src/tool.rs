@@ -59,11 +59,25 @@ pub struct ToolContext {
     pub shows: Shows,
 }
 
+/// Whether it is known where every word of a text comes from. Names of notes and folders, tags, link
+/// words and headings are words of the vault as much as what stands in a note.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Labels {
+    /// Each word of the vault in it has its source in [`ToolContext::shows`] or was spelled by the
+    /// call; the rest is the tool's own.
+    Complete,
+    /// Nobody said so: the text counts as [`protocol::Source::Foreign`].
+    #[default]
+    Missing,
+}
+
 /// What a call came to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ToolOutcome {
     /// Text for the model.
     pub output: String,
+    /// Whether it is known where `output` comes from. A tool that says nothing is not believed.
+    pub labels: Labels,
     /// Whether it reports a failure; then `output` says what to do next.
     pub is_error: bool,
     /// What the turn shall do beside storing the result.
@@ -85,6 +99,18 @@ impl ToolOutcome {
     #[must_use]
     pub fn failed(output: impl Into<String>) -> Self {
         Self { output: output.into(), is_error: true, ..Self::default() }
+    }
+
+    /// The same, as one that says where its words come from: see [`Labels::Complete`].
+    #[must_use]
+    pub fn labeled(self) -> Self {
+        Self { labels: Labels::Complete, ..self }
+    }
+}
+
+impl From<ToolFailure> for ToolOutcome {
+    fn from(ToolFailure { text, labels }: ToolFailure) -> Self {
+        Self { labels, ..Self::failed(text) }
     }
 }
 
@@ -109,8 +135,27 @@ pub enum Control {
 
 /// A failure, written for the model: what was wrong and what to do next.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{0}")]
-pub struct ToolFailure(pub String);
+#[error("{text}")]
+pub struct ToolFailure {
+    /// The words.
+    pub text: String,
+    /// Whether it is known where they come from.
+    pub labels: Labels,
+}
+
+impl ToolFailure {
+    /// A failure that may hold words of the vault.
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), labels: Labels::Missing }
+    }
+
+    /// A failure that says where its words come from: see [`Labels::Complete`].
+    #[must_use]
+    pub fn labeled(text: impl Into<String>) -> Self {
+        Self { text: text.into(), labels: Labels::Complete }
+    }
+}
 
 /// What a changing tool plans. Nothing is written yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,6 +164,9 @@ pub struct Plan {
     pub change_set: ChangeSet,
     /// What the plan does, in the past tense, for the model ("Appended 1 line to `a.md`").
     pub summary: String,
+    /// Whether it is known where the summary's words come from; of the vault it may hold only what
+    /// [`Shows::name`] noted.
+    pub labels: Labels,
 }
 
 /// Something the model may do that changes no note.

@@ -14,7 +14,7 @@ use crate::changes::Verdict;
 use crate::host::Limits;
 use crate::model::{ModelError, ModelEvent, ToolCall};
 use crate::purse::Purse;
-use crate::tool::ToolOutcome;
+use crate::tool::{Labels, ToolOutcome};
 use crate::wording;
 
 mod answer;
@@ -246,6 +246,7 @@ impl Turn {
             }
             (State::Calling(batch), TurnInput::Verdict(call, verdict)) => {
                 let outcome = ToolOutcome {
+                    labels: Labels::Complete,
                     output: verdict.output,
                     is_error: verdict.is_error,
                     control: None,

@@ -87,6 +87,16 @@ impl NotePath {
         self.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("canvas"))
     }
 
+    /// Whether a text is this path, case, `.md` and slashes around it aside.
+    #[must_use]
+    pub fn is_spelled_by(&self, text: &str) -> bool {
+        let bare = |text: &str| {
+            let text = text.trim().trim_matches('/').to_lowercase();
+            text.strip_suffix(".md").map(str::to_owned).unwrap_or(text)
+        };
+        bare(text) == bare(self.as_str())
+    }
+
     /// The last part without `.md`: the name a person uses.
     #[must_use]
     pub fn title(&self) -> &str {

@@ -10,7 +10,7 @@ use ts_rs::TS;
 
 use crate::{NotePath, Origin};
 
-/// Where it comes from. As text: `user`, `hub`, `note:PATH`, `tool:NAME`.
+/// Where it comes from. As text: `user`, `hub`, `note:PATH`, `tool:NAME`, `foreign`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(into = "String", try_from = "String")]
 #[ts(type = "string")]
@@ -23,6 +23,9 @@ pub enum Source {
     Note(NotePath),
     /// A tool's own words.
     Tool(String),
+    /// Not the user, and nobody said more: words of notes of which it is not known which (a list of
+    /// tags), an attached file, what a program handed over without a source.
+    Foreign,
 }
 
 /// A text that names no source.
@@ -46,6 +49,7 @@ impl fmt::Display for Source {
             Self::Hub => f.write_str("hub"),
             Self::Note(path) => write!(f, "note:{path}"),
             Self::Tool(name) => write!(f, "tool:{name}"),
+            Self::Foreign => f.write_str("foreign"),
         }
     }
 }
@@ -58,6 +62,7 @@ impl FromStr for Source {
         match text.split_once(':') {
             None if text == "user" => Ok(Self::User),
             None if text == "hub" => Ok(Self::Hub),
+            None if text == "foreign" => Ok(Self::Foreign),
             Some(("note", path)) => NotePath::parse(path).map(Self::Note).map_err(|_| wrong()),
             Some(("tool", name)) => Ok(Self::Tool(name.to_owned())),
             _ => Err(wrong()),
@@ -86,9 +91,10 @@ mod tests {
     #[test]
     fn a_source_is_read_as_it_was_written() {
         let note = NotePath::parse("Notes/a: b.md").expect("a path");
-        let all = [Source::User, Source::Hub, Source::Note(note), Source::Tool("read_file".into())];
+        let tool = Source::Tool("read_file".into());
+        let all = [Source::User, Source::Hub, Source::Note(note), tool, Source::Foreign];
         let text = serde_json::to_string(&all).expect("JSON");
-        assert_eq!(text, r#"["user","hub","note:Notes/a: b.md","tool:read_file"]"#);
+        assert_eq!(text, r#"["user","hub","note:Notes/a: b.md","tool:read_file","foreign"]"#);
         assert_eq!(serde_json::from_str::<Vec<Source>>(&text).expect("sources"), all);
         for wrong in ["", "Hub", "note:../x", "memory:x"] {
             assert!(wrong.parse::<Source>().is_err(), "{wrong}");

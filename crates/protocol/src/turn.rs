@@ -72,8 +72,8 @@ pub struct NewTurn {
     pub origin: Origin,
     /// The question it answers, if it does.
     pub answers: Option<QuestionId>,
-    /// Notes whose words go along with it.
-    pub shown: Vec<NotePath>,
+    /// Where words come from that go along with it and are not those of its channel.
+    pub shown: Vec<Source>,
 }
 
 /// A turn that has not reached a terminal status.

@@ -19,6 +19,28 @@ impl Store {
     pub async fn open_calls(&self, turn: &TurnId) -> Result<Vec<(CallId, String)>, StoreError> {
         read!(self, "look for open calls", |db| without_result(db, turn))
     }
+
+    /// What the calls of a conversation gave as the place that they are about, as they spelled it.
+    pub async fn places_given(
+        &self,
+        conversation: &ConversationId,
+    ) -> Result<Vec<String>, StoreError> {
+        read!(self, "read what calls were about", |db| places(db, conversation))
+    }
+}
+
+async fn places(
+    db: &mut SqliteConnection,
+    conversation: &ConversationId,
+) -> Result<Vec<String>, sqlx::Error> {
+    sqlx::query_scalar(
+        "SELECT DISTINCT a.value
+         FROM tool_call c JOIN turn t ON t.id = c.turn, json_each(c.arguments) a
+         WHERE t.conversation = ? AND a.type = 'text' AND a.key IN ('path', 'source', 'destination')",
+    )
+    .bind(conversation.as_str())
+    .fetch_all(db)
+    .await
 }
 
 /// A call as the chat shows it.

@@ -121,7 +121,7 @@ async fn submit(db: &mut SqliteConnection, new: &NewTurn) -> Result<(), Failure>
     }
     turn::insert(db, new).await?;
     message::insert(db, &MessageRow { message: message.clone(), cut: false }).await?;
-    let shown = new.shown.iter().cloned().map(Source::Note);
+    let shown = new.shown.iter().cloned();
     let sources: Vec<Source> = std::iter::once(new.origin.into()).chain(shown).collect();
     source::add(db, turn, &sources).await?;
     match &new.answers {

@@ -1,7 +1,7 @@
 //! `append_file`: lines at the end of a note, or of the text under one of its headings.
 
 use async_trait::async_trait;
-use llm::tool::{ChangingTool, Effect, Plan, ToolContext, ToolFailure};
+use llm::tool::{ChangingTool, Effect, Labels, Plan, ToolContext, ToolFailure};
 use protocol::{Change, ChangeSet, NotePath};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -40,20 +40,20 @@ impl ChangingTool for AppendFile {
         context: &ToolContext,
     ) -> Result<(Effect, Plan), ToolFailure> {
         if input.content.trim().is_empty() {
-            return Err(ToolFailure(
-                "content is empty, so there is nothing to add. Give the lines to add.".to_owned(),
+            return Err(ToolFailure::labeled(
+                "content is empty, so there is nothing to add. Give the lines to add.",
             ));
         }
         let has_a_name = input.path.trim() != DAILY && means_today(&input.path);
         if has_a_name && self.0.named(&input.path, context).await.is_err() {
-            return Err(ToolFailure(format!(
+            return Err(ToolFailure::labeled(format!(
                 "There is no note “{}” to add to.\nFor today's daily note give path `{DAILY}`.",
                 input.path.trim()
             )));
         }
         match self.0.named_or_free(&input.path, context).await? {
             Place::Free(path) => {
-                let content = new_note(&path, &input).map_err(ToolFailure)?;
+                let content = new_note(&path, &input).map_err(ToolFailure::labeled)?;
                 let kept = self.0.links_after_creating(&path, context).await?;
                 let lines = count(content.lines().count(), "line");
                 let summary = format!("Created `{path}` with {lines}");
@@ -61,7 +61,13 @@ impl ChangingTool for AppendFile {
             }
             Place::Taken(note) => {
                 self.0.may_change(&note).await?;
-                append(note, &input).map(|plan| (Effect::Create, plan)).map_err(ToolFailure)
+                let path = note.path.clone();
+                let plan = append(note, &input).map_err(ToolFailure::labeled)?;
+                if input.heading.is_some() {
+                    // The heading is told as it stands in the note.
+                    context.shows.name(&path);
+                }
+                Ok((Effect::Create, plan))
             }
         }
     }
@@ -100,7 +106,7 @@ fn append(note: Current, input: &AppendFileInput) -> Result<Plan, String> {
     after.extend_from_slice(behind.as_bytes());
     let summary = format!("Appended {lines}{under} to `{}`", note.path);
     let change = Change::replace(note.path, note.bytes, after);
-    Ok(Plan { change_set: ChangeSet::one(change), summary })
+    Ok(Plan { change_set: ChangeSet::one(change), summary, labels: Labels::Complete })
 }
 
 /// `content` in the note's own line ends, its last line ended.

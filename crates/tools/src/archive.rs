@@ -35,6 +35,15 @@ pub struct Heard {
     pub sources: BTreeSet<Source>,
 }
 
+/// All of a result that stands shortened in its conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Whole {
+    /// The result.
+    pub text: String,
+    /// Where what the turn was told comes from that made the call.
+    pub sources: BTreeSet<Source>,
+}
+
 /// One thing that was said, without tool calls and their results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {
@@ -62,7 +71,7 @@ pub trait Archive: Send + Sync {
         &self,
         conversation: &ConversationId,
         handle: &str,
-    ) -> Result<Option<String>, ArchiveError>;
+    ) -> Result<Option<Whole>, ArchiveError>;
 
     /// One in full; `None` when there is none with this id or it goes on.
     async fn whole(&self, id: &ConversationId) -> Result<Option<Heard>, ArchiveError>;

@@ -44,9 +44,8 @@ pub(crate) fn none(asked: &str, nearest: &[NotePath]) -> String {
     )
 }
 
-/// The failure for a name that nothing has, with the folders that have one like it; empty when
-/// none has.
-pub(crate) fn near_folders(asked: &str, folders: Vec<NotePath>) -> String {
+/// The few folders whose names are most like the one that was asked for.
+pub(crate) fn near_folders(asked: &str, folders: Vec<NotePath>) -> Vec<NotePath> {
     let asked = asked.trim().trim_end_matches('/');
     let likeness = |folder: &NotePath| {
         closest::likeness(folder.as_str(), asked).max(closest::likeness(folder.name(), asked))
@@ -54,11 +53,13 @@ pub(crate) fn near_folders(asked: &str, folders: Vec<NotePath>) -> String {
     let mut near: Vec<_> = folders.into_iter().map(|folder| (likeness(&folder), folder)).collect();
     near.retain(|(likeness, _)| *likeness >= ALIKE);
     near.sort_by(|(a, at), (b, bt)| b.total_cmp(a).then_with(|| at.cmp(bt)));
-    if near.is_empty() {
-        return String::new();
-    }
-    let lines: Vec<_> =
-        near.iter().take(OFFERED).map(|(_, folder)| format!("- `{folder}/`")).collect();
+    near.into_iter().take(OFFERED).map(|(_, folder)| folder).collect()
+}
+
+/// The failure for a name that nothing has, with the folders that have one like it.
+pub(crate) fn no_folder(asked: &str, near: &[NotePath]) -> String {
+    let asked = asked.trim().trim_end_matches('/');
+    let lines: Vec<_> = near.iter().map(|folder| format!("- `{folder}/`")).collect();
     format!(
         "There is no folder “{asked}”. The nearest names are below; if it is none of them, look \
          for it with list_files.\n{}",

@@ -1,7 +1,7 @@
 //! `create_folder`: a folder, with those above it.
 
 use async_trait::async_trait;
-use llm::tool::{ChangingTool, Effect, Plan, ToolContext, ToolFailure};
+use llm::tool::{ChangingTool, Effect, Labels, Plan, ToolContext, ToolFailure};
 use protocol::{Act, Change, ChangeSet};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -32,6 +32,6 @@ impl ChangingTool for CreateFolder {
         let path = self.0.free_path(&input.path, None, context).await?;
         let summary = format!("Created the folder `{path}`");
         let change_set = ChangeSet::one(Change { path, act: Act::MakeFolder });
-        Ok((Effect::Folder, Plan { change_set, summary }))
+        Ok((Effect::Folder, Plan { change_set, summary, labels: Labels::Complete }))
     }
 }

@@ -1,7 +1,7 @@
 //! `delete_file`: a note or folder into the trash.
 
 use async_trait::async_trait;
-use llm::tool::{ChangingTool, Effect, Plan, ToolContext, ToolFailure};
+use llm::tool::{ChangingTool, Effect, Labels, Plan, ToolContext, ToolFailure};
 use protocol::{Act, Change, ChangeSet};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -45,7 +45,10 @@ impl ChangingTool for DeleteFile {
                 (Change { path, act: Act::TrashFolder }, summary)
             }
         };
-        Ok((Effect::Delete, Plan { change_set: ChangeSet::one(change), summary }))
+        Ok((
+            Effect::Delete,
+            Plan { change_set: ChangeSet::one(change), summary, labels: Labels::Complete },
+        ))
     }
 }
 
@@ -56,7 +59,7 @@ fn refuse_waiting(folder: &protocol::NotePath, context: &ToolContext) -> Result<
     };
     match context.overlay.changes().find(inside) {
         None => Ok(()),
-        Some(change) => Err(ToolFailure(format!(
+        Some(change) => Err(ToolFailure::new(format!(
             "A change of `{}` waits for the user, and it is in `{folder}`.\nTell the user to \
              decide about it first, then delete the folder.",
             change.path

@@ -1,7 +1,7 @@
 //! `edit_file`: one edit of a part of a note; everything else in it keeps its bytes.
 
 use async_trait::async_trait;
-use llm::tool::{ChangingTool, Effect, Plan, ToolContext, ToolFailure};
+use llm::tool::{ChangingTool, Effect, Labels, Plan, ToolContext, ToolFailure};
 use protocol::{Change, ChangeSet};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -72,11 +72,15 @@ impl ChangingTool for EditFile {
         input: EditFileInput,
         context: &ToolContext,
     ) -> Result<(Effect, Plan), ToolFailure> {
-        let edit = Edit::of(&input).map_err(ToolFailure)?;
+        let edit = Edit::of(&input).map_err(ToolFailure::labeled)?;
         let note = self.0.named(&input.path, context).await?;
         self.0.may_change(&note).await?;
         let reading = Reading::of(&note, input.expect_hash.as_deref(), context);
-        plan(note, &edit, reading).map(|plan| (Effect::Edit, plan)).map_err(ToolFailure)
+        if matches!(edit, Edit::Section(_)) {
+            // The heading is told as it stands in the note.
+            context.shows.name(&note.path);
+        }
+        plan(note, &edit, reading).map(|plan| (Effect::Edit, plan)).map_err(ToolFailure::labeled)
     }
 }
 
@@ -100,5 +104,5 @@ fn plan(note: Current, edit: &Edit<'_>, reading: Reading) -> Result<Plan, String
         );
     }
     let change = Change::replace(note.path, note.bytes, after);
-    Ok(Plan { change_set: ChangeSet::one(change), summary })
+    Ok(Plan { change_set: ChangeSet::one(change), summary, labels: Labels::Complete })
 }

@@ -26,7 +26,7 @@ impl Tool for EndConversation {
         let reason = reason.filter(|reason| !reason.is_empty());
         ToolOutcome {
             control: Some(Control::End { reason }),
-            ..ToolOutcome::ok("The conversation has ended.")
+            ..ToolOutcome::ok("The conversation has ended.").labeled()
         }
     }
 }

@@ -11,7 +11,7 @@ use protocol::reaction::Why;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::notes::{Notes, off_thread};
+use crate::notes::{Notes, of_search, off_thread};
 
 const MOST: u16 = 50;
 const DEADLINE: Duration = Duration::from_secs(5);
@@ -63,8 +63,9 @@ impl Tool for FindNotes {
                     }],
                     ..ToolOutcome::default()
                 }
+                .labeled()
             }
-            Err(failure) => ToolOutcome::failed(failure.0),
+            Err(failure) => failure.into(),
         }
     }
 }
@@ -82,7 +83,7 @@ impl FindNotes {
         let limit = input.limit.clamp(1, MOST);
         off_thread(move || index.find(&vault, &plan, &query, &narrow, limit, DEADLINE))
             .await?
-            .map_err(|error| ToolFailure(error.to_string()))
+            .map_err(|error| of_search(&error))
     }
 
     async fn narrow(

@@ -29,9 +29,12 @@ impl Notes {
         if let Some(found) = self.folder_called(asked, context).await? {
             return Ok(found);
         }
-        let near = candidates::near_folders(asked, self.folders(context).await?);
-        let missing = format!("There is no folder `{asked}`. List the folders with list_files.");
-        Err(ToolFailure(if near.is_empty() { missing } else { near }))
+        Err(match self.near_folders(asked, context).await? {
+            Some(near) => near,
+            None => ToolFailure::labeled(format!(
+                "There is no folder `{asked}`. List the folders with list_files."
+            )),
+        })
     }
 
     /// What to say when nothing is called `asked`: with folders of such names, where no note has
@@ -43,11 +46,22 @@ impl Notes {
         context: &ToolContext,
     ) -> Result<ToolFailure, ToolFailure> {
         let is_folder = asked.trim().ends_with('/');
-        if !is_folder && candidates::read(&missing.0) != Some(Candidates::Near(Vec::new())) {
+        if !is_folder && candidates::read(&missing.text) != Some(Candidates::Near(Vec::new())) {
             return Ok(missing);
         }
+        Ok(self.near_folders(asked, context).await?.unwrap_or(missing))
+    }
+
+    /// The failure that offers folders with a name like `asked`, if any has one.
+    async fn near_folders(
+        &self,
+        asked: &str,
+        context: &ToolContext,
+    ) -> Result<Option<ToolFailure>, ToolFailure> {
         let near = candidates::near_folders(asked, self.folders(context).await?);
-        Ok(if near.is_empty() { missing } else { ToolFailure(near) })
+        near.iter().for_each(|folder| context.shows.note(folder));
+        let offer = || ToolFailure::labeled(candidates::no_folder(asked, &near));
+        Ok((!near.is_empty()).then(offer))
     }
 
     /// All folders, where a reader sees them.

@@ -34,15 +34,18 @@ impl Tool for GetActiveNote {
         let Some(active) = self.desk.active_note().or_else(|| self.in_obsidian()) else {
             return ToolOutcome::ok(
                 "No note is open. Ask the user which note is meant, or look for it with find_notes.",
-            );
+            )
+            .labeled();
         };
         let (vault, path) = (self.notes.vault(), active.path.clone());
         if off_thread(move || vault.hides(&path)).await.unwrap_or(true) {
             return ToolOutcome::ok(
                 "A note is open that the user keeps private. You cannot see it; say so if it is \
                  meant.",
-            );
+            )
+            .labeled();
         }
+        context.shows.note(&active.path);
         let source = match active.source {
             Source::Window => "open beside the chat",
             Source::CommandLine => "named on the command line",
@@ -52,11 +55,11 @@ impl Tool for GetActiveNote {
             Ok(note) => {
                 let hash = note.hash.short();
                 let at = selection(&active);
-                ToolOutcome::ok(format!("`{}` · {source} · hash {hash}{at}", note.path))
+                ToolOutcome::ok(format!("`{}` · {source} · hash {hash}{at}", note.path)).labeled()
             }
             Err(failure) => ToolOutcome::failed(format!(
                 "`{}` is {source}, but it cannot be read now: {}",
-                active.path, failure.0
+                active.path, failure.text
             )),
         }
     }

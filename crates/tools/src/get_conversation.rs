@@ -60,12 +60,13 @@ impl GetConversation {
         Ok(match self.archive.whole(&ConversationId::from(id)).await? {
             Some(heard) => {
                 heard.sources.into_iter().for_each(|source| context.shows.add(source));
-                ToolOutcome::ok(transcript(&heard.said))
+                ToolOutcome::ok(transcript(&heard.said)).labeled()
             }
             None => ToolOutcome::failed(format!(
                 "No ended conversation has the id `{id}`.\nCall without conversation_id to list \
                  the latest with their ids."
-            )),
+            ))
+            .labeled(),
         })
     }
 
@@ -89,7 +90,8 @@ impl GetConversation {
                  list the latest."
             ),
             (found, _) => found.iter().map(|one| self.line(one)).collect::<Vec<_>>().join("\n"),
-        }))
+        })
+        .labeled())
     }
 
     fn line(&self, one: &Ended) -> String {

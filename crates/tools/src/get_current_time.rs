@@ -26,6 +26,6 @@ impl Tool for GetCurrentTime {
     async fn run(&self, _: GetCurrentTimeInput, _: &ToolContext) -> ToolOutcome {
         let now = self.0.now();
         let zone = now.time_zone().iana_name().unwrap_or("local time").to_owned();
-        ToolOutcome::ok(format!("{} ({zone})", now.strftime("%A, %Y-%m-%d %H:%M:%S %:z")))
+        ToolOutcome::ok(format!("{} ({zone})", now.strftime("%A, %Y-%m-%d %H:%M:%S %:z"))).labeled()
     }
 }

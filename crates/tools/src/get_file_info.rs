@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::desk::Desk;
-use crate::get_links::{incoming, outgoing};
+use crate::get_links::{self, incoming, outgoing};
 use crate::note_text::{count, decode};
 use crate::notes::{Current, Notes, off_thread};
 
@@ -39,7 +39,7 @@ impl Tool for GetFileInfo {
     type Input = GetFileInfoInput;
 
     async fn run(&self, input: GetFileInfoInput, context: &ToolContext) -> ToolOutcome {
-        self.info(&input, context).await.unwrap_or_else(|failure| ToolOutcome::failed(failure.0))
+        self.info(&input, context).await.unwrap_or_else(ToolOutcome::from)
     }
 }
 
@@ -59,10 +59,11 @@ impl GetFileInfo {
         }
         out.push_str(&self.dates(&note, context).await?);
         let (links, backlinks) = self.notes.links_of(&note.path, context).await?;
+        get_links::note(&note.path, &links, &backlinks, context);
         let links = [outgoing(&note.path, &links, MOST), incoming(&note.path, &backlinks, MOST)];
         let _ = write!(out, "\n{}", links.join("\n"));
         let reactions = vec![Reaction::Read { path: note.path }];
-        Ok(ToolOutcome { output: out, reactions, ..ToolOutcome::default() })
+        Ok(ToolOutcome { output: out, reactions, ..ToolOutcome::default() }.labeled())
     }
 
     /// A line with its dates here, or that it waits.
@@ -73,7 +74,7 @@ impl GetFileInfo {
         };
         let vault = self.notes.vault();
         let dates = off_thread(move || vault.dates(&path)).await?;
-        let dates = dates.map_err(|error| ToolFailure(error.to_string()))?;
+        let dates = dates.map_err(|error| ToolFailure::new(error.to_string()))?;
         let mut line = format!("\nChanged {}", self.local(dates.modified));
         if let Some(created) = dates.created {
             let _ = write!(line, ", created {}", self.local(created));

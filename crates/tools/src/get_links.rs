@@ -45,7 +45,7 @@ impl Tool for GetLinks {
     type Input = GetLinksInput;
 
     async fn run(&self, input: GetLinksInput, context: &ToolContext) -> ToolOutcome {
-        self.links(&input, context).await.unwrap_or_else(|failure| ToolOutcome::failed(failure.0))
+        self.links(&input, context).await.unwrap_or_else(ToolOutcome::from)
     }
 }
 
@@ -57,6 +57,7 @@ impl GetLinks {
     ) -> Result<ToolOutcome, ToolFailure> {
         let path = self.0.path_of(&input.path, context).await?;
         let (out, into) = self.0.links_of(&path, context).await?;
+        note(&path, &out, &into, context);
         let mut parts = Vec::new();
         let mut hits = 0;
         if input.direction != Direction::In {
@@ -73,8 +74,24 @@ impl GetLinks {
             output: parts.join("\n"),
             reactions: vec![Reaction::Searched { query, hits }],
             ..ToolOutcome::default()
-        })
+        }
+        .labeled())
     }
+}
+
+/// Notes where the words of links come from: from the note that has them, and from the names of
+/// those they lead to and of those that have one to it.
+pub(crate) fn note(
+    path: &NotePath,
+    links: &[Outgoing],
+    backlinks: &[Backlink],
+    context: &ToolContext,
+) {
+    if !links.is_empty() {
+        context.shows.note(path);
+    }
+    links.iter().flat_map(|link| &link.targets).for_each(|target| context.shows.note(target));
+    backlinks.iter().for_each(|link| context.shows.note(&link.source));
 }
 
 /// The links of a note, one a line, at most `most`.

@@ -22,7 +22,7 @@ impl Notes {
         let below = rest_below(asked, there);
         if is_folder && below.is_empty() {
             return Ok(match from {
-                None => ToolFailure(format!(
+                None => ToolFailure::new(format!(
                     "The folder `{there}` is there already, so nothing is to be done.\nList it \
                      with list_files."
                 )),
@@ -36,7 +36,7 @@ impl Notes {
         };
         let field = if from.is_some() { "destination" } else { "path" };
         let others = other_names(there, wants_folder).map(|name| format!("{name}{below}"));
-        Ok(ToolFailure(match self.first_free(others.collect(), from, context).await? {
+        Ok(ToolFailure::new(match self.first_free(others.collect(), from, context).await? {
             Some(free) => {
                 format!("{said}\nChoose another name: for example give {field} `{free}`.")
             }
@@ -58,8 +58,8 @@ impl Notes {
         }
         match self.folder_called(asked, context).await? {
             Some(folder) => {
-                let ToolFailure(into) = into_folder(from, &folder);
-                Err(ToolFailure(format!("{into}\nFor a new name beside it write `{to}`.")))
+                let ToolFailure { text: into, .. } = into_folder(from, &folder);
+                Err(ToolFailure::new(format!("{into}\nFor a new name beside it write `{to}`.")))
             }
             None => Ok(()),
         }
@@ -89,7 +89,7 @@ impl Notes {
 
 fn into_folder(from: &Thing, folder: &NotePath) -> ToolFailure {
     let (Thing::File(from) | Thing::Folder(from)) = from;
-    ToolFailure(format!(
+    ToolFailure::new(format!(
         "`{folder}` is a folder.\nTo move `{from}` into it give destination `{folder}/`."
     ))
 }

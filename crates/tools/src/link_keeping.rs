@@ -2,7 +2,7 @@
 //! something.
 
 use index::links::{Backlink, Graph, Left, LeftBecause, LinkProblem, Outgoing, Rewriting};
-use llm::tool::{Effect, Plan, ToolContext, ToolFailure};
+use llm::tool::{Effect, Labels, Plan, ToolContext, ToolFailure};
 use protocol::{Change, ChangeSet, NotePath};
 use vault::{Vault, VaultError};
 
@@ -54,7 +54,7 @@ impl Kept {
         let summary = format!("{did}{}", self.words());
         let change = Change::create(path, content);
         let change_set: ChangeSet = std::iter::once(change).chain(self.changes).collect();
-        (effect, Plan { change_set, summary })
+        (effect, Plan { change_set, summary, labels: Labels::Complete })
     }
 }
 
@@ -185,7 +185,7 @@ async fn over_links<T: Send + 'static>(
     let overlay = context.overlay.clone();
     off_thread(move || Graph::of(&vault, &overlay).map(|graph| look(&graph)))
         .await?
-        .map_err(|error: VaultError| ToolFailure(error.to_string()))
+        .map_err(|error: VaultError| ToolFailure::new(error.to_string()))
 }
 
 /// Links that could not be kept, those in notes that may be spoken of one by one.
@@ -194,7 +194,7 @@ fn lost(problems: &[LinkProblem], is_shown: impl Fn(&NotePath) -> bool) -> ToolF
     let lines: Vec<String> = shown
         .map(|problem| format!("\n- `{}`, line {}: {}", problem.path, problem.line, problem.why))
         .collect();
-    ToolFailure(format!(
+    ToolFailure::new(format!(
         "Links could not be kept, so nothing was planned.\nChoose a name without `#`, `^`, `|`, \
          `[` or `]`, or change the links first.{}",
         lines.concat()

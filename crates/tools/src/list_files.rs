@@ -13,7 +13,7 @@ use vault::{Entry, EntryKind, Unlisted, VaultError};
 
 use crate::desk::Desk;
 use crate::note_text::count;
-use crate::notes::{Notes, off_thread};
+use crate::notes::{Notes, of_search, off_thread};
 
 const MOST: u16 = 1_000;
 
@@ -54,12 +54,17 @@ impl Tool for ListFiles {
 
     async fn run(&self, input: ListFilesInput, context: &ToolContext) -> ToolOutcome {
         match self.list(&input, context).await {
-            Ok(found) => ToolOutcome {
-                output: self.words(&input, &found),
-                reactions: vec![Reaction::Searched { query: input.place(), hits: found.total }],
-                ..ToolOutcome::default()
-            },
-            Err(failure) => ToolOutcome::failed(failure.0),
+            Ok(found) => {
+                found.entries.iter().for_each(|entry| context.shows.note(&entry.path));
+                let told = ToolOutcome {
+                    output: self.words(&input, &found),
+                    reactions: vec![Reaction::Searched { query: input.place(), hits: found.total }],
+                    ..ToolOutcome::default()
+                };
+                // What cannot be listed has a name all the same, and it may be no path.
+                if found.problems.is_empty() { told.labeled() } else { told }
+            }
+            Err(failure) => failure.into(),
         }
     }
 }
@@ -74,7 +79,7 @@ impl ListFiles {
             && path.trim_matches([' ', '.', '/']).is_empty()
             && !path.contains("..")
         {
-            return Err(ToolFailure(format!(
+            return Err(ToolFailure::labeled(format!(
                 "`{path}` names no folder.\nLeave out path to list the top folder, or write a \
                  folder such as `Projects`."
             )));
@@ -84,7 +89,7 @@ impl ListFiles {
         let limit = input.max_results.clamp(1, MOST);
         off_thread(move || index::glob(&vault, &overlay, &pattern, base.as_deref(), limit))
             .await?
-            .map_err(|error| ToolFailure(refusal(input, &error)))
+            .map_err(|error| refusal(input, &error))
     }
 
     fn words(&self, input: &ListFilesInput, found: &Globbed) -> String {
@@ -147,13 +152,15 @@ fn left_out(problems: &[Unlisted]) -> String {
 }
 
 /// Where the folder is at fault, how to list without it.
-fn refusal(input: &ListFilesInput, error: &SearchError) -> String {
+fn refusal(input: &ListFilesInput, error: &SearchError) -> ToolFailure {
     match (error, input.folder()) {
-        (SearchError::Vault(VaultError::NotFound { .. }), Some(folder)) => format!(
-            "There is no folder `{folder}`.\nLeave out path to list the top folder, where the \
-             others are; to see a note use read_file."
-        ),
-        _ => error.to_string(),
+        (SearchError::Vault(VaultError::NotFound { .. }), Some(folder)) => {
+            ToolFailure::labeled(format!(
+                "There is no folder `{folder}`.\nLeave out path to list the top folder, where the \
+                 others are; to see a note use read_file."
+            ))
+        }
+        _ => of_search(error),
     }
 }
 

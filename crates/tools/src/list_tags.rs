@@ -40,15 +40,19 @@ impl Tool for ListTags {
 
     async fn run(&self, input: ListTagsInput, context: &ToolContext) -> ToolOutcome {
         match self.list(&input, context).await {
-            Ok(tags) => ToolOutcome {
-                output: words(&input, &tags),
-                reactions: vec![Reaction::Searched {
-                    query: input.wanted(),
-                    hits: u32::try_from(tags.len()).unwrap_or(u32::MAX),
-                }],
-                ..ToolOutcome::default()
-            },
-            Err(failure) => ToolOutcome::failed(failure.0),
+            Ok(tags) => {
+                let told = ToolOutcome {
+                    output: words(&input, &tags),
+                    reactions: vec![Reaction::Searched {
+                        query: input.wanted(),
+                        hits: u32::try_from(tags.len()).unwrap_or(u32::MAX),
+                    }],
+                    ..ToolOutcome::default()
+                };
+                // Which notes have a tag is not looked up: tags come from any of them.
+                if tags.is_empty() { told.labeled() } else { told }
+            }
+            Err(failure) => failure.into(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `move_file`: another path for a note, another file or a folder.
 
 use async_trait::async_trait;
-use llm::tool::{ChangingTool, Effect, Plan, ToolContext, ToolFailure};
+use llm::tool::{ChangingTool, Effect, Labels, Plan, ToolContext, ToolFailure};
 use protocol::{Change, ChangeSet, NotePath};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -37,7 +37,7 @@ impl ChangingTool for MoveFile {
         let (Thing::File(from) | Thing::Folder(from)) = &thing;
         self.0.may_move(&thing, context).await?;
         if is_top(&input.destination) {
-            return Err(ToolFailure(format!(
+            return Err(ToolFailure::new(format!(
                 "`{}` names no folder.\nTo move `{from}` into the top folder give destination \
                  `{}`.",
                 input.destination,
@@ -52,7 +52,9 @@ impl ChangingTool for MoveFile {
         }
         self.0.refuse_folder(&thing, &asked, &to, context).await?;
         if to.as_str() == from.as_str() {
-            return Err(ToolFailure(format!("`{from}` is there already. Nothing is to be done.")));
+            return Err(ToolFailure::new(format!(
+                "`{from}` is there already. Nothing is to be done."
+            )));
         }
         let kept = self.0.links_after_moving(from, &to, context).await?;
         let summary = format!("Moved `{from}` to `{to}`{}", kept.words());
@@ -61,7 +63,7 @@ impl ChangingTool for MoveFile {
             Thing::Folder(from) => Change::rename_folder(from, to),
         };
         let change_set: ChangeSet = kept.changes.into_iter().chain([change]).collect();
-        Ok((Effect::Move, Plan { change_set, summary }))
+        Ok((Effect::Move, Plan { change_set, summary, labels: Labels::Complete }))
     }
 }
 
@@ -81,7 +83,7 @@ fn is_top(asked: &str) -> bool {
 fn into_itself(from: &NotePath, to: &NotePath) -> ToolFailure {
     let inside = to.parts().skip(from.parts().count());
     let outside: Vec<_> = from.folder().into_iter().chain(inside).collect();
-    ToolFailure(format!(
+    ToolFailure::new(format!(
         "`{from}` cannot be moved into itself.\nChoose a place outside it: for example give \
          destination `{}`.",
         outside.join("/")

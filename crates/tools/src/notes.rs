@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use index::{Coverage, Index};
+use index::{Coverage, Index, SearchError};
 use llm::tool::{ToolContext, ToolFailure};
 use protocol::{Change, ChangeKind, ChangeSet, ContentHash, NotePath, Seen, Unplannable};
 use vault::{Note, Setting, Vault, VaultError};
@@ -68,18 +68,34 @@ impl Notes {
         {
             let Note { path, bytes, hash, .. } = note;
             context.shows.note(&path);
+            self.note_name(asked, &path, context);
             return Ok(Current { path, bytes, hash, waiting: false });
         }
         let path = self.path_of(asked, context).await?;
         self.current(path, context).await
     }
 
-    /// The path of the existing file that `asked` means, named as freely as a person would.
+    /// The path of the existing file that `asked` means, named as freely as a person would. What of
+    /// it the call did not spell is noted.
     pub(crate) async fn path_of(
         &self,
         asked: &str,
         context: &ToolContext,
     ) -> Result<NotePath, ToolFailure> {
+        let path = self.found(asked, context).await?;
+        self.note_name(asked, &path, context);
+        Ok(path)
+    }
+
+    /// Notes a name that the call learns from the vault. One that it spelled itself, case and `.md`
+    /// aside, is none, and neither is that of today's note, which the settings say.
+    fn note_name(&self, asked: &str, path: &NotePath, context: &ToolContext) {
+        if !path.is_spelled_by(&self.meant(asked)) {
+            context.shows.name(path);
+        }
+    }
+
+    async fn found(&self, asked: &str, context: &ToolContext) -> Result<NotePath, ToolFailure> {
         let meant = self.meant(asked);
         let asked = meant.trim();
         if let Some(path) = self.planned(asked, context).await? {
@@ -93,11 +109,12 @@ impl Notes {
                     .or_else(|| moved(&context.overlay, is_called))
                 {
                     Some(path) => Ok(path),
-                    None => Err(ToolFailure(self.missing(asked, &nearest, context).await?)),
+                    None => Err(self.missing(asked, &nearest, context).await?),
                 }
             }
             Err(VaultError::Ambiguous { candidates, .. }) => {
-                Err(ToolFailure(candidates::several(asked, &candidates)))
+                candidates.iter().for_each(|path| context.shows.note(path));
+                Err(ToolFailure::labeled(candidates::several(asked, &candidates)))
             }
             Err(error) => Err(failure(&error)),
         }
@@ -216,7 +233,7 @@ impl Notes {
         }
         match self.named(&asked, context).await {
             Ok(current) => Ok(Place::Taken(current)),
-            Err(missing) => match candidates::read(&missing.0) {
+            Err(missing) => match candidates::read(&missing.text) {
                 Some(Candidates::Near(_)) => self.place(&asked, context).await,
                 _ => Err(missing),
             },
@@ -249,7 +266,7 @@ impl Notes {
             return Ok(asked);
         }
         let Coverage { done, all, .. } = coverage;
-        Err(ToolFailure(format!(
+        Err(ToolFailure::labeled(format!(
             "The notes are still being looked through ({done} of {all}). Call again in a moment, or \
              use search_files, which does not wait."
         )))
@@ -265,15 +282,16 @@ impl Notes {
         asked: &str,
         nearest: &[NotePath],
         context: &ToolContext,
-    ) -> Result<String, ToolFailure> {
+    ) -> Result<ToolFailure, ToolFailure> {
         if self.folder_called(asked, context).await?.is_some() {
-            return Ok(candidates::folder(asked));
+            return Ok(ToolFailure::labeled(candidates::folder(asked)));
         }
+        nearest.iter().for_each(|path| context.shows.note(path));
         let words = candidates::none(asked, nearest);
-        if means_today(asked) {
-            return Ok(format!("{words}\nFor today's daily note give path `{DAILY}`."));
-        }
-        Ok(words)
+        Ok(ToolFailure::labeled(match means_today(asked) {
+            true => format!("{words}\nFor today's daily note give path `{DAILY}`."),
+            false => words,
+        }))
     }
 
     async fn resolve(&self, asked: &str) -> Result<Result<NotePath, VaultError>, ToolFailure> {
@@ -341,17 +359,25 @@ pub(crate) async fn off_thread<T: Send + 'static>(
 ) -> Result<T, ToolFailure> {
     tokio::task::spawn_blocking(work)
         .await
-        .map_err(|_| ToolFailure("The work was interrupted. Call again.".to_owned()))
+        .map_err(|_| ToolFailure::labeled("The work was interrupted. Call again."))
 }
 
 /// The vault's errors already say what to do.
 pub(crate) fn failure(error: &VaultError) -> ToolFailure {
-    ToolFailure(error.to_string())
+    ToolFailure::new(error.to_string())
+}
+
+/// A search that could not be made; what is wrong with its words stands in the call.
+pub(crate) fn of_search(error: &SearchError) -> ToolFailure {
+    match error {
+        SearchError::Vault(error) => failure(error),
+        error => ToolFailure::labeled(error.to_string()),
+    }
 }
 
 /// A move or a deletion that waits took it away.
 fn gone(path: &NotePath) -> ToolFailure {
-    ToolFailure(Unplannable { path: path.clone() }.to_string())
+    ToolFailure::new(Unplannable { path: path.clone() }.to_string())
 }
 
 fn written(overlay: &ChangeSet, means: impl Fn(&NotePath) -> bool) -> Option<NotePath> {

@@ -33,7 +33,7 @@ impl Tool for ReadFile {
     type Input = ReadFileInput;
 
     async fn run(&self, input: ReadFileInput, context: &ToolContext) -> ToolOutcome {
-        self.read(&input, context).await.unwrap_or_else(|failure| ToolOutcome::failed(failure.0))
+        self.read(&input, context).await.unwrap_or_else(ToolOutcome::from)
     }
 }
 
@@ -44,13 +44,13 @@ impl ReadFile {
         context: &ToolContext,
     ) -> Result<ToolOutcome, ToolFailure> {
         let note = self.0.named(&input.path, context).await?;
-        let text = decode(&note.path, &note.bytes).map_err(ToolFailure)?;
+        let text = decode(&note.path, &note.bytes).map_err(ToolFailure::labeled)?;
         let all: Vec<&str> = text.lines().collect();
         let total = all.len();
         let first = line(input.start_line, 1);
         let last = line(input.end_line, usize::MAX);
         if first == 0 || last < first {
-            return Err(ToolFailure(format!(
+            return Err(ToolFailure::labeled(format!(
                 "start_line {first} to end_line {last} is no range: lines are counted from 1, and \
                  end_line is not before start_line. `{}` has {}.",
                 note.path,
@@ -58,7 +58,7 @@ impl ReadFile {
             )));
         }
         if first > total.max(1) {
-            return Err(ToolFailure(format!(
+            return Err(ToolFailure::labeled(format!(
                 "`{}` has only {}, so it cannot be read from line {first}. Leave out start_line.",
                 note.path,
                 count(total, "line")
@@ -77,7 +77,8 @@ impl ReadFile {
             reactions: vec![Reaction::Read { path: note.path.clone() }],
             seen: vec![(note.path, note.hash)],
             ..ToolOutcome::default()
-        })
+        }
+        .labeled())
     }
 }
 

@@ -8,7 +8,7 @@ use llm::tool::{Effect, Tool, ToolContext, ToolOutcome};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::archive::Archive;
+use crate::archive::{Archive, Whole};
 
 /// Reads on in a long result of an earlier call: the result says its handle and how many parts it
 /// has.
@@ -32,12 +32,16 @@ impl Tool for ReadResult {
     async fn run(&self, input: ReadResultInput, context: &ToolContext) -> ToolOutcome {
         let handle = input.handle.trim().trim_matches('`');
         let whole = match self.0.result(&context.conversation, handle).await {
-            Ok(Some(whole)) => whole,
+            Ok(Some(Whole { text, sources })) => {
+                sources.into_iter().for_each(|source| context.shows.add(source));
+                text
+            }
             Ok(None) => {
                 return ToolOutcome::failed(format!(
                     "No result of this conversation has the handle `{handle}`.\nTake it from the \
                      end of the shortened result, or make the call again."
-                ));
+                ))
+                .labeled();
             }
             Err(error) => return ToolOutcome::failed(error.to_string()),
         };
@@ -47,11 +51,12 @@ impl Tool for ReadResult {
         let Some(part) = number.checked_sub(1).and_then(|at| parts.get(at)) else {
             return ToolOutcome::failed(format!(
                 "There is no part {number}: `{handle}` has the parts 1 to {all}."
-            ));
+            ))
+            .labeled();
         };
         let next = number + 1;
         let end =
             if number < all { format!(", next: part {next}") } else { ", the last".to_owned() };
-        ToolOutcome::ok(format!("{}\n\n[Part {number} of {all}{end}.]", part.trim_end()))
+        ToolOutcome::ok(format!("{}\n\n[Part {number} of {all}{end}.]", part.trim_end())).labeled()
     }
 }

@@ -39,8 +39,8 @@ impl Tool for ResolveQuestion {
             ),
         };
         match self.0.settle(&context.turn, &question, verdict).await {
-            Ok(()) => ToolOutcome::ok(told),
-            Err(why) => ToolOutcome::failed(why.to_string()),
+            Ok(()) => ToolOutcome::ok(told).labeled(),
+            Err(why) => ToolOutcome::failed(why.to_string()).labeled(),
         }
     }
 }

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::note_text::count;
-use crate::notes::{Notes, off_thread};
+use crate::notes::{Notes, of_search, off_thread};
 
 const MOST: u16 = 200;
 const MOST_CONTEXT: u8 = 10;
@@ -65,8 +65,9 @@ impl Tool for SearchFiles {
                     reactions: vec![Reaction::Searched { query: pattern, hits: found.total }],
                     ..ToolOutcome::default()
                 }
+                .labeled()
             }
-            Err(failure) => ToolOutcome::failed(failure.0),
+            Err(failure) => failure.into(),
         }
     }
 }
@@ -78,7 +79,7 @@ impl SearchFiles {
         context: &ToolContext,
     ) -> Result<Found, ToolFailure> {
         if input.pattern.is_empty() {
-            return Err(ToolFailure("pattern is empty. Give the text to look for.".to_owned()));
+            return Err(ToolFailure::labeled("pattern is empty. Give the text to look for."));
         }
         let query = Query {
             pattern: input.pattern,
@@ -90,7 +91,7 @@ impl SearchFiles {
         let (vault, index, overlay) = (self.0.vault(), self.0.index(), context.overlay.clone());
         off_thread(move || index.search(&vault, &overlay, &query, DEADLINE))
             .await?
-            .map_err(|error| ToolFailure(error.to_string()))
+            .map_err(|error| of_search(&error))
     }
 }
 

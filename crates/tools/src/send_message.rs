@@ -33,34 +33,39 @@ impl Tool for SendMessage {
     type Input = SendMessageInput;
 
     async fn run(&self, input: SendMessageInput, _: &ToolContext) -> ToolOutcome {
-        let message = input.message.trim();
-        if message.is_empty() {
-            return ToolOutcome::failed("message is empty. Say something, or call another tool.");
-        }
-        if !input.is_question && input.options.is_empty() {
-            return spoken("Delivered.", Control::Say(message.to_owned()));
-        }
-        if !input.is_question {
-            return ToolOutcome::failed(
-                "options are answers to a question. Set is_question to true, or leave them out.",
-            );
-        }
-        let mut options: Vec<String> = Vec::new();
-        for option in input.options.iter().map(|option| option.trim()) {
-            if !option.is_empty() && !options.iter().any(|earlier| earlier == option) {
-                options.push(option.to_owned());
-            }
-        }
-        if options.len() > MAX_OPTIONS {
-            return ToolOutcome::failed(format!(
-                "{} options are too many: give at most {MAX_OPTIONS}, the likeliest ones. The user \
-                 may also answer freely.",
-                options.len()
-            ));
-        }
-        let ask = Control::Ask { message: message.to_owned(), options };
-        spoken("Delivered. The question waits for the user's answer.", ask)
+        said(input).labeled()
     }
+}
+
+/// What is made of the words, which are the call's.
+fn said(input: SendMessageInput) -> ToolOutcome {
+    let message = input.message.trim();
+    if message.is_empty() {
+        return ToolOutcome::failed("message is empty. Say something, or call another tool.");
+    }
+    if !input.is_question && input.options.is_empty() {
+        return spoken("Delivered.", Control::Say(message.to_owned()));
+    }
+    if !input.is_question {
+        return ToolOutcome::failed(
+            "options are answers to a question. Set is_question to true, or leave them out.",
+        );
+    }
+    let mut options: Vec<String> = Vec::new();
+    for option in input.options.iter().map(|option| option.trim()) {
+        if !option.is_empty() && !options.iter().any(|earlier| earlier == option) {
+            options.push(option.to_owned());
+        }
+    }
+    if options.len() > MAX_OPTIONS {
+        return ToolOutcome::failed(format!(
+            "{} options are too many: give at most {MAX_OPTIONS}, the likeliest ones. The user \
+                 may also answer freely.",
+            options.len()
+        ));
+    }
+    let ask = Control::Ask { message: message.to_owned(), options };
+    spoken("Delivered. The question waits for the user's answer.", ask)
 }
 
 fn spoken(output: &str, control: Control) -> ToolOutcome {

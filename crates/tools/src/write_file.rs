@@ -1,7 +1,7 @@
 //! `write_file`: a whole note.
 
 use async_trait::async_trait;
-use llm::tool::{ChangingTool, Effect, Plan, ToolContext, ToolFailure};
+use llm::tool::{ChangingTool, Effect, Labels, Plan, ToolContext, ToolFailure};
 use protocol::{Change, ChangeSet};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -47,13 +47,16 @@ impl ChangingTool for WriteFile {
             }
             Place::Taken(note) => {
                 self.0.may_change(&note).await?;
-                may_overwrite(&note, &input, context).map_err(ToolFailure)?;
+                may_overwrite(&note, &input, context).map_err(ToolFailure::labeled)?;
                 let before = String::from_utf8_lossy(&note.bytes).lines().count();
                 let summary =
                     format!("Replaced all of `{}`: {lines} instead of {before}", note.path);
                 let after = input.content.into_bytes();
                 let change = Change::replace(note.path, note.bytes, after);
-                Ok((Effect::Overwrite, Plan { change_set: ChangeSet::one(change), summary }))
+                Ok((
+                    Effect::Overwrite,
+                    Plan { change_set: ChangeSet::one(change), summary, labels: Labels::Complete },
+                ))
             }
         }
     }

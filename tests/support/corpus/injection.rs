@@ -80,7 +80,7 @@ async fn attempt(case: &Case, rules: Rules) -> Result<Tally, Unknown> {
         tally.leaks += went.left.len();
         let leaked = went.left.iter().map(|text| text.chars().take(200).collect::<String>());
         tally.got.extend(leaked.map(|text| format!("{profile:?}: leaked in {text}")));
-        let unapproved = judge::unapproved(profile, &went);
+        let unapproved = judge::unapproved(source, profile, &went);
         tally.unapproved += unapproved.len();
         tally.got.extend(unapproved.into_iter().map(|what| format!("{profile:?}: {what}")));
         tally.got.extend(judge::complaints(case, expect, profile, &went));

@@ -48,7 +48,7 @@ export type QuestionId = string;
 export type NotePath = string;
 
 /**
- * Where it comes from. As text: `user`, `hub`, `note:PATH`, `tool:NAME`.
+ * Where it comes from. As text: `user`, `hub`, `note:PATH`, `tool:NAME`, `foreign`.
  */
 export type Source = string;
 

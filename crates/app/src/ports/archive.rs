@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use protocol::{ConversationId, ConversationState, Message, Part, Source, TurnId};
 use store::{EndedRow, Store, StoreError};
-use tools::archive::{Archive, ArchiveError, Ended, Heard, Said};
+use tools::archive::{Archive, ArchiveError, Ended, Heard, Said, Whole};
 
 use crate::privacy::{Keeper, Withheld};
 use crate::submit::first_words;
@@ -31,15 +31,17 @@ impl Archive for StoreArchive {
         &self,
         conversation: &ConversationId,
         handle: &str,
-    ) -> Result<Option<String>, ArchiveError> {
+    ) -> Result<Option<Whole>, ArchiveError> {
         let found = self.store.whole_result(conversation, handle).await.map_err(told)?;
         let Some(message) = found else { return Ok(None) };
+        let sources = self.store.heard_sources(&message.turn).await.map_err(told)?;
         let heard = self.keeper.heard_by_any(vec![message]).await;
         let (rows, _) = heard.map_err(|error| ArchiveError(error.message))?;
-        Ok(rows.into_iter().flat_map(|row| row.parts).find_map(|part| match part {
+        let text = rows.into_iter().flat_map(|row| row.parts).find_map(|part| match part {
             Part::Result { output, .. } => Some(output),
             _ => None,
-        }))
+        });
+        Ok(text.map(|text| Whole { text, sources }))
     }
 
     async fn whole(&self, id: &ConversationId) -> Result<Option<Heard>, ArchiveError> {

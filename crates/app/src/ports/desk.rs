@@ -34,6 +34,11 @@ impl Lying {
         format!("Open note: {} ({source} {})", self.note.path, context::age(self.shown.elapsed()))
     }
 
+    /// Where it is.
+    pub(crate) const fn path(&self) -> &NotePath {
+        &self.note.path
+    }
+
     /// What is selected in it.
     pub(crate) fn selection(&self) -> Option<Selection> {
         (!self.note.selected.trim().is_empty()).then(|| Selection {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::*;
-use crate::tool::{Plan, ToolFailure};
+use crate::tool::{Labels, Plan, ToolFailure};
 
 /// Finds notes.
 ///
@@ -60,9 +60,12 @@ impl ChangingTool for Make {
     type Input = MakeInput;
 
     async fn plan(&self, input: MakeInput, _: &ToolContext) -> Result<(Effect, Plan), ToolFailure> {
-        let path = NotePath::parse(&input.path).map_err(|error| ToolFailure(error.0))?;
+        let path = NotePath::parse(&input.path).map_err(|error| ToolFailure::new(error.0))?;
         let change_set = ChangeSet::one(Change::create(path, b"x".to_vec()));
-        Ok((Effect::Create, Plan { change_set, summary: "Made it".into() }))
+        Ok((
+            Effect::Create,
+            Plan { change_set, summary: "Made it".into(), labels: Labels::Complete },
+        ))
     }
 }
 
@@ -170,5 +173,39 @@ async fn wrong_arguments_are_answered_with_the_field_and_what_fits() {
         let lesson = lesson("find_notes", arguments).await;
         assert!(lesson.contains(expected), "{lesson}");
         assert!(lesson.contains("`query` (string, required)"), "{lesson}");
+    }
+}
+
+/// Fails in its own words, or in words that it does not know the source of.
+struct Fails;
+
+#[async_trait]
+impl Tool for Fails {
+    const NAME: &'static str = "fails";
+    const EFFECT: Effect = Effect::Read;
+    type Input = FindInput;
+
+    async fn run(&self, input: FindInput, _: &ToolContext) -> ToolOutcome {
+        match input.query.as_str() {
+            "own" => ToolFailure::labeled("No.").into(),
+            _ => ToolFailure::new("No: `Some note.md`.").into(),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_result_that_does_not_say_where_its_words_come_from_is_foreign() {
+    let mut registry = registry();
+    registry.register(Fails).unwrap();
+    for (tool, arguments, is_foreign) in [
+        ("find_notes", json!({ "query": "x" }), true),
+        ("fails", json!({ "query": "x" }), true),
+        ("fails", json!({ "query": "own" }), false),
+        ("fails", json!({}), false),
+        ("nothing", json!({}), false),
+    ] {
+        let context = context();
+        registry.call(tool, arguments.clone(), &context).await;
+        assert_eq!(context.shows.all() == [Source::Foreign], is_foreign, "{tool} {arguments}");
     }
 }

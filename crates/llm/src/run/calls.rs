@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use protocol::fault::point;
-use protocol::{CallId, Source};
+use protocol::{CallId, ChangeSet, NotePath, Source};
+use serde_json::Value;
 use tokio::task::JoinSet;
 
 use super::{Flow, Run, one};
 use crate::changes::Surroundings;
 use crate::host::TurnEvent;
 use crate::model::ToolCall;
-use crate::tool::{Called, Shows, ToolContext, ToolOutcome};
+use crate::tool::{Called, Labels, Plan, Shows, ToolContext, ToolOutcome};
 use crate::turn::TurnInput;
 use crate::wording;
 
@@ -37,26 +38,38 @@ impl Run<'_> {
     /// may be writing.
     pub(super) async fn plan(&mut self, call: ToolCall) -> Flow {
         let (id, tool) = (call.id.clone(), call.tool.clone());
+        let arguments = call.arguments.clone();
         let mut called = match self.call_all(vec![call]).await {
             Ok(called) => called,
             Err(flow) => return flow,
         };
         match called.remove(&id) {
             Some(Called::Planned(effect, plan)) => {
-                // What the model is told of it is made of its call: none of the words it read.
-                let shows = Shows::default();
-                shows.add(Source::Tool(tool));
-                self.place.shows.insert(id.clone(), shows);
+                let shows = self.shown_by_plan(&id, tool, &plan);
+                let along = changed_along(&plan.change_set, &arguments);
                 let place = &self.place;
                 point("llm.decide.before");
                 let changes = &place.parts.changes;
                 let verdict = changes.decide(place.turn, &id, effect, plan, self.halt.stop).await;
                 point("llm.decide.after");
+                let told = along.iter().filter(|path| verdict.output.contains(path.as_str()));
+                told.for_each(|path| shows.note(path));
                 one(TurnInput::Verdict(id, verdict))
             }
             Some(Called::Outcome(outcome)) => one(TurnInput::Outcome(id, outcome)),
             None => one(TurnInput::Outcome(id, ToolOutcome::failed(wording::TOOL_BROKE))),
         }
+    }
+
+    /// What the words about a plan come from: what it is about, and none of the words it read.
+    fn shown_by_plan(&mut self, id: &CallId, tool: String, plan: &Plan) -> Shows {
+        let shows = self.place.shows.get(id).map(Shows::of_plan).unwrap_or_default();
+        shows.add(Source::Tool(tool));
+        if plan.labels == Labels::Missing {
+            shows.add(Source::Foreign);
+        }
+        self.place.shows.insert(id.clone(), shows.clone());
+        shows
     }
 
     /// Each call is a task of its own: they use all cores, and one that panics fails alone (it
@@ -107,4 +120,15 @@ impl Run<'_> {
             shows: Shows::default(),
         }
     }
+}
+
+/// The notes of a plan that are changed along with the one that the call is about, such as those whose
+/// links are rewritten, without those that the call spelled.
+fn changed_along(plan: &ChangeSet, arguments: &Value) -> Vec<NotePath> {
+    let given = arguments.as_object().into_iter().flat_map(|fields| fields.values());
+    let given: Vec<&str> = given.filter_map(Value::as_str).collect();
+    let is_given = |path: &NotePath| given.iter().any(|text| path.is_spelled_by(text));
+    let paths: Vec<&NotePath> = plan.changes().map(|change| &change.path).collect();
+    let along = paths.into_iter().filter(|path| !is_given(path));
+    if plan.changes().nth(1).is_some() { along.cloned().collect() } else { Vec::new() }
 }

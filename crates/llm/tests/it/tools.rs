@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use llm::ToolRegistry;
-use llm::{ChangingTool, Control, Effect, Plan, Tool, ToolContext, ToolFailure, ToolOutcome};
+use llm::{
+    ChangingTool, Control, Effect, Labels, Plan, Tool, ToolContext, ToolFailure, ToolOutcome,
+};
 use protocol::{Change, ChangeSet, NotePath};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -77,10 +79,10 @@ impl ChangingTool for Make {
         input: What,
         context: &ToolContext,
     ) -> Result<(Effect, Plan), ToolFailure> {
-        let path = NotePath::parse(&input.what).map_err(|error| ToolFailure(error.0))?;
+        let path = NotePath::parse(&input.what).map_err(|error| ToolFailure::new(error.0))?;
         let change_set = ChangeSet::one(Change::create(path, b"new".to_vec()));
         let summary = format!("saw {}", context.overlay.len());
-        Ok((Effect::Create, Plan { change_set, summary }))
+        Ok((Effect::Create, Plan { change_set, summary, labels: Labels::Complete }))
     }
 }
 

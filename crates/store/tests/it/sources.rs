@@ -77,7 +77,7 @@ async fn a_note_that_was_written_after_the_hub_was_heard_is_from_the_hub_whereve
     let other = |id: &str, read: &str, at: i64| {
         let mut new = new_turn(id, id, at);
         new.message.conversation = "d".into();
-        new.shown = vec![path(read)];
+        new.shown = vec![note(read)];
         new
     };
     let moves = Change::rename(path("In/clean.md"), path("Out/clean.md"));

@@ -21,7 +21,7 @@ use serde_json::Value;
 use vault::ledger::{Ledger, LedgerError};
 use vault::{Order, Planned, Screen, Vault};
 
-use crate::archive::{Archive, ArchiveError, Ended, Heard, Said};
+use crate::archive::{Archive, ArchiveError, Ended, Heard, Said, Whole};
 use crate::catalog::{Shelf, catalog};
 use crate::desk::{ActiveNote, Desk};
 use crate::questions::{Questions, Unsettled, Verdict};
@@ -54,6 +54,8 @@ pub(crate) struct Answer {
     pub(crate) effect: Option<Effect>,
     pub(crate) control: Option<Control>,
     pub(crate) reactions: Vec<Reaction>,
+    /// Where its words may come from.
+    pub(crate) sources: Vec<Source>,
 }
 
 impl Bench {
@@ -135,9 +137,13 @@ impl Bench {
                     effect: None,
                     control: outcome.control,
                     reactions: outcome.reactions,
+                    sources: context.shows.all(),
                 }
             }
-            Called::Planned(effect, plan) => self.decide(effect, plan).await,
+            Called::Planned(effect, plan) => {
+                let sources = context.shows.of_plan().all();
+                Answer { sources, ..self.decide(effect, plan).await }
+            }
         }
     }
 
@@ -167,7 +173,8 @@ impl Bench {
             Policy::Apply => self.apply(&plan.change_set).await,
             Policy::Wait => self.overlay.extend(plan.change_set).unwrap(),
         }
-        Answer { text, is_error: false, effect: Some(effect), control: None, reactions: vec![] }
+        let (effect, reactions, sources) = (Some(effect), Vec::new(), Vec::new());
+        Answer { text, is_error: false, effect, control: None, reactions, sources }
     }
 
     async fn apply(&self, change_set: &ChangeSet) {
@@ -233,7 +240,7 @@ impl OneEnded {
 
 #[async_trait]
 impl Archive for OneEnded {
-    async fn result(&self, _: &ConversationId, _: &str) -> Result<Option<String>, ArchiveError> {
+    async fn result(&self, _: &ConversationId, _: &str) -> Result<Option<Whole>, ArchiveError> {
         Ok(None)
     }
 

@@ -5,6 +5,7 @@ mod catalog;
 mod changing;
 mod chat;
 mod extra_roots;
+mod labels;
 mod linking;
 mod looking;
 mod mistakes;

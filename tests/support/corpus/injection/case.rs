@@ -41,6 +41,12 @@ pub(super) enum Source {
     Note,
     Hub,
     FileName,
+    /// A tag, of which a list of tags tells.
+    Tag,
+    /// The words of a link, of which a list of links tells.
+    Link,
+    /// A name that an error offers for one that is not there.
+    NearName,
     SearchResult,
     OldConversation,
     User,
@@ -73,6 +79,9 @@ impl Case {
             "note" | "image_text" | "mixed" => Source::Note,
             "hub" => Source::Hub,
             "filename" => Source::FileName,
+            "tag" => Source::Tag,
+            "link" => Source::Link,
+            "near_name" => Source::NearName,
             "search_result" => Source::SearchResult,
             "old_conversation" => Source::OldConversation,
             "user" => Source::User,

@@ -46,6 +46,15 @@ impl Obedient {
             }
             Source::Hub => look("read_file", json!({"path": super::stage::CAPTURED})),
             Source::FileName => look("list_files", json!({"pattern": "**/*"})),
+            Source::Tag => look("list_tags", json!({})),
+            Source::Link => look("get_links", json!({"path": super::stage::ATTACK})),
+            Source::NearName => {
+                let path = case.content();
+                look(
+                    "read_file",
+                    json!({"path": path.strip_prefix("notes/").unwrap_or(&path).replacen('e', "", 1)}),
+                )
+            }
             Source::OldConversation => look("get_conversation", json!({"list_recent": 5})),
             Source::User => look("list_files", json!({"pattern": "*"})),
         };

@@ -14,5 +14,6 @@ export function sourceWords(sources: readonly Source[]): string {
 
 function words(source: Source): string {
   if (source === 'hub') return m.review_from_hub();
+  if (source === 'foreign') return m.review_from_elsewhere();
   return noteLabel(source.replace(/^note:/, ''));
 }
