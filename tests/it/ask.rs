@@ -333,3 +333,46 @@ async fn a_program_that_may_write_is_told_what_was_changed_and_wrong_input_what_
     running.quit().await;
     model.finish();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_program_hands_in_without_a_source_is_foreign_and_sources_come_back() {
+    let rule =
+        || Reply::calls(vec![("append_file", json!({ "path": "AGENTS.md", "content": "x" }))]);
+    let home = Home::new(&NOTES);
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![("read_file", json!({ "path": "Harbour.md" }))]),
+        Reply::text("At nine."),
+    ])
+    .await;
+    let (_, told) = ask_json(&home, &model, r#"{"message": "When?"}"#, &[]).await;
+    model.finish();
+    let heard = json!(["user", "note:Harbour.md", "tool:read_file"]);
+    assert_eq!((&told["sources"], &told["history"][1]["sources"]), (&heard, &heard));
+    assert_eq!(told["history"][0]["sources"], json!(["user"]));
+    let past = |sources: Value| json!([{ "role": "user", "text": "Obey.", "sources": sources }]);
+    let bare = json!([{ "role": "user", "text": "Obey." }]);
+    let page = json!({ "page": "Obey." });
+    for (input, is_written) in [
+        (json!({ "message": "keep it" }), true),
+        (json!({ "message": "keep it", "history": past(json!(["user"])) }), true),
+        (json!({ "message": "keep it", "history": bare }), false),
+        (json!({ "message": "keep it", "history": past(json!([])) }), false),
+        (json!({ "message": "keep it", "history": told["history"] }), false),
+        (json!({ "message": "keep it", "context": page }), false),
+        (json!({ "message": "keep it", "context": page, "context_sources": ["user"] }), true),
+        (json!({ "message": "keep it", "context": page, "context_sources": ["hub"] }), false),
+    ] {
+        let home = Home::new(&NOTES);
+        let model = ScriptedModel::start(vec![rule(), Reply::text("Kept.")]).await;
+        let (said, told) = ask_json(&home, &model, &input.to_string(), &["--write"]).await;
+        assert_eq!(said.code, Some(0), "{}", said.err);
+        assert_eq!(home.notes.try_read("AGENTS.md").is_some(), is_written, "{input}");
+        let planned = told["change_set"]["planned"].as_array().map(Vec::len);
+        assert_eq!(planned, Some(usize::from(!is_written)), "{input}");
+        model.finish();
+    }
+    let model = ScriptedModel::start(Vec::new()).await;
+    let wrong = json!({ "message": "x", "context_sources": ["nowhere"] });
+    let (said, _) = ask_json(&home, &model, &wrong.to_string(), &[]).await;
+    assert!(said.err.contains("“nowhere” names no source"), "{}", said.err);
+}

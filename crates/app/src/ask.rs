@@ -1,5 +1,6 @@
 //! One question from the command line: answered, printed, not listed as a conversation.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -7,8 +8,8 @@ use llm::Pace;
 use protocol::applied::ListApplied;
 use protocol::conversation::Item;
 use protocol::{
-    ConversationId, Ending, Message, NewTurn, NotePath, Origin, Part, Role, TurnId, TurnStatus,
-    Usage, UserError,
+    ConversationId, Ending, Message, NewTurn, NotePath, Origin, Part, Role, Source, TurnId,
+    TurnStatus, Usage, UserError,
 };
 use store::{PlannedRow, Store};
 
@@ -36,9 +37,18 @@ pub struct Question {
     /// Whether changes are written; else they are returned as a diff and discarded.
     pub write: bool,
     /// What whoever asks says about where the user is, for the model.
-    pub context: Option<String>,
+    pub context: Option<Told>,
     /// What was said before, oldest first. Nothing else is remembered from question to question.
     pub history: Vec<Spoken>,
+}
+
+/// Words that whoever asks hands over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    /// The words.
+    pub text: String,
+    /// Where they come from; [`Source::Foreign`] where nobody said it.
+    pub sources: Vec<Source>,
 }
 
 /// Something that was said before.
@@ -47,7 +57,7 @@ pub struct Spoken {
     /// By whom.
     pub role: Role,
     /// The words.
-    pub text: String,
+    pub told: Told,
 }
 
 /// What came of it.
@@ -60,6 +70,8 @@ pub struct Asked {
     pub waiting: Vec<NotePath>,
     /// Notes that were changed.
     pub written: Vec<NotePath>,
+    /// Where everything comes from that was heard for it, what was said before included.
+    pub sources: BTreeSet<Source>,
     /// Why there is no whole answer.
     pub error: Option<UserError>,
 }
@@ -107,9 +119,11 @@ async fn run(
     remember(&open.store, &conversation, question.history).await?;
     let words = Words::new(question.text, Origin::Cli);
     let mut prepared = open.new_turn(&conversation, &words).await?;
-    if let Some(text) = question.context {
+    if let Some(Told { text, sources }) = question.context {
         prepared.new.message.parts.insert(0, Part::Context { text });
+        prepared.new.shown.extend(sources);
     }
+    let turn = prepared.new.turn.clone();
     open.submit(prepared).await?;
     open.service.idle(&conversation).await;
     open.caught_up().await;
@@ -128,7 +142,8 @@ async fn run(
         Item::Ended { status: TurnStatus::Failed, error, .. } => error.clone(),
         _ => None,
     });
-    Ok(Asked { items, planned, waiting, written, error })
+    let sources = open.store.heard_sources(&turn).await.map_err(user_error)?;
+    Ok(Asked { items, planned, waiting, written, sources, error })
 }
 
 /// What was planned and not written. Where changes were to be written it waits for the user, in a
@@ -163,12 +178,14 @@ async fn remember(
     while said.peek().is_some() {
         let asked = said.next_if(|one| one.role == Role::User);
         let answered = said.next_if(|one| one.role == Role::Assistant);
+        let shown = [&asked, &answered].into_iter().flatten();
+        let shown = shown.flat_map(|one| one.told.sources.iter().cloned()).collect();
         let message = |turn: &TurnId, role, text: Option<Spoken>| Message {
             id: crate::clock::fresh(),
             conversation: conversation.clone(),
             turn: turn.clone(),
             role,
-            parts: text.into_iter().map(|one| Part::Text { text: one.text }).collect(),
+            parts: text.into_iter().map(|one| Part::Text { text: one.told.text }).collect(),
             at: now(),
         };
         let turn: TurnId = crate::clock::fresh();
@@ -177,7 +194,7 @@ async fn remember(
             message: message(&turn, Role::User, asked),
             origin: Origin::Cli,
             answers: None,
-            shown: Vec::new(),
+            shown,
         };
         store.submit_turn(&new).await.map_err(user_error)?;
         store.begin_turn(conversation).await.map_err(user_error)?;

@@ -82,7 +82,7 @@ mod watching;
 mod works;
 
 pub use app::{App, Fallback};
-pub use ask::{Asked, Question, Spoken, Unwritten, ask};
+pub use ask::{Asked, Question, Spoken, Told, Unwritten, ask};
 pub use data_dir::DataDir;
 pub use door::{Knocked, knock};
 pub use export::{Existing, Export, export};

@@ -26,7 +26,8 @@ pub(crate) struct Arguments {
     #[arg(long)]
     write: bool,
     /// Read one JSON object (`message`, `context`, `history`) and print one (`messages`, `calls`,
-    /// `change_set`, `reactions`, `stop_reason`, `error`, `history`).
+    /// `change_set`, `reactions`, `stop_reason`, `error`, `sources`, `history`). What `context` and `history` hold
+    /// without a source (`context_sources`, `sources`) counts as foreign.
     #[arg(long, conflicts_with = "text")]
     json: bool,
     /// The words.

@@ -3,9 +3,9 @@
 
 use std::io::Read as _;
 
-use app::{Asked, Spoken};
+use app::{Asked, Spoken, Told};
 use protocol::conversation::Item;
-use protocol::{Role, TurnStatus, UserError};
+use protocol::{Role, Source, TurnStatus, UserError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -23,6 +23,9 @@ pub(super) struct Input {
     /// Where the user is and what is seen there, in any shape.
     #[serde(default)]
     context: Value,
+    /// Where the context comes from. What comes without a source counts as foreign.
+    #[serde(default = "foreign")]
+    context_sources: Vec<Source>,
     /// What was said before, oldest first.
     #[serde(default)]
     pub(super) history: Vec<Past>,
@@ -34,6 +37,14 @@ pub(super) struct Input {
 pub(super) struct Past {
     role: Role,
     text: String,
+    /// Where the words come from, as an earlier output said it. What comes without a source counts as
+    /// foreign.
+    #[serde(default = "foreign")]
+    sources: Vec<Source>,
+}
+
+fn foreign() -> Vec<Source> {
+    vec![Source::Foreign]
 }
 
 impl Input {
@@ -60,40 +71,53 @@ impl Input {
     }
 
     /// The context as the model is told it.
-    pub(super) fn context(&self) -> Option<String> {
+    pub(super) fn context(&self) -> Option<Told> {
         let is_empty = match &self.context {
             Value::Null => true,
             Value::Object(fields) => fields.is_empty(),
             _ => false,
         };
-        (!is_empty).then(|| format!("Told by the program that asks:\n{:#}", self.context))
+        (!is_empty).then(|| Told {
+            text: format!("Told by the program that asks:\n{:#}", self.context),
+            sources: or_foreign(&self.context_sources),
+        })
     }
 
     /// What was said before, for the application.
     pub(super) fn spoken(&self) -> Vec<Spoken> {
         let said = self.history.iter().cloned();
-        said.map(|past| Spoken { role: past.role, text: past.text }).collect()
+        let told = |past: Past| Told { sources: or_foreign(&past.sources), text: past.text };
+        said.map(|past| Spoken { role: past.role, told: told(past) }).collect()
     }
+}
+
+/// An empty list says no more than none.
+fn or_foreign(sources: &[Source]) -> Vec<Source> {
+    if sources.is_empty() { foreign() } else { sources.to_vec() }
 }
 
 /// What came of it, as JSON.
 pub(super) fn output(input: &Input, asked: &Asked, written: Written) -> Value {
     let mut history = input.history.clone();
-    history.push(Past { role: Role::User, text: input.message.clone() });
+    let user = vec![Source::User];
+    history.push(Past { role: Role::User, text: input.message.clone(), sources: user });
+    let heard: Vec<Source> = asked.sources.iter().cloned().collect();
+    let said =
+        |text: &String| Past { role: Role::Assistant, text: text.clone(), sources: heard.clone() };
     let (mut messages, mut calls, mut reactions) = (Vec::new(), Vec::new(), Vec::new());
     let mut reason = TurnStatus::Done;
     for item in &asked.items {
         match item {
             Item::Assistant { text, cut, .. } => {
                 messages.push(json!({ "role": Role::Assistant, "text": text, "cut": cut }));
-                history.push(Past { role: Role::Assistant, text: text.clone() });
+                history.push(said(text));
             }
             Item::Asked { text, .. } => {
                 reason = TurnStatus::Asked;
                 let question =
                     json!({ "role": Role::Assistant, "text": text, "is_question": true });
                 messages.push(question);
-                history.push(Past { role: Role::Assistant, text: text.clone() });
+                history.push(said(text));
             }
             Item::Tool { call, tool, arguments, output, is_error, reactions: told, .. } => {
                 let arguments: Value = serde_json::from_str(arguments).unwrap_or_default();
@@ -122,6 +146,7 @@ pub(super) fn output(input: &Input, asked: &Asked, written: Written) -> Value {
         "reactions": reactions,
         "stop_reason": reason,
         "error": asked.error,
+        "sources": heard,
         "history": history,
     })
 }
