@@ -217,8 +217,9 @@ impl Graph<'_> {
         let text = ::markdown::lossy_text(bytes);
         let may_change = plan.moved.contains_key(source) || mention.is_in(text.as_bytes());
         let found = may_change.then(|| links(source, text.as_bytes()).ok()).flatten()?;
+        let mut ways = self.ways(source, plan);
         let differs = |link: &&Spelled| {
-            let respelled = self.respelled(link, source, plan, text.as_bytes());
+            let respelled = self.respelled(link, source, plan, text.as_bytes(), &mut ways);
             !link.path.is_empty() && !matches!(respelled, Ok(None))
         };
         let links = found.iter().filter(differs).count();
