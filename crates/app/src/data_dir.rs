@@ -1,18 +1,19 @@
 //! Where the application keeps what is not a note: settings, databases, locks, logs.
 //!
-//! Layout: `config.toml`, `last-vault`, `key` and `key.openai` (only when the user chose a file), `logs/`,
+//! Layout: `config.toml` and `config.toml.last-good`, `last-vault`, `key` and `key.openai` (only when the user chose a file), `logs/`,
 //! `Sample notes/`, and one folder a vault under `vaults/` with its database, its lock and `home`,
 //! which says whose it is.
 #![expect(clippy::disallowed_methods, reason = "these are files of the data directory, not notes")]
 
 use std::ffi::OsString;
-use std::fs::{self, DirBuilder, OpenOptions};
-use std::io::Write as _;
+use std::fs::{self, DirBuilder};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use protocol::{ErrorCode, UserError};
+
+use crate::write_lock::WriteLock;
 
 /// The data directory; exists. What is put there can be read by the user alone.
 #[derive(Debug, Clone)]
@@ -45,6 +46,21 @@ impl DataDir {
     #[must_use]
     pub fn config_file(&self) -> PathBuf {
         self.root.join("config.toml")
+    }
+
+    /// The settings file as it was when it was last whole.
+    pub(crate) fn last_good_config_file(&self) -> PathBuf {
+        self.root.join("config.toml.last-good")
+    }
+
+    /// Waits for the lock under which files here are changed. Blocks.
+    pub(crate) fn lock(&self) -> Result<WriteLock, UserError> {
+        WriteLock::take(&self.root)
+    }
+
+    /// The folder itself.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
     }
 
     /// The file of Anthropic's key for those who chose a file; other vendors' are beside it.
@@ -122,17 +138,10 @@ pub(crate) fn make_private(dir: &Path) -> Result<(), UserError> {
         .map_err(|error| trouble("make the folder", dir, &error))
 }
 
-/// Replaces a file whole (temporary file, fsync, rename); only the user can read it.
+/// Replaces a file whole, whatever it held; only the user can read it. Who makes the new bytes from the old
+/// ones holds a [`WriteLock`] over both.
 pub(crate) fn write_private(file: &Path, bytes: &[u8]) -> Result<(), UserError> {
-    let temp = file.with_extension(format!("tmp{}", std::process::id()));
-    let write = || {
-        let mut out =
-            OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temp)?;
-        out.write_all(bytes)?;
-        out.sync_all()?;
-        fs::rename(&temp, file)
-    };
-    write().map_err(|error| trouble("write", file, &error))
+    WriteLock::take(file.parent().unwrap_or(Path::new(".")))?.replace(file, bytes)
 }
 
 /// One sentence for a failure in the data directory.

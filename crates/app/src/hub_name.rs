@@ -6,7 +6,7 @@ use std::path::Path;
 
 use protocol::UserError;
 
-use crate::data_dir::{DataDir, trouble, write_private};
+use crate::data_dir::{DataDir, trouble};
 use crate::home;
 
 /// The name that a vault has at the hub, in its data folder.
@@ -20,6 +20,8 @@ pub(crate) fn of(home: &Path) -> Option<String> {
 /// Gives the vault whose data is in `home` this name from now on, unless another vault that is still
 /// there has it. One that is away loses it, so that it is no second one when it is back.
 pub(crate) fn claim(data: &DataDir, home: &Path, name: &str) -> Result<(), UserError> {
+    // Until it is written: another window may claim it for another vault at the same moment.
+    let lock = data.lock()?;
     if of(home).as_deref() == Some(name) {
         return Ok(());
     }
@@ -37,7 +39,7 @@ pub(crate) fn claim(data: &DataDir, home: &Path, name: &str) -> Result<(), UserE
         let file = dir.join(FILE);
         fs::remove_file(&file).map_err(|error| trouble("write", &file, &error))?;
     }
-    write_private(&home.join(FILE), name.as_bytes())
+    lock.replace(&home.join(FILE), name.as_bytes())
 }
 
 /// The name under which the vault whose data is in `home` is linked: the one of the settings if no

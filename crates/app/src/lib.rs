@@ -80,6 +80,7 @@ mod view;
 mod waking;
 mod watching;
 mod works;
+mod write_lock;
 
 pub use app::{App, Fallback};
 pub use ask::{Asked, Question, Spoken, Told, Unwritten, ask};

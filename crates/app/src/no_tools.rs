@@ -2,13 +2,12 @@
 #![allow(clippy::disallowed_methods, reason = "a file of the data folder, not a note")]
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
 use llm::NoTools;
+use protocol::UserError;
 
 use crate::clock::now;
-use crate::data_dir::{DataDir, write_private};
+use crate::data_dir::DataDir;
 
 /// After so long a model is asked with tools again: servers are brought up to date. 30 days in
 /// milliseconds.
@@ -19,19 +18,25 @@ type Found = BTreeMap<(String, String), i64>;
 
 /// As kept in the data folder; nothing where nothing readable is kept.
 pub(crate) fn no_tools(data: &DataDir) -> NoTools {
-    let file = data.no_tools_file();
-    let found = read(&std::fs::read_to_string(&file).unwrap_or_default());
-    let known: BTreeSet<_> = found.keys().cloned().collect();
-    let found = Mutex::new(found);
-    NoTools::kept(known, move |address, model| keep(&file, &found, address, model))
+    let known: BTreeSet<_> = kept(data).into_keys().collect();
+    let data = data.clone();
+    NoTools::kept(known, move |address, model| {
+        if let Err(error) = keep(&data, address, model) {
+            tracing::warn!(%error, "which model takes no tools is not kept");
+        }
+    })
 }
 
-fn keep(file: &Path, found: &Mutex<Found>, address: &str, model: &str) {
-    let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+fn kept(data: &DataDir) -> Found {
+    read(&std::fs::read_to_string(data.no_tools_file()).unwrap_or_default())
+}
+
+/// Adds to what is kept by then: other windows find out as well.
+fn keep(data: &DataDir, address: &str, model: &str) -> Result<(), UserError> {
+    let lock = data.lock()?;
+    let mut found = kept(data);
     found.insert((address.to_owned(), model.to_owned()), now().0);
-    if let Err(error) = write_private(file, written(&found).as_bytes()) {
-        tracing::warn!(%error, "which model takes no tools is not kept");
-    }
+    lock.replace(&data.no_tools_file(), written(&found).as_bytes())
 }
 
 /// A line each: when, address, model, with tabs between them.
@@ -68,14 +73,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_found_out_is_in_the_file_at_once() {
+    fn what_two_windows_find_out_is_all_kept_at_once() {
         let dir = tempfile::tempdir().expect("a folder");
-        let file = dir.path().join("no_tools");
-        let found = Mutex::default();
+        let data = DataDir::at(dir.path().to_owned()).expect("a data directory");
         for model in ["a", "b", "a"] {
-            keep(&file, &found, "http://localhost:1234", model);
+            // Each time from what is kept by then: nothing is held from before.
+            keep(&data, "http://localhost:1234", model).expect("kept");
         }
-        let kept = read(&std::fs::read_to_string(&file).expect("the file"));
-        assert_eq!(kept.into_keys().collect::<Vec<_>>(), [of("a"), of("b")]);
+        let kept: Vec<_> = kept(&data).into_keys().collect();
+        assert_eq!(kept, [of("a"), of("b")]);
     }
 }

@@ -153,10 +153,5 @@ fn forget(data: &DataDir, secret: Secret) -> Result<(), UserError> {
         // Nothing stored and no keyring are the same to someone who wants no key stored.
         let _ = entry.delete_credential();
     }
-    match std::fs::remove_file(secret.file(data)) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(crate::data_dir::trouble("remove", &secret.file(data), &error))
-        }
-        _ => Ok(()),
-    }
+    data.lock()?.remove(&secret.file(data))
 }
