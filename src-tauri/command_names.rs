@@ -58,6 +58,7 @@ pub(crate) const COMMANDS: [&str; 72] = [
     "list_tasks",
     "read_note",
     "save_settings",
+    "settle_settings",
     "set_key",
     "test_provider",
     "retry_hub",

@@ -66,6 +66,7 @@ pub(crate) fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync 
         looking::list_tasks,
         looking::read_note,
         settings::save_settings,
+        settings::settle_settings,
         settings::set_key,
         settings::test_provider,
         hub::retry_hub,

@@ -8,7 +8,7 @@ mod remote;
 use std::process::Stdio;
 
 use app::Fallback;
-use protocol::{ErrorCode, Mode, Settings, UserError};
+use protocol::{AppEvent, ErrorCode, Mode, Settings, SettingsChoice, UserError};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::Command;
 
@@ -126,45 +126,50 @@ async fn a_second_instance_is_refused_and_its_trouble_is_over_with_the_next_vaul
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_corrupt_config_is_left_alone_and_the_defaults_hold() {
+async fn a_corrupt_config_is_told_left_alone_and_reopens_when_it_is_corrected() {
     let home = Home::new(&NOTES);
-    home.data.write("config.toml", "mode = \"read_only\"\nprovider = [oops\n");
+    let text = "mode = \"read_only\"\nprovider = [oops\n";
+    home.data.write("config.toml", text);
     let running = home.start_as_it_is().await;
     running.app.open_vault(home.notes.root()).await.expect("the vault opens");
     let snapshot = running.app.subscribe(Box::new(|_| true)).await.expect("a snapshot");
-    assert_eq!(snapshot.settings, Settings::default());
-    let [problem] = snapshot.problems.as_slice() else { panic!("{:?}", snapshot.problems) };
-    let begins = format!(
-        "The settings in {} cannot be read (",
-        home.data.root().join("config.toml").display()
-    );
-    assert!(problem.message.starts_with(&begins), "{problem}");
-    assert!(problem.message.contains("line 2"), "{problem}");
-    assert!(problem.message.contains("correct the file, or save the settings anew"), "{problem}");
-    assert_clear(&problem.message);
-    running.quit().await;
-    let text = home.data.read("config.toml");
-    assert_eq!(text, "mode = \"read_only\"\nprovider = [oops\n");
-
-    let said = home.ask(&["Alpha"]).await;
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert!(said.err.contains(&begins), "the command line tells it too: {said:?}");
+    assert_eq!((snapshot.settings, snapshot.problems), (Settings::default(), Vec::new()));
+    let told = snapshot.settings_trouble.expect("it is told").message;
+    let file = home.data.root().join("config.toml");
+    let begins = format!("The settings file {} cannot be read (", file.display());
+    assert!(told.starts_with(&begins) && told.contains("line 2"), "{told}");
+    assert_clear(&told);
+    let refused = running.app.change_settings(|settings| settings.mode = Mode::Auto).await;
+    assert_eq!(refused.expect_err("it is closed").code, ErrorCode::Settings);
     assert_eq!(home.data.read("config.toml"), text);
+    let said = home.ask(&["Alpha"]).await;
+    assert!(said.err.contains(&begins), "the command line tells it too: {said:?}");
+
+    home.data.write("config.toml", "mode = \"read_only\"\n");
+    let mode = running
+        .hears("that it counts", |event| match event {
+            AppEvent::SettingsChanged { settings, trouble: None } => Some(settings.mode),
+            _ => None,
+        })
+        .await;
+    assert_eq!(mode, Mode::ReadOnly);
+    running.quit().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_setting_of_a_wrong_kind_is_told_and_kept_when_settings_are_saved_anew() {
+async fn a_setting_of_a_wrong_kind_is_told_and_kept_when_the_user_begins_anew() {
     let home = Home::new(&NOTES);
     home.data.write("config.toml", "# mine\nmode = \"yolo\"\n");
     let running = home.start_as_it_is().await;
     let snapshot = running.app.subscribe(Box::new(|_| true)).await.expect("a snapshot");
-    let [problem] = snapshot.problems.as_slice() else { panic!("{:?}", snapshot.problems) };
-    assert!(problem.message.contains("yolo"), "{problem}");
-    assert_clear(&problem.message);
+    let told = snapshot.settings_trouble.expect("it is told").message;
+    assert!(told.contains("yolo"), "{told}");
+    assert_clear(&told);
+    running.app.settle_settings(SettingsChoice::Defaults).await.expect("settled");
     let settings = Settings { mode: Mode::Auto, ..Settings::default() };
     running.app.save_settings(settings.clone()).await.expect("saved");
     let snapshot = running.app.subscribe(Box::new(|_| true)).await.expect("a snapshot");
-    assert_eq!((snapshot.settings, snapshot.problems), (settings, Vec::new()));
+    assert_eq!((snapshot.settings, snapshot.settings_trouble), (settings, None));
     assert_eq!(home.data.read("config.toml.broken"), "# mine\nmode = \"yolo\"\n");
     running.quit().await;
 }

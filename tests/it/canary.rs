@@ -90,7 +90,7 @@ async fn a_key_is_in_no_database_no_error_and_no_event_whatever_a_server_does_wi
         // Everything told before is looked at on the way there.
         let is_last = |event: &AppEvent| {
             assert!(!format!("{event:?}").contains(CANARY), "{event:?}");
-            matches!(event, AppEvent::SettingsChanged { settings } if settings.model == "last")
+            matches!(event, AppEvent::SettingsChanged { settings, .. } if settings.model == "last")
                 .then_some(())
         };
         running.hears("the last settings", is_last).await;

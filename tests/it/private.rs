@@ -1,12 +1,13 @@
 //! Private notes: neither a byte nor a name of one is in any request to a model.
 
+use protocol::Settings;
 use protocol::looking::{Meaning, SearchText};
 use protocol::settings::PrivateSettings;
-use protocol::{ProviderKind, Settings};
 use serde_json::{Map, Value, json};
 use testkit::{Reply, ScriptedModel};
 
 use crate::looking::told;
+use crate::settings::END;
 use crate::stage::{Home, Running, asking, keyed, without_model};
 
 /// Stands in every private note.
@@ -202,7 +203,7 @@ async fn rules_that_cannot_be_understood_are_refused_and_in_the_file_keep_everyt
 
     let model = curious().await;
     let told = in_file(&home, &model, "[private]\nnever = [\"../elsewhere\"]\n").await;
-    assert!(!told.contains("seen by anybody") && !told.contains("Open.md"), "{told}");
+    assert_eq!(told, "[]", "no model is asked");
     let model = curious().await;
     let told = in_file(&home, &model, "").await;
     assert!(told.contains("seen by anybody"), "the control: without rules it is found");
@@ -211,12 +212,9 @@ async fn rules_that_cannot_be_understood_are_refused_and_in_the_file_keep_everyt
 /// What a model is told when the file of settings ends like this.
 async fn in_file(home: &Home, model: &ScriptedModel, end: &str) -> String {
     let url = model.base_url();
+    let end = format!("{end}{END}\n");
     home.data.write("config.toml", format!("provider = \"anthropic\"\nbaseUrl = \"{url}\"\n{end}"));
     let running = home.start_as_it_is().await;
-    assert_eq!(
-        ProviderKind::Anthropic,
-        running.app.subscribe(Box::new(|_| true)).await.expect("a snapshot").settings.provider
-    );
     running.app.open_vault(home.notes.root()).await.expect("it opens");
     running.say(None, "look around").await;
     running.quit().await;

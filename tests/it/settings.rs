@@ -1,8 +1,23 @@
 //! Settings that are changed at once are all kept, whoever changes them.
 
-use protocol::desktop::OnClose;
+use std::process::Stdio;
 
-use crate::stage::{Running, keyed, without_model};
+use app::{App, DataDir};
+use protocol::desktop::OnClose;
+use protocol::settings::PrivateSettings;
+use protocol::{AppEvent, ErrorCode, Settings};
+use serde_json::json;
+use testkit::{Reply, ScriptedModel, TempVault, TestHub};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::{Child, Command};
+
+use crate::stage::{Home, Running, asking, keyed, linked, without_model};
+
+/// The last line of a settings file that was written by the application.
+pub(crate) const END: &str =
+    "# End of the settings. Keep this line last: without it they may count as cut off.";
+
+const NOTES: [(&str, &str); 2] = [("Diary/Secret.md", "canary\n"), ("Open.md", "canary\n")];
 
 fn chosen(running: &Running) -> (bool, OnClose) {
     let settings = running.app.settings();
@@ -30,4 +45,213 @@ async fn changes_at_the_same_time_are_all_kept_and_in_two_steps_one_is_lost() {
     app.save_settings(asks).await.expect("saved");
     assert_eq!(chosen(&running), (true, OnClose::Ask), "the control finds what is lost");
     running.quit().await;
+}
+
+fn private(rules: &[&str]) -> PrivateSettings {
+    let never = rules.iter().map(|rule| (*rule).to_owned()).collect();
+    PrivateSettings { never, ..PrivateSettings::default() }
+}
+
+/// A model that searches for the canary, then ends.
+async fn searching() -> ScriptedModel {
+    let step = std::sync::atomic::AtomicUsize::new(0);
+    ScriptedModel::responder(move |_| {
+        match step.fetch_add(1, std::sync::atomic::Ordering::Relaxed) % 2 {
+            0 => Reply::calls(vec![("search_files", json!({ "pattern": "canary" }))]),
+            _ => Reply::text("I looked."),
+        }
+    })
+    .await
+}
+
+/// What the model was sent after its first requests.
+fn sent(model: &ScriptedModel, after: usize) -> String {
+    let requests = model.requests().into_iter().skip(after);
+    serde_json::to_string(&requests.collect::<Vec<_>>()).expect("json")
+}
+
+/// A second window on the same data directory, over another vault.
+async fn second(home: &Home, vault: &TempVault) -> App {
+    let app = App::start(DataDir::at(home.data.root().to_owned()).expect("a data directory"));
+    app.open_vault(vault.root()).await.expect("it opens");
+    app
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rule_that_is_written_by_hand_counts_for_the_next_message_of_a_running_window() {
+    let (home, model) = (keyed(&NOTES), searching().await);
+    let running = home.open(asking(&model)).await;
+    running.say(None, "look").await;
+    assert!(sent(&model, 0).contains("Diary/Secret.md"), "the control: without a rule it is found");
+    let before = model.requests().len();
+    let text = home.data.read("config.toml");
+    home.data.write("config.toml", format!("{text}[private]\nnever = [\"Diary\"]\n"));
+    running.say(None, "look").await;
+    let told = sent(&model, before);
+    assert!(told.contains("Open.md") && !told.contains("Secret.md"), "{told}");
+    running
+        .hears("the rule", |event| match event {
+            AppEvent::SettingsChanged { settings, .. } => {
+                (settings.private == private(&["Diary"])).then_some(())
+            }
+            _ => None,
+        })
+        .await;
+    running.app.change_settings(|settings| settings.follow_links = true).await.expect("saved");
+    assert_eq!(running.settings().await.private, private(&["Diary"]));
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_windows_on_two_vaults_change_settings_all_the_time_and_lose_none() {
+    const TIMES: u32 = 40;
+    let (home, vault) = (keyed(&NOTES), TempVault::new(&NOTES));
+    let running = home.open(without_model()).await;
+    let (one, other) = (&running.app, second(&home, &vault).await);
+    one.change_settings(|settings| settings.private = private(&["Diary"])).await.expect("saved");
+    let limits = |app: &App| app.settings().spending;
+    let (turn, month) = (limits(one).turn_cents, limits(one).month_cents);
+    for _ in 0..TIMES {
+        let (first, then) = tokio::join!(
+            one.change_settings(|settings| settings.spending.turn_cents += 1),
+            other.change_settings(|settings| settings.spending.month_cents += 1),
+        );
+        first.and(then).expect("saved");
+    }
+    let begun = second(&home, &TempVault::new(&[])).await;
+    let now = begun.settings();
+    assert_eq!(
+        (now.spending.turn_cents, now.spending.month_cents, now.private.clone()),
+        (turn + TIMES, month + TIMES, private(&["Diary"]))
+    );
+    // The control: one window writes all it knows. What the other changes just then is gone.
+    let all = one.settings();
+    other
+        .change_settings(|settings| settings.private.never.push("Work".into()))
+        .await
+        .expect("saved");
+    let whole = home.data.read("config.toml").replace(", \"Work\"", "");
+    home.data.write("config.toml", whole);
+    assert_eq!(all.private, private(&["Diary"]));
+    running.hears("what was lost", |event| lost(event).then_some(())).await;
+    begun.shutdown().await;
+    other.shutdown().await;
+    running.quit().await;
+}
+
+/// Whether the second window's rule is not there.
+fn lost(event: &AppEvent) -> bool {
+    matches!(event, AppEvent::SettingsChanged { settings, .. } if settings.private == private(&["Diary"]))
+}
+
+/// Saves a rule as an editor does: reads, and replaces the file whole.
+fn add_by_hand(home: &Home, rule: &str) {
+    let text = home.data.read("config.toml");
+    assert!(text.contains("never = ["), "{text}");
+    home.data.write("by-hand", text.replacen("never = [", &format!("never = [\"{rule}\", "), 1));
+    let root = home.data.root();
+    std::fs::rename(root.join("by-hand"), root.join("config.toml")).expect("saved");
+}
+
+fn changing(home: &Home, vault: &TempVault, setting: &str) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_story"));
+    command.args([home.data.root(), vault.root()]).arg(format!("settings {setting}"));
+    home.furnish(&mut command);
+    command.stdout(Stdio::null()).spawn().expect("it starts")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rules_outlive_windows_that_are_killed_while_they_save_and_hands_that_write_between() {
+    let (home, vaults) = (keyed(&NOTES), [TempVault::new(&NOTES), TempVault::new(&NOTES)]);
+    let running = home.open(without_model()).await;
+    let saved = |settings: &mut Settings| settings.private = private(&["Diary"]);
+    running.app.change_settings(saved).await.expect("saved");
+    for round in 0..6 {
+        let rule = format!("By hand {round}");
+        let limits = running.app.settings().spending;
+        let mut windows =
+            [changing(&home, &vaults[0], "turn"), changing(&home, &vaults[1], "month")];
+        let more = |settings: &Settings, by: u32| {
+            let now = &settings.spending;
+            now.turn_cents > limits.turn_cents + by && now.month_cents > limits.month_cents + by
+        };
+        let is_later = |event: &AppEvent, by: u32, rule: &str| match event {
+            AppEvent::SettingsChanged { settings, trouble } => {
+                assert_eq!(*trouble, None, "it never looks cut off");
+                let has_rule = settings.private.never.iter().any(|one| one == rule);
+                (more(settings, by) && has_rule).then_some(())
+            }
+            _ => None,
+        };
+        running.hears("both change", |event| is_later(event, 3, "Diary")).await;
+        add_by_hand(&home, &rule);
+        running.hears("both go on", |event| is_later(event, 8, &rule)).await;
+        for window in &mut windows {
+            window.kill().await.expect("killed");
+        }
+        let begun = second(&home, &TempVault::new(&[])).await;
+        assert!(begun.settings().private.never.contains(&rule), "{:?}", begun.settings());
+        begun.shutdown().await;
+    }
+    let never = running.app.settings().private.never;
+    let hand = (0..6).map(|round| format!("By hand {round}"));
+    let missing: Vec<_> = hand.chain(["Diary".to_owned()]).filter(|r| !never.contains(r)).collect();
+    assert_eq!(missing, Vec::<String>::new(), "{never:?}");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_model_is_asked_while_the_file_is_cut_at_any_byte() {
+    let (home, model) = (keyed(&NOTES), searching().await);
+    let settings = Settings { private: private(&["Diary"]), ..asking(&model) };
+    let running = home.open(settings).await;
+    let whole = home.data.read("config.toml");
+    let mut conversation = None;
+    for end in 0..whole.len() {
+        // All bytes are tried below, in the application's own tests; here those around line ends as well.
+        let at_end = whole.as_bytes()[end..].starts_with(b"\n") || whole[..end].ends_with('\n');
+        if !at_end && end % 16 != 0 {
+            continue;
+        }
+        home.data.write("config.toml", &whole[..end]);
+        conversation = Some(running.say(conversation.as_ref(), "look").await);
+        assert_eq!(model.requests().len(), 0, "asked with a file of {end} bytes");
+    }
+    let ended = running.view(&conversation.expect("it was said")).await.items.pop();
+    let ended = serde_json::to_string(&ended).expect("json");
+    assert!(ended.contains("No model is asked until"), "it says so: {ended}");
+    assert!(!running.app.test_provider().await.ok);
+    let refused = running.app.write_description("By year.").await.expect_err("refused");
+    assert_eq!(refused.code, ErrorCode::Settings);
+    assert_eq!(model.requests().len(), 0);
+    home.data.write("config.toml", &whole);
+    running.say(None, "look").await;
+    let told = sent(&model, 0);
+    assert!(told.contains("Open.md") && !told.contains("Secret.md"), "the control: whole again");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_hub_the_terminal_and_the_server_say_that_the_settings_do_not_count() {
+    let (home, model) = (keyed(&NOTES), searching().await);
+    let hub = TestHub::start().await;
+    let running = home.open(linked(asking(&model), &hub.url())).await;
+    hub.registered().await;
+    home.data.write("config.toml", "mode = [oops\n");
+    let message = hub.send("buy milk").await;
+    hub.hears(&message, "No model was asked: the settings file cannot be used.").await;
+    assert_eq!(home.notes.read("inbox/Inbox.md"), "- buy milk\n", "it is kept all the same");
+    running.quit().await;
+
+    let said = home.ask(&["What is open?"]).await;
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.err.contains("No model is asked until it is corrected"), "{said:?}");
+    let vault = home.notes.root().to_str().expect("a path in UTF-8");
+    let mut served =
+        home.cli(&["serve", "--vault", vault]).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut lines = BufReader::new(served.stderr.take().expect("its words")).lines();
+    let first = lines.next_line().await.expect("it talks").expect("a line");
+    assert!(first.contains("No model is asked until it is corrected"), "{first}");
+    served.kill().await.expect("killed");
+    assert_eq!(model.requests().len(), 0);
 }

@@ -59,7 +59,8 @@ enum About {
 struct Inner {
     around: Surroundings,
     open: tokio::sync::RwLock<Option<Arc<OpenVault>>>,
-    problems: Mutex<Problems>,
+    /// What is wrong with the vault that is open, or could not be opened, for windows that open later.
+    problems: Mutex<Vec<UserError>>,
     /// Held while settings or the key change: one after the other, the last one wins everywhere.
     saving: tokio::sync::Mutex<()>,
     /// Whether the first vault is being opened: a snapshot waits for it.
@@ -68,15 +69,6 @@ struct Inner {
     looking: watch::Sender<Looking>,
     tasks: TaskTracker,
     cancel: CancellationToken,
-}
-
-/// What is wrong until it is put right, for windows that open later.
-#[derive(Default)]
-struct Problems {
-    /// The settings file.
-    settings: Option<UserError>,
-    /// The vault that is open, or that could not be opened.
-    vault: Vec<UserError>,
 }
 
 impl App {
@@ -102,7 +94,7 @@ impl App {
 
     /// Starts for `purpose`, without a vault.
     pub(crate) fn with(data: DataDir, purpose: Purpose, pace: Pace) -> Self {
-        let (config, settings) = Config::load(&data);
+        let (config, outdated) = Config::load(&data);
         let (feed, answering) = (Feed::default(), Answering::new(no_tools::no_tools(&data)));
         let (desk, door, describing) = (OpenNote::default(), OnceLock::new(), Writing::default());
         let works = Works::new(feed.clone());
@@ -121,7 +113,7 @@ impl App {
         let inner = Inner {
             around,
             open: tokio::sync::RwLock::new(None),
-            problems: Mutex::new(Problems { settings, ..Problems::default() }),
+            problems: Mutex::default(),
             saving: tokio::sync::Mutex::default(),
             opening: watch::Sender::new(false),
             looking: watch::Sender::default(),
@@ -136,6 +128,7 @@ impl App {
             let _saving = choosing.saving().await;
             choosing.choose_again().await;
         });
+        app.run(app.clone().tend_settings(outdated));
         if purpose.stays() {
             app.run(app.clone().tend_waking());
         }
@@ -187,7 +180,7 @@ impl App {
         if let Some(old) = slot.take() {
             old.close().await;
         }
-        self.problems().vault.clear();
+        self.problems().clear();
         let opened = OpenVault::open(&folder, &self.inner.around).await;
         match &opened {
             Ok((open, _)) => open.tell_opened().await,
@@ -210,10 +203,11 @@ impl App {
     ) -> Result<Arc<OpenVault>, UserError> {
         let around = &self.inner.around;
         around.feed.subscribe(listener);
-        self.problems()
-            .all()
-            .into_iter()
-            .for_each(|error| around.feed.tell(AppEvent::Problem { error }));
+        if let Err(error) = around.config.counts() {
+            around.feed.tell(AppEvent::Problem { error });
+        }
+        let problems = self.problems().clone();
+        problems.into_iter().for_each(|error| around.feed.tell(AppEvent::Problem { error }));
         around.feed.flush();
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         let (open, problems) = OpenVault::open(&folder, around).await?;
@@ -252,11 +246,12 @@ impl App {
             seq,
             vault,
             settings: self.inner.around.config.get(),
+            settings_trouble: self.inner.around.config.trouble(),
             provider: self.inner.around.answering.status().await,
             hub,
             conversations: page.conversations,
             behind: page.behind,
-            problems: self.problems().all().into_iter().chain(unwatched).collect(),
+            problems: self.problems().clone().into_iter().chain(unwatched).collect(),
             works: self.inner.around.works.list(),
         })
     }
@@ -418,11 +413,6 @@ impl App {
         self.inner.open.read().await.as_ref().map(OpenVault::in_use)
     }
 
-    /// The settings file holds what it should.
-    pub(crate) fn settings_are_right(&self) {
-        self.problems().settings = None;
-    }
-
     /// The caller holds [`App::saving`].
     pub(crate) async fn choose_again(&self) {
         let Surroundings { config, data, desk, answering, feed, pace, purpose, .. } =
@@ -434,7 +424,7 @@ impl App {
             && !provider.has_model
             && settings.provider == ProviderKind::Automatic
             && !settings.local_offer_answered
-            && !settings.spending.paused;
+            && config.may_ask().is_ok();
         feed.tell(AppEvent::ProviderChanged { provider });
         if may_offer {
             self.look_for_local_servers();
@@ -455,17 +445,11 @@ impl App {
     }
 
     fn remember(&self, error: UserError) {
-        self.problems().vault.push(error.clone());
+        self.problems().push(error.clone());
         self.inner.around.feed.tell(AppEvent::Problem { error });
     }
 
-    fn problems(&self) -> std::sync::MutexGuard<'_, Problems> {
+    fn problems(&self) -> std::sync::MutexGuard<'_, Vec<UserError>> {
         self.inner.problems.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Problems {
-    fn all(&self) -> Vec<UserError> {
-        self.settings.iter().chain(&self.vault).cloned().collect()
     }
 }

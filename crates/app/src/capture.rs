@@ -26,6 +26,8 @@ const ANSWER: &str = "answer:";
 /// that waits, if one does.
 pub(crate) struct Capture {
     pub(crate) asked: Option<Question>,
+    /// Whether a model is missing because the settings file does not count; then that is said as well.
+    pub(crate) without_settings: bool,
 }
 
 #[async_trait]
@@ -34,7 +36,7 @@ impl Provider for Capture {
         let asked = self.asked.as_ref().filter(|_| answers(&words(&request)));
         let events = match (last_result(&request), asked) {
             (None, Some(question)) => calls(&request, RESOLVES, answer(question)),
-            (Some((RESOLVES, false, _)), Some(question)) => says(format!(
+            (Some((RESOLVES, false, _)), Some(question)) => self.says(format!(
                 "Noted as the answer to “{}”. No model was asked to go on with it.",
                 first_words(&question.text)
             )),
@@ -46,7 +48,7 @@ impl Provider for Capture {
             (Some((_, true, why)), _) => {
                 return Err(ModelError::InvalidRequest(format!("It could not be saved: {why}")));
             }
-            (Some((_, false, output)), _) => says(match verdict::read(output) {
+            (Some((_, false, output)), _) => self.says(match verdict::read(output) {
                 Became::Applied => format!("Saved to {INBOX}."),
                 Became::Waiting => format!("Kept for {INBOX}, which has changes that wait."),
             }),
@@ -99,8 +101,17 @@ fn item(text: &str) -> String {
     format!("- {}", text.trim().lines().collect::<Vec<_>>().join("\n  "))
 }
 
-fn says(text: String) -> Vec<ModelEvent> {
-    vec![ModelEvent::Text(text), stopped(StopReason::EndTurn)]
+impl Capture {
+    fn says(&self, text: String) -> Vec<ModelEvent> {
+        let text = match self.without_settings {
+            true => format!(
+                "{text} No model was asked: the settings file cannot be used. Open Vaultmate and choose \
+                 which settings count."
+            ),
+            false => text,
+        };
+        vec![ModelEvent::Text(text), stopped(StopReason::EndTurn)]
+    }
 }
 
 fn stopped(reason: StopReason) -> ModelEvent {
@@ -121,7 +132,8 @@ mod tests {
             messages,
             max_tokens: 1,
         };
-        let stream = Capture { asked }.stream(request).await.expect("it answers");
+        let stream =
+            Capture { asked, without_settings: false }.stream(request).await.expect("it answers");
         stream.map(|event| event.expect("an event")).collect().await
     }
 

@@ -1,93 +1,380 @@
-//! `config.toml`: what the user chose. Edited by hand or by the window; comments are kept.
+//! `config.toml`: what the user chose. Changed by hand and by every window of this data directory, key by key;
+//! comments are kept.
+//!
+//! A file that cannot be read, or that may have lost a part, counts for nothing: then every note is private
+//! and no model is asked, until the file is whole again or the user has decided ([`Config::settle`]).
 #![expect(clippy::disallowed_methods, reason = "config.toml is a file of the data directory")]
 
-use std::path::PathBuf;
-use std::sync::{Arc, PoisonError, RwLock};
+mod keys;
+mod watch;
+mod whole;
 
-use protocol::{PrivateRules, Settings, UserError};
-use toml_edit::{DocumentMut, Item, Table};
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use protocol::settings::HubSettings;
+use protocol::{ErrorCode, PrivateRules, Settings, SettingsChoice, SettingsTrouble, UserError};
+use tokio::sync::{mpsc, oneshot};
 use vault::{Links, Vault};
 
-use crate::data_dir::{DataDir, trouble, write_private};
+use crate::aside::aside;
+use crate::data_dir::{DataDir, trouble};
 use crate::hub_places;
+use crate::spending::PAUSED;
+use crate::write_lock::WriteLock;
+pub(crate) use watch::Watch;
+use whole::{END, Fault, Found, Whole};
 
-/// The settings in force, and the file they are kept in.
+/// So often a change is made anew because somebody saved the file by hand at the same moment.
+const ATTEMPTS: u32 = 50;
+
+/// The settings in force, and the file they are kept in. Clones are the same.
 #[derive(Debug, Clone)]
 pub(crate) struct Config {
-    file: PathBuf,
+    data: DataDir,
     current: Arc<RwLock<Current>>,
+    /// Rung when the file is another one than was read.
+    outdated: mpsc::UnboundedSender<oneshot::Sender<()>>,
 }
 
-#[derive(Debug, Default)]
+/// Asks for the file to be read again, and waits for that.
+pub(crate) type Outdated = mpsc::UnboundedReceiver<oneshot::Sender<()>>;
+
+#[derive(Debug)]
 struct Current {
     settings: Settings,
-    /// What is private; everything while that cannot be read.
+    /// What is private; everything while the file does not count.
     private: PrivateRules,
+    /// The hub name of the open vault, where that is another than the file's.
+    hub_name: Option<String>,
+    trouble: Option<SettingsTrouble>,
+    /// The file that was read.
+    stamp: Stamp,
+}
+
+/// By what one state of a file is told from another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stamp {
+    File { device: u64, inode: u64, size: u64, written: (i64, i64), changed: (i64, i64) },
+    None(io::ErrorKind),
+}
+
+impl Stamp {
+    fn of(file: &Path) -> Self {
+        match fs::metadata(file) {
+            Err(error) => Self::None(error.kind()),
+            Ok(about) => Self::File {
+                device: about.dev(),
+                inode: about.ino(),
+                size: about.size(),
+                written: (about.mtime(), about.mtime_nsec()),
+                changed: (about.ctime(), about.ctime_nsec()),
+            },
+        }
+    }
 }
 
 impl Config {
-    /// Reads the file. A file that cannot be understood is left as it is, the defaults hold, and
-    /// the error says where the mistake is.
-    pub(crate) fn load(data: &DataDir) -> (Self, Option<UserError>) {
-        let file = data.config_file();
-        let (current, problem) = match std::fs::read_to_string(&file) {
-            Ok(text) => understood(&file, &text),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                (Current::default(), None)
-            }
-            Err(error) => {
-                let current = Current { private: PrivateRules::everything(), ..Current::default() };
-                (current, Some(unreadable(&file, &error.to_string())))
-            }
+    /// Reads the file. While it does not count, the settings that counted last are shown. Blocks.
+    pub(crate) fn load(data: &DataDir) -> (Self, Outdated) {
+        let (outdated, asked) = mpsc::unbounded_channel();
+        let current = Current {
+            settings: Settings::default(),
+            private: PrivateRules::everything(),
+            hub_name: None,
+            trouble: None,
+            stamp: Stamp::None(io::ErrorKind::Other),
         };
-        (Self { file, current: Arc::new(RwLock::new(current)) }, problem)
-    }
-
-    /// What is kept from models. Rules that cannot be read keep everything.
-    pub(crate) fn private_rules(&self) -> PrivateRules {
-        self.current.read().unwrap_or_else(PoisonError::into_inner).private.clone()
+        let current = Arc::new(RwLock::new(current));
+        let config = Self { data: data.clone(), current, outdated };
+        let lock = config.data.lock().ok();
+        let (stamp, found) = config.found();
+        if let Some(last) = found.last() {
+            config.write().settings = last.settings;
+        }
+        config.take(lock.as_ref(), stamp, &found);
+        (config, asked)
     }
 
     /// The settings in force.
     pub(crate) fn get(&self) -> Settings {
-        self.current.read().unwrap_or_else(PoisonError::into_inner).settings.clone()
+        let current = self.read();
+        let mut settings = current.settings.clone();
+        if let Some(name) = &current.hub_name {
+            settings.hub.name.clone_from(name);
+        }
+        settings
     }
 
-    /// Saves and puts in force. A file that could not be understood is kept beside the new one.
-    pub(crate) fn save(&self, settings: Settings) -> Result<(), UserError> {
-        // What is saved is told to the window and stands in a file; a key has a place of its own.
-        if llm::http::holds_a_secret(&settings.base_url) {
-            return Err(UserError::other(
-                "The provider's address holds a login or a ?: leave the address alone there, and \
-                 paste the key where keys are asked for.",
-            ));
+    /// The hub's settings as the file has them, for whatever vault.
+    pub(crate) fn hub_in_file(&self) -> HubSettings {
+        self.read().settings.hub.clone()
+    }
+
+    /// What is kept from models.
+    pub(crate) fn private_rules(&self) -> PrivateRules {
+        self.read().private.clone()
+    }
+
+    /// Why the file does not count, while it does not.
+    pub(crate) fn trouble(&self) -> Option<SettingsTrouble> {
+        self.read().trouble.clone()
+    }
+
+    /// Refuses while the file does not count.
+    pub(crate) fn counts(&self) -> Result<(), UserError> {
+        match self.trouble() {
+            Some(trouble) => Err(UserError::new(ErrorCode::Settings, trouble.message)),
+            None => Ok(()),
         }
-        let private = PrivateRules::parse(&settings.private)
-            .map_err(|error| UserError::other(error.to_string()))?;
-        hub_places::check(&settings.hub)?;
-        let mut document = self.document_to_edit()?;
-        let fresh = toml_edit::ser::to_document(&settings).map_err(|error| {
-            UserError::other(format!("The settings cannot be written: {error}"))
+    }
+
+    /// Refuses while no model may be asked.
+    pub(crate) fn may_ask(&self) -> Result<(), UserError> {
+        self.counts()?;
+        match self.read().settings.spending.paused {
+            true => Err(UserError::new(ErrorCode::Spending, PAUSED)),
+            false => Ok(()),
+        }
+    }
+
+    /// Has the open vault go by this name at the hub; `None` for the name in the file.
+    pub(crate) fn name_at_hub(&self, name: Option<String>) {
+        self.write().hub_name = name;
+    }
+
+    /// Returns when what is in force is what the file says at this moment, whether its change was noticed or
+    /// not.
+    pub(crate) async fn up_to_date(&self) {
+        let config = self.clone();
+        if !matches!(aside(move || config.is_outdated()).await, Ok(true)) {
+            return;
+        }
+        let (ask, read) = oneshot::channel();
+        if self.outdated.send(ask).is_ok() {
+            // Nobody reads it any more once the application ends.
+            let _ = read.await;
+        }
+    }
+
+    /// Whether the file is another one than was read.
+    pub(crate) fn is_outdated(&self) -> bool {
+        Stamp::of(&self.data.config_file()) != self.read().stamp
+    }
+
+    /// Reads the file again and puts in force what it says. `false` when that is what was in force. Blocks.
+    pub(crate) fn reread(&self) -> bool {
+        let lock = self.data.lock().ok();
+        let (stamp, found) = self.found();
+        self.take(lock.as_ref(), stamp, &found)
+    }
+
+    /// Changes whatever differs between `before` and `after`, over what the file holds now; nothing is changed
+    /// when the outcome is refused. Blocks.
+    pub(crate) fn change(&self, before: &Settings, after: &Settings) -> Result<(), UserError> {
+        let lock = self.data.lock()?;
+        for _ in 0..ATTEMPTS {
+            let (stamp, found) = self.found();
+            let Ok(whole) = found.whole() else {
+                self.take(Some(&lock), stamp, &found);
+                return self.counts();
+            };
+            let text = self.changed(whole, before, after)?;
+            let old = found.file.as_ref().ok().and_then(Option::as_deref);
+            if old == Some(text.as_bytes()) {
+                self.take(Some(&lock), stamp, &found);
+                return Ok(());
+            }
+            if lock.replace_if(&self.target(), old, text.as_bytes())? {
+                self.take_found(&lock);
+                return Ok(());
+            }
+        }
+        Err(UserError::new(
+            ErrorCode::Busy,
+            "Another program saves the settings file all the time. End that program, then try again.",
+        ))
+    }
+
+    /// The file with the change in it.
+    fn changed(
+        &self,
+        mut whole: Whole,
+        before: &Settings,
+        after: &Settings,
+    ) -> Result<String, UserError> {
+        let told = |settings| {
+            toml_edit::ser::to_document(settings).map_err(|error| {
+                UserError::other(format!("The settings cannot be written: {error}"))
+            })
+        };
+        let (before, after) = (told(before)?, told(after)?);
+        keys::change(whole.document.as_table_mut(), before.as_table(), after.as_table());
+        let text = whole.text();
+        // What is written is what will be read.
+        let now = Whole::parse(&text).map_err(|fault| match fault {
+            Fault::Unreadable(error) => {
+                UserError::other(format!("The settings cannot be written: {error}"))
+            }
+            Fault::Gone | Fault::Empty | Fault::Cut => {
+                UserError::new(ErrorCode::Settings, self.words(&fault))
+            }
         })?;
-        merge(document.as_table_mut(), fresh.as_table());
-        write_private(&self.file, document.to_string().as_bytes())?;
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) =
-            Current { settings, private };
+        check(&now.settings)?;
+        Ok(text)
+    }
+
+    /// Has the user's choice count from now on, where the file does not; a file that counts stays as it is.
+    /// Whatever is replaced is kept beside it. Blocks.
+    pub(crate) fn settle(&self, choice: SettingsChoice) -> Result<(), UserError> {
+        let lock = self.data.lock()?;
+        let (stamp, found) = self.found();
+        if found.whole().is_ok() {
+            self.take(Some(&lock), stamp, &found);
+            return Ok(());
+        }
+        let text = match choice {
+            SettingsChoice::File => {
+                let bytes = found.file.clone().ok().flatten().unwrap_or_default();
+                String::from_utf8(bytes).ok().and_then(|text| Whole::parse(&text).ok())
+            }
+            SettingsChoice::LastGood => found.last(),
+            SettingsChoice::Defaults => Some(Whole::default()),
+        };
+        let whole = text.ok_or_else(|| {
+            UserError::new(
+                ErrorCode::Settings,
+                "These settings cannot be read any more. Choose others, or correct the file by hand.",
+            )
+        })?;
+        let target = self.target();
+        keep_aside(&target, "broken")?;
+        if choice == SettingsChoice::Defaults {
+            keep_aside(&self.data.last_good_config_file(), "old")?;
+        }
+        lock.replace(&target, whole.text().as_bytes())?;
+        self.take_found(&lock);
         Ok(())
     }
 
-    fn document_to_edit(&self) -> Result<DocumentMut, UserError> {
-        let text = std::fs::read_to_string(&self.file).unwrap_or_default();
-        let readable = toml_edit::de::from_str::<Settings>(&text).is_ok();
-        match text.parse::<DocumentMut>() {
-            Ok(document) if readable => Ok(document),
-            _ => {
-                let kept = self.file.with_extension("toml.broken");
-                std::fs::rename(&self.file, &kept)
-                    .map_err(|error| trouble("keep the broken file as", &kept, &error))?;
-                Ok(DocumentMut::new())
-            }
+    /// Puts in force what was just written, and keeps it as what was whole last: killed in between, the file
+    /// has its end.
+    fn take_found(&self, lock: &WriteLock) {
+        let (stamp, found) = self.found();
+        self.take(Some(lock), stamp, &found);
+    }
+
+    /// Puts in force what was found.
+    fn take(&self, lock: Option<&WriteLock>, stamp: Stamp, found: &Found) -> bool {
+        let whole = found.whole();
+        if let (Some(lock), Ok(Some(bytes)), Ok(_)) = (lock, &found.file, &whole)
+            && found.last_good.as_deref().map(str::as_bytes) != Some(bytes.as_slice())
+            && let Err(error) = lock.replace(&self.data.last_good_config_file(), bytes)
+        {
+            tracing::warn!(%error, "the settings that counted last are not kept");
         }
+        let mut current = self.write();
+        let (settings, private, trouble) = match whole {
+            Ok(whole) => (whole.settings, whole.private, None),
+            Err(fault) => (
+                current.settings.clone(),
+                PrivateRules::everything(),
+                Some(SettingsTrouble { message: self.words(&fault), choices: found.choices() }),
+            ),
+        };
+        let is_another = (&current.settings, &current.private, &current.trouble)
+            != (&settings, &private, &trouble);
+        let hub_name = current.hub_name.take();
+        *current = Current { settings, private, hub_name, trouble, stamp };
+        is_another
+    }
+
+    /// The stamp is taken first: what changes in between is looked at again.
+    fn found(&self) -> (Stamp, Found) {
+        let file = self.data.config_file();
+        let stamp = Stamp::of(&file);
+        let read = match fs::read(&file) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => {
+                let words = error.to_string();
+                Err(words.split(" (os error").next().unwrap_or_default().to_owned())
+            }
+        };
+        let last_good = match fs::read(self.data.last_good_config_file()) {
+            Ok(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(_) => Some(String::new()),
+        };
+        (stamp, Found { file: read, last_good })
+    }
+
+    /// The file itself where `config.toml` is a link to it.
+    fn target(&self) -> PathBuf {
+        let file = self.data.config_file();
+        fs::canonicalize(&file).unwrap_or(file)
+    }
+
+    fn words(&self, fault: &Fault) -> String {
+        let file = self.data.config_file();
+        let file = file.display();
+        match fault {
+            Fault::Gone => format!(
+                "The settings file {file} is gone. No model is asked until it is back, or until you choose \
+                 which settings count."
+            ),
+            Fault::Empty => format!(
+                "The settings file {file} is empty. No model is asked until it is corrected, or until you \
+                 choose which settings count."
+            ),
+            Fault::Cut => format!(
+                "The settings file {file} may be cut off: it no longer has all it had, and its last line is \
+                 not “{END}”. No model is asked until it is corrected, or until you choose which settings \
+                 count."
+            ),
+            Fault::Unreadable(why) => format!(
+                "The settings file {file} cannot be read ({why}). No model is asked until it is corrected, or \
+                 until you choose which settings count."
+            ),
+        }
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Current> {
+        self.current.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Current> {
+        self.current.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What no file may hold, whoever wrote the rest of it.
+fn check(settings: &Settings) -> Result<(), UserError> {
+    // What is saved is told to the window and stands in a file; a key has a place of its own.
+    if llm::http::holds_a_secret(&settings.base_url) {
+        return Err(UserError::other(
+            "The provider's address holds a login or a ?: leave the address alone there, and \
+             paste the key where keys are asked for.",
+        ));
+    }
+    hub_places::check(&settings.hub)
+}
+
+/// Renames a file to `NAME.word`, or to the next free number behind it. One that is not there is no trouble.
+fn keep_aside(file: &Path, word: &str) -> Result<(), UserError> {
+    let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let numbered = (2_u32..).map(|number| format!("{name}.{word}.{number}"));
+    let names = std::iter::once(format!("{name}.{word}")).chain(numbered);
+    let free = names.map(|name| file.with_file_name(name)).find(|path| !path.exists());
+    let kept = free.unwrap_or_else(|| file.with_file_name(&name));
+    match fs::rename(file, &kept) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(trouble("keep the broken file as", &kept, &error))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -97,106 +384,5 @@ pub(crate) fn let_read(vault: &Vault, settings: &Settings) {
     vault.set_extra_roots(&settings.extra_roots);
 }
 
-/// A file that speaks of private notes and cannot be understood keeps them all private.
-fn understood(file: &std::path::Path, text: &str) -> (Current, Option<UserError>) {
-    let everything = || PrivateRules::everything();
-    match toml_edit::de::from_str::<Settings>(text) {
-        Ok(settings) => match PrivateRules::parse(&settings.private) {
-            Ok(private) => (Current { settings, private }, None),
-            Err(error) => {
-                let problem = UserError::other(format!(
-                    "{error} Until it is corrected in {}, no model sees any note.",
-                    file.display()
-                ));
-                (Current { settings, private: everything() }, Some(problem))
-            }
-        },
-        Err(error) => {
-            let private =
-                if text.contains("private") { everything() } else { PrivateRules::default() };
-            let current = Current { private, ..Current::default() };
-            (current, Some(unreadable(file, &error.to_string())))
-        }
-    }
-}
-
-fn unreadable(file: &std::path::Path, why: &str) -> UserError {
-    let why = why.trim().lines().filter(|line| !line.trim().is_empty()).collect::<Vec<_>>();
-    UserError::other(format!(
-        "The settings in {} cannot be read ({}). Everything runs on the defaults: correct the \
-         file, or save the settings anew (the old file is kept as config.toml.broken).",
-        file.display(),
-        why.join(" ")
-    ))
-}
-
-fn merge(into: &mut Table, fresh: &Table) {
-    for (key, value) in fresh {
-        match (into.get_mut(key), value) {
-            (Some(Item::Table(old)), Item::Table(new)) => merge(old, new),
-            (Some(Item::Value(old)), Item::Value(new)) => {
-                let decor = old.decor().clone();
-                *old = new.clone();
-                *old.decor_mut() = decor;
-            }
-            _ => {
-                into.insert(key, value.clone());
-            }
-        }
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use protocol::Mode;
-    use protocol::settings::ExtraRoot;
-
-    fn data() -> (tempfile::TempDir, DataDir) {
-        let dir = tempfile::tempdir().expect("a folder");
-        let data = DataDir::at(dir.path().to_owned()).expect("a data directory");
-        (dir, data)
-    }
-
-    #[test]
-    fn saving_keeps_the_comments_of_a_hand_edited_file() {
-        let (_dir, data) = data();
-        std::fs::write(data.config_file(), "# mine\nmode = \"auto\" # careful\n").expect("written");
-        let (config, problem) = Config::load(&data);
-        assert_eq!((config.get().mode, problem), (Mode::Auto, None));
-        config.save(Settings { mode: Mode::ReadOnly, ..config.get() }).expect("saved");
-        let text = std::fs::read_to_string(data.config_file()).expect("there");
-        assert!(text.starts_with("# mine\nmode = \"read_only\" # careful\n"), "{text}");
-        assert_eq!(Config::load(&data).0.get(), config.get());
-    }
-
-    #[test]
-    fn folders_beside_the_vault_may_be_written_by_hand_and_are_saved() {
-        let (_dir, data) = data();
-        let by_hand = "[[extraRoots]]\nfolder = \"/srv/Recipes\"\n";
-        std::fs::write(data.config_file(), by_hand).expect("written");
-        let (config, problem) = Config::load(&data);
-        let root =
-            |folder: &str, name: &str| ExtraRoot { folder: folder.into(), name: name.into() };
-        assert_eq!((config.get().extra_roots, problem), (vec![root("/srv/Recipes", "")], None));
-        let extra_roots = vec![root("/srv/Recipes", "Recipes"), root("/srv/Work", "Work")];
-        config.save(Settings { extra_roots, ..config.get() }).expect("saved");
-        assert_eq!(Config::load(&data).0.get(), config.get());
-        config.save(Settings { extra_roots: Vec::new(), ..config.get() }).expect("saved");
-        assert_eq!(Config::load(&data).0.get().extra_roots, []);
-    }
-
-    #[test]
-    fn a_broken_file_is_named_left_alone_and_kept_when_settings_are_saved() {
-        let (_dir, data) = data();
-        std::fs::write(data.config_file(), "mode = [oops").expect("written");
-        let (config, problem) = Config::load(&data);
-        let problem = problem.expect("it is told");
-        assert!(problem.message.contains("config.toml"), "{problem}");
-        assert_eq!(std::fs::read_to_string(data.config_file()).expect("there"), "mode = [oops");
-        config.save(Settings::default()).expect("saved");
-        let kept = data.config_file().with_extension("toml.broken");
-        assert_eq!(std::fs::read_to_string(kept).expect("kept"), "mode = [oops");
-        assert_eq!(Config::load(&data).1, None);
-    }
-}
+mod tests;

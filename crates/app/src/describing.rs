@@ -48,6 +48,7 @@ impl App {
     }
 
     async fn describe(&self, open: &OpenVault, organisation: &str) -> Result<String, UserError> {
+        open.config.up_to_date().await;
         let settings = open.config.get();
         let chosen = self.around().answering.get().await;
         if !chosen.status.has_model {
@@ -55,9 +56,7 @@ impl App {
                 "No model answers, so nobody can write it: connect one in Settings.",
             ));
         }
-        if settings.spending.paused {
-            return Err(UserError::new(ErrorCode::Spending, spending::PAUSED));
-        }
+        open.config.may_ask()?;
         let (provider, config) = (chosen.provider.clone()?, open.config.clone());
         let provider = Arc::new(Gate { provider, config });
         let by = host::summing_up(&settings, &chosen, provider);

@@ -1,5 +1,6 @@
 //! The hub link's settings, judged before anything is dialled, and the token that is shown to a hub.
 
+use std::path::Path;
 use std::sync::PoisonError;
 use std::time::Duration;
 
@@ -9,13 +10,14 @@ use protocol::settings::HubSettings;
 use protocol::{ErrorCode, UserError};
 use secrecy::{ExposeSecret as _, SecretString};
 use tokio_util::sync::CancellationToken;
+use vault::Vault;
 
-use crate::App;
 use crate::aside::aside;
 use crate::data_dir::DataDir;
-use crate::open_vault::OpenVault;
+use crate::open_vault::{OpenVault, Surroundings};
 use crate::secrets::{self, Secret};
 use crate::trouble::sentence;
+use crate::{App, hub_name};
 
 /// A keyring that keeps its owner waiting does not keep the hub waiting longer.
 const SOON: Duration = Duration::from_secs(2);
@@ -29,6 +31,25 @@ pub(crate) fn config(settings: &HubSettings) -> Result<Option<LinkConfig>, Confi
     }
     let address = given.unwrap_or_else(|| settings.address.clone());
     LinkConfig::new(&address, &settings.name, &settings.description).map(Some)
+}
+
+/// What to dial for a vault, under a name that is its alone: that name counts here, whatever the settings
+/// file says for others. The sample takes none away from the user's own notes.
+pub(crate) async fn of_vault(
+    vault: &Vault,
+    home: &Path,
+    around: &Surroundings,
+) -> Result<Option<LinkConfig>, UserError> {
+    let mut hub = around.config.hub_in_file();
+    let link = config(&hub).map_err(told)?;
+    if link.is_none() || vault.folder() == around.data.sample() {
+        around.config.name_at_hub(None);
+        return Ok(link);
+    }
+    let (data, home, wanted) = (around.data.clone(), home.to_owned(), hub.name);
+    hub.name = aside(move || hub_name::settled(&data, &home, &wanted)).await??;
+    around.config.name_at_hub(Some(hub.name.clone()));
+    config(&hub).map_err(told)
 }
 
 impl App {

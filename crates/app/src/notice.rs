@@ -221,9 +221,9 @@ impl Overview {
                 elsewhere(newly, Happened::HubRefused, looking)
             }
             AppEvent::Problem { .. } => elsewhere(true, Happened::WentWrong, looking),
-            AppEvent::SettingsChanged { settings } => {
+            AppEvent::SettingsChanged { settings, trouble } => {
                 self.heed(settings);
-                Vec::new()
+                elsewhere(trouble.is_some(), Happened::WentWrong, looking)
             }
             AppEvent::VaultChanged { vault } => {
                 self.standing.in_trouble = vault.as_ref().is_some_and(|v| v.trouble.is_some());

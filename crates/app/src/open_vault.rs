@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use hub::{HubEvent, HubHandle, LinkConfig, Timing};
+use hub::{HubEvent, HubHandle, Timing};
 use llm::Pace;
 use llm::registry::ToolRegistry;
 use llm::service::{LlmService, ServiceParts};
@@ -41,7 +41,7 @@ use crate::provider::Answering;
 use crate::purpose::Purpose;
 use crate::recent::Recent;
 use crate::shown::Shown;
-use crate::trouble::{sentence, user_error};
+use crate::trouble::user_error;
 use crate::watching::Noticed;
 use crate::works::Works;
 use crate::{config, door, emptied, history, hub_name, inbox, link, outbox, recover};
@@ -105,7 +105,7 @@ pub(crate) struct OpenVault {
     pub(crate) pace: Pace,
     hub_status: Mutex<HubStatus>,
     /// Where its data is.
-    home: PathBuf,
+    pub(crate) home: PathBuf,
     pub(crate) sample: bool,
     tasks: TaskTracker,
     cancel: CancellationToken,
@@ -146,7 +146,7 @@ impl OpenVault {
             copied(folder, &home).into_iter().chain(emptied).collect();
         problems.extend(recover::recover(&vault, &store, around.config.get().resume).await?);
         let link = match around.purpose {
-            Purpose::Stay | Purpose::Serve => link_of(&vault, &dir, around).await,
+            Purpose::Stay | Purpose::Serve => link::of_vault(&vault, &dir, around).await,
             Purpose::Ask | Purpose::AskAndWrite => Ok(None),
         };
         let link = link.unwrap_or_else(|problem| {
@@ -367,32 +367,6 @@ fn linked(
     pace: Pace,
 ) -> (HubHandle, mpsc::Receiver<HubEvent>) {
     hub::start_timed(tasks, cancel.clone(), None, Timing::default().faster(pace.times()))
-}
-
-/// What to dial for a vault, under a name that is its alone. The settings then hold that name. The
-/// sample takes none away from the user's own notes.
-async fn link_of(
-    vault: &Vault,
-    home: &Path,
-    around: &Surroundings,
-) -> Result<Option<LinkConfig>, UserError> {
-    let told = |problem: hub::ConfigProblem| UserError::other(sentence(&problem.to_string()));
-    let mut settings = around.config.get();
-    let link = link::config(&settings.hub).map_err(told)?;
-    if link.is_none() || vault.folder() == around.data.sample() {
-        return Ok(link);
-    }
-    let (data, home, wanted) = (around.data.clone(), home.to_owned(), settings.hub.name.clone());
-    let name = aside(move || hub_name::settled(&data, &home, &wanted)).await??;
-    if name == settings.hub.name {
-        return Ok(link);
-    }
-    settings.hub.name = name;
-    let (config, new) = (around.config.clone(), settings.clone());
-    aside(move || config.save(new)).await??;
-    let link = link::config(&settings.hub).map_err(told);
-    around.feed.tell(AppEvent::SettingsChanged { settings });
-    link
 }
 
 fn host(

@@ -10,7 +10,6 @@ use protocol::{AppEvent, Role};
 use crate::app::App;
 use crate::open_vault::Surroundings;
 use crate::provider::Chosen;
-use crate::spending;
 
 impl App {
     /// Asks the provider for one word, and which models it has.
@@ -20,8 +19,9 @@ impl App {
             let message = "Commands answer without a model: nothing to test.".to_owned();
             return ProviderTest { ok: true, message };
         }
-        if self.around().config.get().spending.paused {
-            return ProviderTest { ok: false, message: spending::PAUSED.to_owned() };
+        self.around().config.up_to_date().await;
+        if let Err(refused) = self.around().config.may_ask() {
+            return ProviderTest { ok: false, message: refused.message };
         }
         self.list_models(&chosen).await;
         let answered = match &chosen.provider {

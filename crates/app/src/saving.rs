@@ -1,14 +1,17 @@
-//! Settings and keys are changed one after the other: each change is made from what the one before it left.
+//! Settings and keys are changed one after the other: each change is made from what the one before it left,
+//! whichever window or hand made that.
 
 use std::path::Path;
 
 use protocol::request::KeyPlace;
-use protocol::settings::ExtraRoot;
+use protocol::settings::{ExtraRoot, HubSettings, SettingsChoice};
 use protocol::{AppEvent, PrivateRules, Settings, UserError};
 use secrecy::SecretString;
 
 use crate::app::App;
 use crate::aside::aside;
+use crate::config::{Outdated, Watch};
+use crate::open_vault::InUse;
 use crate::secrets::Secret;
 use crate::trouble::sentence;
 use crate::{config, link, secrets};
@@ -20,16 +23,9 @@ impl App {
         self.around().config.get()
     }
 
-    /// Saves settings in place of all that hold; each takes effect at once. What cannot be understood is
-    /// refused, and then nothing of them is taken. Who changes only some of them says so with
-    /// [`App::change_settings`].
-    ///
-    /// These are a page's to send: a folder beside the vault that was not there before is refused.
-    /// [`App::add_extra_root`] adds one.
+    /// Changes each setting that differs from those in force. Otherwise as [`App::change_settings`].
     pub async fn save_settings(&self, settings: Settings) -> Result<(), UserError> {
-        let _saving = self.saving().await;
-        adds_no_root(&settings.extra_roots, &self.settings().extra_roots)?;
-        self.save(settings).await
+        self.change_settings(|now| *now = settings).await
     }
 
     /// Adds a folder beside the vault. The caller vouches that the user named it: in a dialog of the
@@ -44,51 +40,130 @@ impl App {
         self.change_settings(|settings| settings.extra_roots.push(root)).await
     }
 
-    /// Saves what `change` makes of the settings that hold then: no other change is lost that is saved
-    /// meanwhile. Otherwise as [`App::save_settings`].
+    /// Saves what `change` does to the settings in force, and nothing else: what another window or a hand
+    /// has changed in their file meanwhile stays. Otherwise as [`App::save_changed`].
     pub async fn change_settings(
         &self,
         change: impl FnOnce(&mut Settings) + Send,
     ) -> Result<(), UserError> {
         let _saving = self.saving().await;
-        let mut settings = self.settings();
-        change(&mut settings);
-        self.save(settings).await
+        let before = self.settings();
+        let mut after = before.clone();
+        change(&mut after);
+        self.save(&before, after).await
+    }
+
+    /// Saves whatever differs between `before`, from which somebody made a change, and `after`. It takes
+    /// effect at once. What cannot be understood is refused, and then nothing of it is taken. Returns the
+    /// settings in force then.
+    ///
+    /// These are a page's to send: a folder beside the vault that was not there before is refused.
+    /// [`App::add_extra_root`] adds one.
+    pub async fn save_changed(
+        &self,
+        before: &Settings,
+        after: Settings,
+    ) -> Result<Settings, UserError> {
+        let _saving = self.saving().await;
+        adds_no_root(&after.extra_roots, &self.settings().extra_roots)?;
+        self.save(before, after).await?;
+        Ok(self.settings())
+    }
+
+    /// Decides which settings count while their file does not.
+    pub async fn settle_settings(&self, choice: SettingsChoice) -> Result<(), UserError> {
+        let _saving = self.saving().await;
+        let config = self.around().config.clone();
+        let before = config.get().hub;
+        let settled = aside(move || config.settle(choice)).await?;
+        self.put_in_force(&before).await;
+        settled
+    }
+
+    /// Follows the settings file, whoever changes it, until it is dropped.
+    pub(crate) async fn tend_settings(self, mut outdated: Outdated) {
+        let mut watch = Watch::begin(&self.around().data);
+        // What was changed before the watch stood was not told.
+        self.follow_file().await;
+        loop {
+            let asked = tokio::select! {
+                () = watch.next() => None,
+                asked = outdated.recv() => match asked {
+                    Some(asked) => Some(asked),
+                    None => return,
+                },
+            };
+            self.follow_file().await;
+            if let Some(asked) = asked {
+                // Whoever asked has given up.
+                let _ = asked.send(());
+            }
+        }
+    }
+
+    async fn follow_file(&self) {
+        let _saving = self.saving().await;
+        let config = self.around().config.clone();
+        let before = config.get().hub;
+        if matches!(aside(move || config.reread()).await, Ok(true)) {
+            self.put_in_force(&before).await;
+        }
     }
 
     /// The caller holds [`App::saving`].
-    async fn save(&self, settings: Settings) -> Result<(), UserError> {
-        let link = link::config(&settings.hub)
+    async fn save(&self, before: &Settings, after: Settings) -> Result<(), UserError> {
+        let link = link::config(&after.hub)
             .map_err(|error| UserError::other(sentence(&error.to_string())))?;
         let around = self.around();
         // Rules that cannot be understood are not taken: nobody would know what they protect.
-        PrivateRules::parse(&settings.private)
-            .map_err(|error| UserError::other(error.to_string()))?;
-        let before = around.config.get();
-        let extra_roots = self.admitted(&settings.extra_roots, &before.extra_roots).await?;
-        let settings = Settings { extra_roots, ..settings };
-        let is_other_hub = before.hub != settings.hub;
-        if is_other_hub
+        PrivateRules::parse(&after.private).map_err(|error| UserError::other(error.to_string()))?;
+        around.config.counts()?;
+        let now = around.config.get();
+        let extra_roots = self.admitted(&after.extra_roots, &now.extra_roots).await?;
+        let after = Settings { extra_roots, ..after };
+        if before.hub != after.hub
             && link.is_some()
             && let Some(open) = self.opened().await
         {
-            open.claim_hub_name(&around.data, &settings.hub.name).await?;
+            open.claim_hub_name(&around.data, &after.hub.name).await?;
         }
-        let (config, new) = (around.config.clone(), settings.clone());
-        aside(move || config.save(new)).await??;
-        self.settings_are_right();
+        let (config, before) = (around.config.clone(), before.clone());
+        let saved = aside(move || config.change(&before, &after)).await?;
+        self.put_in_force(&now.hub).await;
+        saved
+    }
+
+    /// Has everything go by the settings that were read last. The caller holds [`App::saving`].
+    async fn put_in_force(&self, before: &HubSettings) {
+        let around = self.around();
         if let Some(open) = self.opened().await {
-            open.keeper.set_rules(around.config.private_rules());
-            config::let_read(&open.vault, &settings);
+            let rules = around.config.private_rules();
+            open.keeper.set_rules(rules.clone());
+            config::let_read(&open.vault, &around.config.get());
             // Other notes may be seen: the index looks again.
-            open.indexing.set_rules(around.config.private_rules());
-            if is_other_hub {
-                open.link_to(link, &around.data);
-            }
+            open.indexing.set_rules(rules);
+            self.link_again(&open, before).await;
         }
-        around.feed.tell(AppEvent::SettingsChanged { settings });
+        let (settings, trouble) = (around.config.get(), around.config.trouble());
+        around.feed.tell(AppEvent::SettingsChanged { settings, trouble });
         self.choose_again().await;
-        Ok(())
+    }
+
+    /// Links as the settings say now, where that is not as `before`.
+    async fn link_again(&self, open: &InUse, before: &HubSettings) {
+        let around = self.around();
+        if !around.purpose.stays() {
+            return;
+        }
+        let link = link::of_vault(&open.vault, &open.home, around).await;
+        if around.config.get().hub == *before {
+            return;
+        }
+        let link = link.unwrap_or_else(|error| {
+            around.feed.tell(AppEvent::Problem { error });
+            None
+        });
+        open.link_to(link, &around.data);
     }
 
     /// The folders beside the vault under the names that they get, if all new ones may be added.

@@ -26,7 +26,7 @@ const MONTHS: usize = 24;
 pub(crate) const PAUSED: &str =
     "Models are paused, so nothing was sent: switch the pause off under Spending in Settings.";
 
-/// Asks through another provider, and nobody while models are paused.
+/// Asks through another provider, and nobody while models are paused or the settings do not count.
 pub(crate) struct Gate {
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) config: Config,
@@ -39,22 +39,23 @@ impl Provider for Gate {
     }
 
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
-        if self.config.get().spending.paused {
-            return Err(ModelError::InvalidRequest(PAUSED.to_owned()));
+        self.config.up_to_date().await;
+        if let Err(refused) = self.config.may_ask() {
+            return Err(ModelError::InvalidRequest(refused.message));
         }
         self.provider.stream(request).await
     }
 
     async fn models(&self) -> Result<Vec<ModelInfo>, ModelError> {
-        if self.config.get().spending.paused {
+        if self.config.may_ask().is_err() {
             return Ok(Vec::new());
         }
         self.provider.models().await
     }
 
-    /// A provider may have to ask for that, so while models are paused it is not asked.
+    /// A provider may have to ask for that, so while no model may be asked it is not either.
     async fn tool_set(&self, model: &str) -> ToolSet {
-        if self.config.get().spending.paused {
+        if self.config.may_ask().is_err() {
             return ToolSet::All;
         }
         self.provider.tool_set(model).await

@@ -32,6 +32,7 @@ pub(crate) async fn run(data: DataDir, arguments: Arguments) -> Result<ExitCode,
             true
         }))
         .await?;
+    snapshot.settings_trouble.iter().for_each(|trouble| note(&trouble.message));
     snapshot.problems.iter().for_each(note);
     app.open_vault(&folder).await?;
     note(format_args!("Serving {}. Stop with Ctrl+C.", folder.display()));
@@ -55,6 +56,7 @@ fn report(numbered: Numbered) {
     match numbered.event {
         AppEvent::HubChanged { hub } => report_hub(&hub),
         AppEvent::Problem { error } => note(error),
+        AppEvent::SettingsChanged { trouble: Some(trouble), .. } => note(trouble.message),
         AppEvent::ConversationChanged { conversation } => {
             if let Some(question) = conversation.waiting_question {
                 note(format_args!("Waiting for an answer in “{}”: {question}", conversation.title));

@@ -55,6 +55,8 @@ pub enum ErrorCode {
     Busy,
     /// What may be spent is spent: raise it in the settings.
     Spending,
+    /// The settings file does not count: decide which settings do.
+    Settings,
     /// It does not fit the model: shorten it, or pick a model that takes in more.
     TooLarge,
     /// The question was already answered, or was withdrawn.

@@ -6,7 +6,7 @@ use ts_rs::TS;
 use crate::conversation::Item;
 use crate::{
     Conversation, ConversationId, HubStatus, MessageId, NotePath, Question, Review, Settings,
-    VaultId,
+    SettingsTrouble, VaultId,
 };
 
 /// Who answers now, for the composer and the settings.
@@ -89,6 +89,8 @@ pub struct Snapshot {
     pub vault: Option<VaultInfo>,
     /// The settings.
     pub settings: Settings,
+    /// Why the settings file does not count, while it does not.
+    pub settings_trouble: Option<SettingsTrouble>,
     /// Who answers.
     pub provider: ProviderStatus,
     /// The link.
@@ -99,7 +101,7 @@ pub struct Snapshot {
     pub behind: Option<ConversationId>,
     /// What is under way and may take long, the oldest first.
     pub works: Vec<crate::work::Work>,
-    /// What went wrong at start, in words (a broken settings file, a vault that is gone).
+    /// What went wrong at start, in words (a vault that is gone).
     pub problems: Vec<crate::UserError>,
 }
 
@@ -190,10 +192,12 @@ pub enum AppEvent {
         /// How it stands.
         hub: HubStatus,
     },
-    /// Settings were saved.
+    /// Settings were changed, by whatever window or by hand, or their file no longer counts, or does again.
     SettingsChanged {
         /// All of them.
         settings: Settings,
+        /// Why the settings file does not count, while it does not.
+        trouble: Option<SettingsTrouble>,
     },
     /// The vault was opened, switched or lost, or something in this line of it changed.
     VaultChanged {

@@ -62,7 +62,7 @@ pub use private::{Privacy, PrivateRules};
 pub use question::Question;
 pub use reaction::{Passage, Reaction};
 pub use review::{NoteDiff, Review};
-pub use settings::{Mode, ProviderKind, Resume, Settings};
+pub use settings::{Mode, ProviderKind, Resume, Settings, SettingsChoice, SettingsTrouble};
 pub use source::Source;
 pub use time::Timestamp;
 pub use turn::{CallResult, Ending, NewTurn, OpenTurn, Step, TurnStatus, Usage, WholeResult};

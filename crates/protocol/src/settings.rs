@@ -128,8 +128,10 @@ impl Default for HubSettings {
 }
 
 /// What is kept from models: folders (`Diary`), tags (`#private`), properties (`status: secret`).
+///
+/// A name that is not known here is an error: what it was to protect is not known.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, TS)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct PrivateSettings {
     /// Notes that no model sees, nor their names.
     pub never: Vec<String>,
@@ -222,4 +224,26 @@ pub struct Settings {
     pub follow_links: bool,
     /// Folders beside the vault that are read as if they were in it.
     pub extra_roots: Vec<ExtraRoot>,
+}
+
+/// Why the settings file does not count. No model is asked until it is whole again or the user has decided.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct SettingsTrouble {
+    /// In words, with what to do.
+    pub message: String,
+    /// What the user can decide.
+    pub choices: Vec<SettingsChoice>,
+}
+
+/// Which settings count from now on, where the settings file does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum SettingsChoice {
+    /// The file as it is, although its end may be missing.
+    File,
+    /// Those that could be read last.
+    LastGood,
+    /// As on the first start.
+    Defaults,
 }

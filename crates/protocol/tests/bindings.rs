@@ -24,7 +24,7 @@ use protocol::request::{
 use protocol::review::{DiffLine, Hunk, Sign, Words};
 use protocol::settings::{
     CompactionSettings, ExtraRoot, HubSettings, KeyPolicy, Language, PrivateSettings,
-    SpendingSettings, Theme, Titles,
+    SettingsChoice, SettingsTrouble, SpendingSettings, Theme, Titles,
 };
 use protocol::shelf::{
     ConversationPage, FoundConversations, FoundSaid, KeptConversations, ListConversations, SaidAt,
@@ -92,6 +92,8 @@ fn bindings() -> String {
         Effort,
         ModelParameters,
         SpendingSettings,
+        SettingsChoice,
+        SettingsTrouble,
         CompactionSettings,
         OnClose,
         DesktopSettings,

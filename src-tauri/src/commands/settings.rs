@@ -3,7 +3,7 @@
 use app::App;
 use protocol::request::{KeyPlace, ProviderTest};
 use protocol::spent::MonthSpent;
-use protocol::{Settings, UserError};
+use protocol::{Settings, SettingsChoice, UserError};
 use secrecy::SecretString;
 use tauri::State;
 
@@ -13,8 +13,17 @@ use crate::in_vault::InVault;
 pub(crate) async fn save_settings(
     app: State<'_, App>,
     settings: Settings,
+    before: Settings,
+) -> Result<Settings, UserError> {
+    app.save_changed(&before, settings).await
+}
+
+#[tauri::command]
+pub(crate) async fn settle_settings(
+    app: State<'_, App>,
+    choice: SettingsChoice,
 ) -> Result<(), UserError> {
-    app.save_settings(settings).await
+    app.settle_settings(choice).await
 }
 
 #[tauri::command]

@@ -14,6 +14,7 @@ use testkit::{Reply, ScriptedModel};
 
 use super::{assert_clear, assert_told};
 use crate::bare_hub::BareHub;
+use crate::settings::END;
 use crate::stage::{Home, asking, keyed, linked, users_words, without_model};
 
 /// A small disk over a folder, gone on drop.
@@ -97,7 +98,7 @@ async fn a_read_only_vault_is_read_and_every_change_is_refused_in_words() {
     running.quit().await;
     model.finish();
 
-    home.data.write("config.toml", "provider = \"commands\"\n");
+    home.data.write("config.toml", format!("provider = \"commands\"\n{END}\n"));
     let said = home.ask(&["--write", "append bread to List"]).await;
     assert!(said.out.contains("read-only"), "{said:?}");
     assert_eq!(home.notes.snapshot(), before);

@@ -14,6 +14,7 @@ use tokio::task::JoinSet;
 
 use super::{NOTES, assert_clear, assert_told};
 use crate::bare_hub::BareHub;
+use crate::settings::END;
 use crate::stage::{Home, asking, failure, keyed, linked, users_words, without_model};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -206,7 +207,8 @@ async fn a_name_that_no_hub_takes_is_refused_when_saved_and_told_when_written_by
     assert_told(&refused, ErrorCode::Other, sentence);
     running.quit().await;
 
-    home.data.write("config.toml", "[hub]\nenabled = true\nname = \"My notes\"\n");
+    let by_hand = format!("[hub]\nenabled = true\nname = \"My notes\"\n{END}\n");
+    home.data.write("config.toml", by_hand);
     let running = home.start_as_it_is().await;
     running.app.open_vault(home.notes.root()).await.expect("the vault opens");
     let snapshot = running.app.subscribe(Box::new(|_| true)).await.expect("a snapshot");

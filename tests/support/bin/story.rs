@@ -8,6 +8,7 @@
 //! the control: it edits in place, without a ledger. `panic` gives up, saying what `SAYS` holds.
 //! `question option` and the others of `question_story` are played from wherever they stand, and so is
 //! `titled named`.
+//! `settings turn` and `settings month` change a setting each over and over, and wait to be killed.
 //! `read 5` is five turns that say `play read`, of one conversation.
 #![allow(
     clippy::expect_used,
@@ -46,12 +47,27 @@ fn main() {
         println!("{}", runtime.block_on(question_story::play(data, vault, story)));
     } else if let Some(story) = name.strip_prefix("titled ") {
         println!("{}", runtime.block_on(titled_story::play(data, vault, story)));
+    } else if let Some(setting) = name.strip_prefix("settings ") {
+        runtime.block_on(change_one_setting(data, vault, setting));
     } else if STORIES.contains(&story) {
         let said = runtime.block_on(long(data, vault, story, again));
         println!("{said}");
     } else {
         runtime.block_on(play(data, vault, &name));
         println!("{}", plug::passed());
+    }
+}
+
+/// Changes one setting over and over, until it is killed.
+async fn change_one_setting(data: PathBuf, vault: &Path, setting: &str) {
+    let app = App::start(DataDir::at(data).expect("a data directory"));
+    app.open_vault(vault).await.expect("the vault opens");
+    loop {
+        let change = |settings: &mut Settings| match setting {
+            "turn" => settings.spending.turn_cents += 1,
+            _ => settings.spending.month_cents += 1,
+        };
+        app.change_settings(change).await.expect("saved");
     }
 }
 

@@ -70,7 +70,7 @@ export type TurnStatus = "queued" | "running" | "done" | "asked" | "limit" | "ca
 /**
  * What can be done about an error.
  */
-export type ErrorCode = "other" | "key" | "model" | "network" | "vault" | "write" | "busy" | "spending" | "too_large" | "answered" | "pattern";
+export type ErrorCode = "other" | "key" | "model" | "network" | "vault" | "write" | "busy" | "spending" | "settings" | "too_large" | "answered" | "pattern";
 
 /**
  * A sentence for the user, with a code where the window acts on it.
@@ -269,6 +269,24 @@ monthCents: number,
  * No model is asked at all.
  */
 paused: boolean, };
+
+/**
+ * Which settings count from now on, where the settings file does not.
+ */
+export type SettingsChoice = "file" | "last_good" | "defaults";
+
+/**
+ * Why the settings file does not count. No model is asked until it is whole again or the user has decided.
+ */
+export type SettingsTrouble = { 
+/**
+ * In words, with what to do.
+ */
+message: string, 
+/**
+ * What the user can decide.
+ */
+choices: Array<SettingsChoice>, };
 
 /**
  * How earlier messages are put together when a conversation grows too long for its model.
@@ -1698,6 +1716,10 @@ vault: VaultInfo | null,
  */
 settings: Settings, 
 /**
+ * Why the settings file does not count, while it does not.
+ */
+settingsTrouble: SettingsTrouble | null, 
+/**
  * Who answers.
  */
 provider: ProviderStatus, 
@@ -1801,7 +1823,11 @@ hub: HubStatus, } | { "type": "settings_changed",
 /**
  * All of them.
  */
-settings: Settings, } | { "type": "vault_changed", 
+settings: Settings, 
+/**
+ * Why the settings file does not count, while it does not.
+ */
+trouble: SettingsTrouble | null, } | { "type": "vault_changed", 
 /**
  * How it stands.
  */

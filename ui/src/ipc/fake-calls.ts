@@ -20,6 +20,8 @@ import type {
   OnClose,
   SearchText,
   VaultId,
+  Settings,
+  SettingsChoice,
 } from './bindings';
 import type { FakeLooking } from './fake-looking';
 import type { FakeShelf } from './fake-shelf';
@@ -48,9 +50,12 @@ export abstract class FakeCalls {
 
   protected readonly shelf: FakeShelf;
 
-  constructor(looking: FakeLooking, shelf: FakeShelf) {
+  readonly #settings: Settings;
+
+  constructor(looking: FakeLooking, shelf: FakeShelf, settings: Settings) {
     this.looking = looking;
     this.shelf = shelf;
+    this.#settings = settings;
   }
 
   /** Tells the window, as the application would. */
@@ -103,6 +108,11 @@ export abstract class FakeCalls {
     await this.called('restoreConversations');
     this.shelf.restoreAll();
     return this.shelf.list({ shelf: 'open', before: null });
+  }
+
+  async settleSettings(choice: SettingsChoice): Promise<void> {
+    await this.called('settleSettings', choice);
+    this.tell({ type: 'settings_changed', settings: this.#settings, trouble: null });
   }
 
   async openInEditor(path: NotePath): Promise<void> {

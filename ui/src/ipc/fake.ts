@@ -87,6 +87,7 @@ export class FakeHost extends FakeCalls implements Host {
     super(
       new FakeLooking(story.notes, story.looking ?? nothingKnown),
       new FakeShelf(story.snapshot.conversations),
+      story.snapshot.settings,
     );
     this.#story = story;
     for (const [name, refusal] of Object.entries(story.refusals ?? {})) {
@@ -390,9 +391,9 @@ export class FakeHost extends FakeCalls implements Host {
     return this.#note(path);
   }
 
-  async saveSettings(settings: Settings): Promise<void> {
+  async saveSettings(settings: Settings): Promise<Settings> {
     await this.called('saveSettings', settings);
-    this.tell({ type: 'settings_changed', settings });
+    this.tell({ type: 'settings_changed', settings, trouble: null });
     const { provider } = this.#story.snapshot;
     if (provider.offer && settings.localOfferAnswered) {
       const label = settings.provider === provider.offer.provider ? settings.model : provider.label;
@@ -402,6 +403,7 @@ export class FakeHost extends FakeCalls implements Host {
         provider: { ...provider, label, hasModel, offer: null },
       });
     }
+    return settings;
   }
 
   async setKey(key: string, place: KeyPlace): Promise<void> {

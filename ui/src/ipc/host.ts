@@ -4,7 +4,8 @@ import type {
   DesktopState, EffectId, ForgottenHistory, Exported, ExportFormat, FoundConversations, FoundLines, FoundNames, Having, Identified, KeptConversations, KeptHistory, KeyPlace, ListApplied, ListConversations, MessageId,
   HeldVerdict,
   MonthSpent,
-  NoteLinks, NoteList, NoteMarks, NotePath, NoteText, Numbered, OnClose, ProviderTest, SavedAnswer, SearchText, SendMessage, Settings, Shelf,
+  NoteLinks, NoteList, NoteMarks, NotePath, NoteText, Numbered, OnClose, ProviderTest, SavedAnswer, SearchText, SendMessage, Settings,
+  SettingsChoice, Shelf,
   Snapshot, TurnId, TurnSpent, Undone, UndoConflict, UndoScope, VaultId,
 } from './bindings';
 
@@ -129,8 +130,11 @@ export interface Host {
   listTasks(query: string): Promise<FoundLines | null>;
   /** A note's text, to look at; the shown note stays what it is. */
   readNote(path: NotePath): Promise<NoteText>;
-  /** Saves settings; each takes effect at once. */
-  saveSettings(settings: Settings): Promise<void>;
+  /** Saves what differs between the two: whatever else was changed elsewhere stays. Each takes effect at
+   * once. Gives back the settings that hold then. */
+  saveSettings(settings: Settings, before: Settings): Promise<Settings>;
+  /** Decides which settings count while their file does not. */
+  settleSettings(choice: SettingsChoice): Promise<void>;
   /** Stores a key; an empty one removes it. Refused with code `key` where there is no keyring:
    * then the user may choose the file. */
   setKey(key: string, place: KeyPlace): Promise<void>;

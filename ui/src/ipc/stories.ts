@@ -21,7 +21,7 @@ import { pictures } from './stories/pictures';
 import { question } from './stories/question';
 import { review, sixty } from './stories/review';
 import { indexing, search } from './stories/search';
-import { trouble, working } from './stories/trouble';
+import { settingsCutOff, trouble, working } from './stories/trouble';
 import type { Story } from './fake';
 
 export const stories: Readonly<Record<string, () => Story>> = {
@@ -55,6 +55,7 @@ export const stories: Readonly<Record<string, () => Story>> = {
   shelf,
   sixty,
   summed,
+  'settings-cut-off': settingsCutOff,
   trouble,
   'vault-trouble': vaultTrouble,
   working,

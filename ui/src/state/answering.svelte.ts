@@ -1,5 +1,12 @@
 /** Who answers: the provider that is chosen, its key, and a server on this computer that is offered. */
-import type { KeyPlace, LocalServer, ProviderKind, ProviderTest, Settings } from '../ipc/bindings';
+import type {
+  KeyPlace,
+  LocalServer,
+  ProviderKind,
+  ProviderTest,
+  Settings,
+  SettingsChoice,
+} from '../ipc/bindings';
 import type { Host } from '../ipc/host';
 import type { AppState } from './app.svelte';
 import type { SettingsSaving } from './settings-saving';
@@ -51,6 +58,15 @@ export class Answering {
   /** It is not offered again. */
   async declineOffer(): Promise<void> {
     await this.#save({ localOfferAnswered: true });
+  }
+
+  /** Decides which settings count while their file does not: until then nobody answers. */
+  async settle(choice: SettingsChoice): Promise<void> {
+    try {
+      await this.#host.settleSettings(choice);
+    } catch (thrown) {
+      this.#app.report(userError(thrown));
+    }
   }
 
   async test(): Promise<ProviderTest> {

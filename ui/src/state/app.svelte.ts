@@ -12,6 +12,7 @@ import type {
   Numbered,
   ProviderStatus,
   Settings,
+  SettingsTrouble,
   Snapshot,
   UserError,
   VaultId,
@@ -61,6 +62,8 @@ export class AppState {
   shown: VaultId | null = null;
   /** With the changes that are on their way. */
   settings = $state.raw<Settings>(unknownSettings);
+  /** Why the settings file does not count, while it does not. */
+  settingsTrouble = $state.raw<SettingsTrouble | null>(null);
   provider = $state.raw<ProviderStatus>(unknownProvider);
   hub = $state.raw<HubStatus>({ state: 'off', trouble: null, retryAt: null, ignored: 0 });
   /** Newest first; those that were put away stand among them as far as they are known. */
@@ -82,6 +85,8 @@ export class AppState {
 
   /** The settings as the application has them, as far as it is known. */
   saved: Settings = unknownSettings;
+  /** How often the settings were told. */
+  settingsTold = 0;
   /** How many changes of them are on their way. */
   #unsaved = 0;
   #seq = 0;
@@ -103,7 +108,7 @@ export class AppState {
     this.#seq = snapshot.seq;
     this.#leaveVaultFor(snapshot.vault);
     this.vault = snapshot.vault;
-    this.#knowSettings(snapshot.settings);
+    this.#hearSettings(snapshot.settings, snapshot.settingsTrouble);
     this.provider = snapshot.provider;
     this.hub = snapshot.hub;
     this.conversations = snapshot.conversations;
@@ -161,7 +166,7 @@ export class AppState {
         this.hub = event.hub;
         return;
       case 'settings_changed':
-        this.#knowSettings(event.settings);
+        this.#hearSettings(event.settings, event.trouble);
         return;
       case 'vault_changed':
         this.#putVault(event.vault);
@@ -267,6 +272,14 @@ export class AppState {
     this.shown = id;
     this.showNew();
     this.closeNote();
+  }
+
+  #hearSettings(settings: Settings, trouble: SettingsTrouble | null): void {
+    this.settingsTold += 1;
+    if (trouble && trouble.message !== this.settingsTrouble?.message)
+      this.#announce(worded(trouble.message));
+    this.settingsTrouble = trouble;
+    this.#knowSettings(settings);
   }
 
   #knowSettings(settings: Settings): void {

@@ -1,4 +1,4 @@
-/** Changes of the settings, saved one after the other: each over what the one before it left. */
+/** Changes of the settings, saved one after the other: each over what the file holds by then. */
 import type { Settings } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
 import type { AppState } from './app.svelte';
@@ -15,8 +15,10 @@ export class SettingsSaving {
 
   /** Resolves once it is saved; throws what the application refuses. Until then it is taken for granted. */
   save(change: Partial<Settings>): Promise<void> {
+    // What the user saw when they made the change: what is changed elsewhere meanwhile is none of it.
+    const before = this.#app.settings;
     this.#app.assume(change);
-    const saved = this.#last.then(() => this.#send(change));
+    const saved = this.#last.then(() => this.#send(before, change));
     this.#last = saved.catch(() => undefined);
     return saved;
   }
@@ -26,14 +28,14 @@ export class SettingsSaving {
     return this.#last;
   }
 
-  async #send(change: Partial<Settings>): Promise<void> {
-    const settings = { ...this.#app.saved, ...change };
+  async #send(before: Settings, change: Partial<Settings>): Promise<void> {
+    const told = this.#app.settingsTold;
     let saved: Settings | null = null;
     try {
-      await this.#host.saveSettings(settings);
-      saved = settings;
+      saved = await this.#host.saveSettings({ ...before, ...change }, before);
     } finally {
-      this.#app.settle(saved);
+      // What was told meanwhile is at least as new.
+      this.#app.settle(told === this.#app.settingsTold ? saved : null);
     }
   }
 }

@@ -12,6 +12,8 @@ const codes: Readonly<Record<ErrorCode, SettingsPlace | null>> = {
   write: null,
   busy: null,
   spending: { section: 'spending' },
+  // What can be done stands above everything else for as long as it is so.
+  settings: null,
   too_large: { section: 'answering', field: 'model' },
   answered: null,
   pattern: null,

@@ -110,6 +110,8 @@ const chat: readonly Screen[] = [
     ...press('Enter'),
     see('problem'),
   ]),
+  screen('settings-cut-off', 'settings-cut-off', [see('settings-trouble')], 'narrow', 'small'),
+  screen('settings-defaults', 'settings-cut-off', [click('^Begin with the'), seeAt('dialog')]),
   screen('empty', 'empty-vault', [], 'small'),
   screen('closing', 'closing', [seeAt('dialog')], 'small'),
 ];

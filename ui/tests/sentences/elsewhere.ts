@@ -93,6 +93,8 @@ const words: readonly string[] = [
   'Interrupted after changing {0}: look at it in Vaultmate.',
   'Bearer {token}',
   'Keeps my notes: remembers things, adds to lists, answers from notes.',
+  // The settings file, where it stands as it is.
+  '# End of the settings. Keep this line last: without it they may count as cut off.',
   // Servers of models.
   'tunnel error: proxy authorization required',
   '{0} at {1}',

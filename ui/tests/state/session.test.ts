@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 
-import type { ConversationId } from '../../src/ipc/bindings';
+import type { ConversationId, Settings } from '../../src/ipc/bindings';
 import { FakeHost, type Story } from '../../src/ipc/fake';
 import { vaultAt } from '../../src/ipc/fake-view';
 import type { Host } from '../../src/ipc/host';
@@ -369,7 +369,7 @@ describe('settings that are changed', () => {
     const save = host.saveSettings.bind(host);
     host.saveSettings = async (settings) => {
       await new Promise<void>((resolve) => (arrive = resolve));
-      await save(settings);
+      return await save(settings);
     };
     const saved = session.save({ private: change });
     session.draft = 'What does the diary say?';
@@ -382,6 +382,22 @@ describe('settings that are changed', () => {
       .map(([name]) => name)
       .filter((name) => /^save/.test(name) || name === call);
     expect(order).toEqual(['saveSettings', call]);
+  });
+
+  it('leave alone what is changed elsewhere, before and while they are on their way', async () => {
+    const seen = session.app.settings;
+    const elsewhere = { ...seen, private: { ...seen.private, never: ['By hand'] } };
+    const asked: [Settings, Settings][] = [];
+    host.saveSettings = (settings, before) => {
+      asked.push([settings, before]);
+      // The application has read the file by then, and answers with what it holds.
+      const saved: Settings = { ...elsewhere, theme: 'dark' };
+      host.tell({ type: 'settings_changed', settings: saved, trouble: null });
+      return Promise.resolve(seen);
+    };
+    await session.save({ theme: 'dark' });
+    expect(asked).toEqual([[{ ...seen, theme: 'dark' }, seen]]);
+    expect(session.app.settings).toEqual({ ...elsewhere, theme: 'dark' });
   });
 
   it('are shown while they are on their way, and taken back where they are refused', async () => {

@@ -47,11 +47,11 @@ describe('the language', () => {
   it('is that of what the application words, at once and for what was said before', async () => {
     const { host } = await open('trouble');
     const [settings, keyring] = await screen.findAllByTestId('problem');
-    expect(settings).toHaveTextContent('config.toml cannot be read (line 3: a value is missing).');
+    expect(settings).toHaveTextContent('The settings cannot be written: no space left');
     speak('de');
     await tick();
     expect(settings).toHaveTextContent(
-      'config.toml sind nicht lesbar (line 3: a value is missing).',
+      'Die Einstellungen können nicht geschrieben werden: no space left',
     );
     expect(keyring).toHaveTextContent('Der Schlüsselbund des Systems nimmt den Schlüssel nicht an');
     host.tell({ type: 'problem', error: { code: 'other', message: 'Nobody knows this one.' } });

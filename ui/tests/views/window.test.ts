@@ -220,7 +220,7 @@ describe('what goes wrong', () => {
     const { keys } = await open('trouble');
     const [first] = await screen.findAllByTestId('problem');
     if (!first) throw new Error('no problem is shown');
-    expect(first).toHaveTextContent('config.toml cannot be read');
+    expect(first).toHaveTextContent('The settings cannot be written');
     await keys.click(within(first).getByRole('button', { name: 'Dismiss' }));
     expect(screen.getAllByTestId('problem')).toHaveLength(1);
     expect(screen.getByTestId('composer')).toHaveFocus();

@@ -172,7 +172,7 @@ fn notifications_that_are_switched_off_leave_the_counts() {
     let mut overview = overview();
     let mut settings = Settings::default();
     settings.desktop.notifications = false;
-    overview.step(&AppEvent::SettingsChanged { settings }, &away());
+    overview.step(&AppEvent::SettingsChanged { settings, trouble: None }, &away());
     let asks = Conversation { waiting_question: Some("Which list?".into()), ..row() };
     assert_eq!(overview.step(&changed(asks), &away()), []);
     assert_eq!(overview.standing().questions, 1);

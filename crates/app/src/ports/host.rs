@@ -64,9 +64,13 @@ impl Host for AppHost {
     }
 
     async fn aside(&self, turn: &OpenTurn) -> Result<Option<SummingUp>, UserError> {
+        self.config.up_to_date().await;
+        if self.config.may_ask().is_err() {
+            return Ok(None);
+        }
         let who = self.who(turn).await?;
         let spending = &who.settings.spending;
-        let Some(by) = who.summing_up().filter(|_| !spending.paused) else { return Ok(None) };
+        let Some(by) = who.summing_up() else { return Ok(None) };
         if !spending::month_lets(&self.store, spending, by.price).await? {
             return Ok(None);
         }
@@ -130,14 +134,18 @@ pub(crate) fn summing_up(
 
 impl AppHost {
     async fn who(&self, turn: &OpenTurn) -> Result<Who, UserError> {
+        // A rule that was written a moment ago counts for this turn.
+        self.config.up_to_date().await;
         let settings = self.config.get();
         let chosen = self.answering.get().await;
         let captures = turn.origin.is_hub() && self.must_capture(turn, &chosen).await?;
         let has_model = chosen.status.has_model && !captures;
         let asked = hub_question::of_turn(&self.store, turn).await?.map(|row| row.question);
         let provider = if captures {
-            Arc::new(Capture { asked: asked.clone() }) as _
+            let without_settings = self.config.counts().is_err();
+            Arc::new(Capture { asked: asked.clone(), without_settings }) as _
         } else if has_model {
+            self.config.counts()?;
             let (provider, config) = (chosen.provider.clone()?, self.config.clone());
             Arc::new(Gate { provider, config }) as _
         } else {
@@ -213,8 +221,8 @@ impl AppHost {
         let row = self.store.inbox_of_turn(&turn.turn).await.map_err(user_error)?;
         let failed_before = row.as_ref().is_some_and(|row| row.attempts >= ATTEMPTS);
         let is_too_long = row.is_some_and(|row| row.text.len() > LONGEST_FOR_A_MODEL);
-        let paused = self.config.get().spending.paused;
-        let nobody = paused || !chosen.status.has_model || chosen.provider.is_err();
+        let may_ask = self.config.may_ask().is_ok();
+        let nobody = !may_ask || !chosen.status.has_model || chosen.provider.is_err();
         Ok(nobody || failed_before || is_too_long)
     }
 

@@ -242,7 +242,7 @@ mod tests {
         let index = index::Index::new(&vault, rules.clone(), &folder.path().join("index"));
         let keeper = Keeper::new(&vault, &index, rules);
         let data = crate::data_dir::DataDir::at(folder.path().join("data")).expect("a directory");
-        let (config, _) = Config::load(&data);
+        let (config, _outdated) = Config::load(&data);
         let transcript = StoreTranscript {
             store: store.clone(),
             bell: Arc::default(),

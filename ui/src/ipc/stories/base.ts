@@ -118,6 +118,7 @@ export function healthy(first: readonly Conversation[]): Snapshot {
     conversations: [...first, ...others],
     behind: null,
     works: [],
+    settingsTrouble: null,
     problems: [],
   };
 }

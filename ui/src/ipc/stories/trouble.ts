@@ -33,11 +33,7 @@ export function trouble(): Story {
         trouble: 'The keyring has not answered yet: unlock it, or wait a moment.',
       },
       problems: [
-        {
-          code: 'other',
-          message:
-            'The settings in /home/anna/.local/share/vaultmate/config.toml cannot be read (line 3: a value is missing). Everything runs on the defaults: correct the file, or save the settings anew (the old file is kept as config.toml.broken).',
-        },
+        { code: 'other', message: 'The settings cannot be written: no space left' },
         {
           code: 'key',
           message:
@@ -69,6 +65,22 @@ export function working(): Story {
         { id: 1, kind: 'undoing', done: 312, all: 1_240, stopping: false },
         { id: 2, kind: 'exporting', done: 40, all: 10_000, stopping: true },
       ],
+    },
+  };
+}
+
+/** The settings file may be cut off: no model is asked until the user has decided. */
+export function settingsCutOff(): Story {
+  const story = trouble();
+  return {
+    ...story,
+    snapshot: {
+      ...healthy([row('calm', 'Water the beans')]),
+      settingsTrouble: {
+        message:
+          'The settings file /home/anna/.local/share/vaultmate/config.toml may be cut off: it no longer has all it had, and its last line is not “# End of the settings. Keep this line last: without it they may count as cut off.”. No model is asked until it is corrected, or until you choose which settings count.',
+        choices: ['file', 'last_good', 'defaults'],
+      },
     },
   };
 }

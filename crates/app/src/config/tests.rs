@@ -1,0 +1,208 @@
+use std::os::unix::fs::symlink;
+
+use protocol::settings::{ExtraRoot, PrivateSettings, Theme};
+use protocol::{Mode, NotePath, Privacy};
+
+use super::*;
+
+fn data() -> (tempfile::TempDir, DataDir) {
+    let dir = tempfile::tempdir().expect("a folder");
+    let data = DataDir::at(dir.path().to_owned()).expect("a data directory");
+    (dir, data)
+}
+
+fn opened(data: &DataDir) -> Config {
+    Config::load(data).0
+}
+
+fn in_file(data: &DataDir) -> String {
+    fs::read_to_string(data.config_file()).expect("the file is there")
+}
+
+fn write(data: &DataDir, text: impl AsRef<[u8]>) {
+    fs::write(data.config_file(), text).expect("written");
+}
+
+/// As a window does that knows the settings in force.
+fn save(config: &Config, change: impl FnOnce(&mut Settings)) -> Result<(), UserError> {
+    let before = config.get();
+    let mut after = before.clone();
+    change(&mut after);
+    config.change(&before, &after)
+}
+
+fn rules(never: &[&str]) -> PrivateSettings {
+    let never = never.iter().map(|rule| (*rule).to_owned()).collect();
+    PrivateSettings { never, ..PrivateSettings::default() }
+}
+
+fn is_closed(config: &Config) -> bool {
+    let note = NotePath::parse("Anything.md").expect("a path");
+    let closed = config.may_ask().is_err();
+    assert_eq!(config.private_rules().by_path(&note) == Privacy::Never, closed);
+    closed
+}
+
+#[test]
+fn saving_keeps_the_comments_of_a_hand_edited_file() {
+    let (_dir, data) = data();
+    write(&data, "# mine\nmode = \"auto\" # careful\n");
+    let config = opened(&data);
+    assert_eq!((config.get().mode, config.trouble()), (Mode::Auto, None));
+    save(&config, |settings| settings.mode = Mode::ReadOnly).expect("saved");
+    assert_eq!(in_file(&data), format!("# mine\nmode = \"read_only\" # careful\n{END}\n"));
+    assert_eq!(opened(&data).get(), config.get());
+}
+
+#[test]
+fn folders_beside_the_vault_may_be_written_by_hand_and_are_saved() {
+    let (_dir, data) = data();
+    write(&data, "[[extraRoots]]\nfolder = \"/srv/Recipes\"\n");
+    let config = opened(&data);
+    let root = |folder: &str, name: &str| ExtraRoot { folder: folder.into(), name: name.into() };
+    assert_eq!(config.get().extra_roots, [root("/srv/Recipes", "")]);
+    let both = vec![root("/srv/Recipes", "Recipes"), root("/srv/Work", "Work")];
+    save(&config, |settings| settings.extra_roots.clone_from(&both)).expect("saved");
+    assert_eq!(opened(&data).get().extra_roots, both);
+    save(&config, |settings| settings.extra_roots.clear()).expect("saved");
+    assert_eq!(opened(&data).get().extra_roots, []);
+}
+
+#[test]
+fn two_windows_and_a_hand_change_different_settings_and_none_is_lost() {
+    let (_dir, data) = data();
+    let (one, other) = (opened(&data), opened(&data));
+    save(&one, |settings| settings.private = rules(&["Diary"])).expect("saved");
+    // The other window has not read the file since.
+    save(&other, |settings| settings.theme = Theme::Dark).expect("saved");
+    write(&data, in_file(&data).replace("\"Diary\"", "\"Diary\", \"By hand\""));
+    save(&one, |settings| settings.private.never.push("Work".to_owned())).expect("saved");
+    let now = opened(&data).get();
+    let rules = ["Diary", "By hand", "Work"].map(str::to_owned).to_vec();
+    assert_eq!((now.private.never, now.theme), (rules, Theme::Dark));
+    // The control: all settings as one window knows them, written whole.
+    let whole = toml_edit::ser::to_string(&other.get()).expect("settings");
+    write(&data, format!("{whole}{END}\n"));
+    assert!(!opened(&data).get().private.never.contains(&"Work".to_owned()));
+}
+
+#[test]
+fn a_file_cut_at_any_byte_closes_and_reopens_when_it_is_whole_again() {
+    let (_dir, data) = data();
+    let config = opened(&data);
+    save(&config, |settings| {
+        settings.private = rules(&["Diary", "#secret"]);
+        settings.mode = Mode::ReadOnly;
+        settings.theme = Theme::Dark;
+    })
+    .expect("saved");
+    let (whole, settings) = (in_file(&data), config.get());
+    for end in 0..whole.len() {
+        write(&data, whole.get(..end).expect("ASCII"));
+        assert!(is_closed(&opened(&data)), "a start opens it, cut to {end} bytes");
+        config.reread();
+        assert!(is_closed(&config), "a window opens it, cut to {end} bytes");
+        assert_eq!(config.get(), settings, "what counted last is shown");
+        let refused = save(&config, |settings| settings.theme = Theme::Light).expect_err("closed");
+        assert_eq!(refused.code, ErrorCode::Settings);
+        assert_eq!(in_file(&data).len(), end, "nothing is written over it");
+    }
+    write(&data, &whole);
+    assert!(config.reread() && !is_closed(&config), "the control: it is whole again");
+    fs::remove_file(data.config_file()).expect("removed");
+    assert!(config.reread() && is_closed(&config) && is_closed(&opened(&data)));
+}
+
+#[test]
+fn what_cannot_be_read_closes_whatever_words_stand_in_it() {
+    let (_dir, data) = data();
+    for text in ["theme = [oops\n", "theme = \"pink\"\n", "[hub]\nenabled = 1\n", "\u{0}\u{0}", ""]
+    {
+        write(&data, text);
+        assert!(is_closed(&opened(&data)), "{text:?}");
+    }
+    write(&data, b"theme = \"\xff\"\n");
+    assert!(is_closed(&opened(&data)));
+    fs::remove_file(data.config_file()).expect("removed");
+    fs::create_dir(data.config_file()).expect("a folder where the file was");
+    assert!(is_closed(&opened(&data)));
+    fs::remove_dir(data.config_file()).expect("removed");
+    assert!(!is_closed(&opened(&data)), "the control: a first start");
+}
+
+#[test]
+fn each_choice_of_the_user_opens_and_what_was_there_is_kept() {
+    let file = "mode = \"auto\"\n";
+    for (choice, mode, never) in [
+        (SettingsChoice::File, Mode::Auto, &[][..]),
+        (SettingsChoice::LastGood, Mode::ReadOnly, &["Diary"][..]),
+        (SettingsChoice::Defaults, Mode::Review, &[][..]),
+    ] {
+        let (dir, data) = data();
+        let config = opened(&data);
+        save(&config, |settings| {
+            settings.private = rules(&["Diary"]);
+            settings.mode = Mode::ReadOnly;
+        })
+        .expect("saved");
+        let good = in_file(&data);
+        write(&data, file);
+        config.reread();
+        let trouble = config.trouble().expect("it may be cut off");
+        assert!(trouble.choices.contains(&choice));
+        config.settle(choice).expect("settled");
+        assert!(!is_closed(&config) && !is_closed(&opened(&data)));
+        assert_eq!((config.get().mode, config.get().private.never), {
+            (mode, never.iter().map(|rule| (*rule).to_owned()).collect())
+        });
+        let kept = |name: &str| fs::read_to_string(dir.path().join(name)).ok();
+        assert_eq!(kept("config.toml.broken").as_deref(), Some(file));
+        let old = (choice == SettingsChoice::Defaults).then_some(good);
+        assert_eq!(kept("config.toml.last-good.old"), old);
+        // It counts now: another window's answer to the same question changes nothing.
+        config.settle(SettingsChoice::Defaults).expect("nothing to do");
+        assert_eq!(config.get().mode, mode);
+    }
+}
+
+#[test]
+fn what_cannot_be_read_cannot_be_chosen_and_each_broken_file_is_kept() {
+    let (dir, data) = data();
+    for number in 0..3 {
+        write(&data, format!("mode = [oops {number}\n"));
+        let config = opened(&data);
+        let choices = config.trouble().expect("closed").choices;
+        assert!(!choices.contains(&SettingsChoice::File), "{choices:?}");
+        assert!(config.settle(SettingsChoice::File).is_err() && is_closed(&config));
+        config.settle(SettingsChoice::Defaults).expect("settled");
+    }
+    for (number, name) in ["broken", "broken.2", "broken.3"].into_iter().enumerate() {
+        let kept = fs::read_to_string(dir.path().join(format!("config.toml.{name}")));
+        assert_eq!(kept.expect("kept"), format!("mode = [oops {number}\n"));
+    }
+}
+
+#[test]
+fn a_link_to_a_file_elsewhere_stays_one() {
+    let ((dir, data), elsewhere) = (data(), tempfile::tempdir().expect("a folder"));
+    let target = elsewhere.path().join("mine.toml");
+    fs::write(&target, "theme = \"dark\"\n").expect("written");
+    symlink(&target, dir.path().join("config.toml")).expect("a link");
+    let config = opened(&data);
+    save(&config, |settings| settings.mode = Mode::Auto).expect("saved");
+    assert!(data.config_file().is_symlink());
+    let text = fs::read_to_string(&target).expect("there");
+    assert_eq!(text, format!("theme = \"dark\"\nmode = \"auto\"\n{END}\n"));
+}
+
+#[test]
+fn a_change_is_seen_as_one_by_the_file_alone() {
+    let (_dir, data) = data();
+    let config = opened(&data);
+    assert!(!config.is_outdated());
+    write(&data, "theme = \"dark\"\n");
+    assert!(config.is_outdated());
+    assert!(config.reread() && !config.is_outdated());
+    assert_eq!(config.get().theme, Theme::Dark);
+    assert!(!config.reread(), "it says the same");
+}
