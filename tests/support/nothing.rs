@@ -1,7 +1,7 @@
 //! What lies around tools that need nothing but notes: no conversation has ended, no note is open,
 //! no question waits.
 
-use ::tools::archive::{Archive, ArchiveError, Ended, Heard};
+use ::tools::archive::{Archive, ArchiveError, Ended, Heard, Whole};
 use ::tools::desk::{ActiveNote, Desk};
 use ::tools::questions::{Questions, Unsettled, Verdict};
 use async_trait::async_trait;
@@ -23,7 +23,7 @@ impl Desk for Nothing {
 
 #[async_trait]
 impl Archive for Nothing {
-    async fn result(&self, _: &ConversationId, _: &str) -> Result<Option<String>, ArchiveError> {
+    async fn result(&self, _: &ConversationId, _: &str) -> Result<Option<Whole>, ArchiveError> {
         Ok(None)
     }
 

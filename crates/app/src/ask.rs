@@ -37,14 +37,14 @@ pub struct Question {
     /// Whether changes are written; else they are returned as a diff and discarded.
     pub write: bool,
     /// What whoever asks says about where the user is, for the model.
-    pub context: Option<Told>,
+    pub context: Option<Sourced>,
     /// What was said before, oldest first. Nothing else is remembered from question to question.
     pub history: Vec<Spoken>,
 }
 
 /// Words that whoever asks hands over.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
+pub struct Sourced {
     /// The words.
     pub text: String,
     /// Where they come from; [`Source::Foreign`] where nobody said it.
@@ -57,7 +57,7 @@ pub struct Spoken {
     /// By whom.
     pub role: Role,
     /// The words.
-    pub told: Told,
+    pub told: Sourced,
 }
 
 /// What came of it.
@@ -119,7 +119,7 @@ async fn run(
     remember(&open.store, &conversation, question.history).await?;
     let words = Words::new(question.text, Origin::Cli);
     let mut prepared = open.new_turn(&conversation, &words).await?;
-    if let Some(Told { text, sources }) = question.context {
+    if let Some(Sourced { text, sources }) = question.context {
         prepared.new.message.parts.insert(0, Part::Context { text });
         prepared.new.shown.extend(sources);
     }

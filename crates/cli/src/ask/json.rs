@@ -3,7 +3,7 @@
 
 use std::io::Read as _;
 
-use app::{Asked, Spoken, Told};
+use app::{Asked, Sourced, Spoken};
 use protocol::conversation::Item;
 use protocol::{Role, Source, TurnStatus, UserError};
 use serde::{Deserialize, Serialize};
@@ -71,13 +71,13 @@ impl Input {
     }
 
     /// The context as the model is told it.
-    pub(super) fn context(&self) -> Option<Told> {
+    pub(super) fn context(&self) -> Option<Sourced> {
         let is_empty = match &self.context {
             Value::Null => true,
             Value::Object(fields) => fields.is_empty(),
             _ => false,
         };
-        (!is_empty).then(|| Told {
+        (!is_empty).then(|| Sourced {
             text: format!("Told by the program that asks:\n{:#}", self.context),
             sources: or_foreign(&self.context_sources),
         })
@@ -86,7 +86,7 @@ impl Input {
     /// What was said before, for the application.
     pub(super) fn spoken(&self) -> Vec<Spoken> {
         let said = self.history.iter().cloned();
-        let told = |past: Past| Told { sources: or_foreign(&past.sources), text: past.text };
+        let told = |past: Past| Sourced { sources: or_foreign(&past.sources), text: past.text };
         said.map(|past| Spoken { role: past.role, told: told(past) }).collect()
     }
 }

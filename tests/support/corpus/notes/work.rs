@@ -43,7 +43,7 @@ pub(super) const WORKS: &[(&str, Work)] = &[
     }),
     ("merge", merge),
     ("private", |stage| {
-        black_box(rules().by_text(stage.text.as_bytes()));
+        black_box(markdown::privacy(&rules(), stage.text.as_bytes()));
         stage.vault.list().expect("listed");
     }),
 ];
