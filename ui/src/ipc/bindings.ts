@@ -147,6 +147,8 @@ notes: Array<string>, };
 
 /**
  * What is kept from models: folders (`Diary`), tags (`#private`), properties (`status: secret`).
+ *
+ * A name that is not known here is an error: what it was to protect is not known.
  */
 export type PrivateSettings = { 
 /**
@@ -1357,7 +1359,25 @@ why: string,
 /**
  * The places, each with both versions.
  */
-places: Array<ConflictPlace>, };
+places: Array<ConflictPlace>, 
+/**
+ * Notes that may be the one that was changed, where that is not certain; the likeliest first. The
+ * user says which it is with [`Identified`].
+ */
+candidates: Array<NotePath>, };
+
+/**
+ * The user says which note a change is about, where others moved or replaced it unseen.
+ */
+export type Identified = { 
+/**
+ * The change.
+ */
+effect: EffectId, 
+/**
+ * The note.
+ */
+path: NotePath, };
 
 /**
  * What came of taking changes back, or of putting them in again.
@@ -1740,7 +1760,7 @@ behind: ConversationId | null,
  */
 works: Array<Work>, 
 /**
- * What went wrong at start, in words (a broken settings file, a vault that is gone).
+ * What went wrong at start, in words (a vault that is gone).
  */
 problems: Array<UserError>, };
 

@@ -115,6 +115,18 @@ export abstract class FakeCalls {
     this.tell({ type: 'settings_changed', settings: this.#settings, trouble: null });
   }
 
+  async stopWork(work: number): Promise<void> {
+    await this.called('stopWork', work);
+  }
+
+  async selectInNote(selected: string, heading: string | null): Promise<void> {
+    await this.called('selectInNote', { selected, heading });
+  }
+
+  async closeNote(): Promise<void> {
+    await this.called('closeNote');
+  }
+
   async openInEditor(path: NotePath): Promise<void> {
     await this.called('openInEditor', path);
   }

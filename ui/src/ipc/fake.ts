@@ -342,10 +342,6 @@ export class FakeHost extends FakeCalls implements Host {
     return this.#changes.kept();
   }
 
-  async stopWork(work: number): Promise<void> {
-    await this.called('stopWork', work);
-  }
-
   async forgetHistory(age: Age): Promise<ForgottenHistory> {
     await this.called('forgetHistory', age);
     const forgotten = this.#changes.forget(age);
@@ -359,10 +355,6 @@ export class FakeHost extends FakeCalls implements Host {
       setTimeout(() => this.tell({ type: 'note_changed', path, text: null }));
     }
     return this.#note(path);
-  }
-
-  async closeNote(): Promise<void> {
-    await this.called('closeNote');
   }
 
   async saveAnswer(answer: MessageId, name: string): Promise<SavedAnswer> {
@@ -380,10 +372,6 @@ export class FakeHost extends FakeCalls implements Host {
       return { type: 'saved', path, changeSet: this.#changes.save(path, conversation.id, lines) };
     }
     throw noAnswer;
-  }
-
-  async selectInNote(selected: string, heading: string | null): Promise<void> {
-    await this.called('selectInNote', { selected, heading });
   }
 
   async readNote(path: NotePath): Promise<NoteText> {
@@ -446,7 +434,8 @@ export class FakeHost extends FakeCalls implements Host {
     await this.called('addExtraRoot');
     const { settings } = this.#story.snapshot;
     const extraRoots = [...settings.extraRoots, { folder: chosenFolder, name: 'Notebook' }];
-    this.tell({ type: 'settings_changed', settings: { ...settings, extraRoots } });
+    const changed = { ...settings, extraRoots };
+    this.tell({ type: 'settings_changed', settings: changed, trouble: null });
     return true;
   }
 

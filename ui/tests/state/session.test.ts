@@ -388,7 +388,7 @@ describe('settings that are changed', () => {
     const seen = session.app.settings;
     const elsewhere = { ...seen, private: { ...seen.private, never: ['By hand'] } };
     const asked: [Settings, Settings][] = [];
-    host.saveSettings = (settings, before) => {
+    (host as Host).saveSettings = (settings, before) => {
       asked.push([settings, before]);
       // The application has read the file by then, and answers with what it holds.
       const saved: Settings = { ...elsewhere, theme: 'dark' };

@@ -60,7 +60,9 @@ impl Found {
             return Err(Fault::Empty);
         }
         let whole = Whole::parse(text)?;
-        match ends(text) || self.lost_nothing(text, &whole) {
+        // Where something stood behind the last line before, that line alone does not say that all is here.
+        let is_sealed = ends(text) && self.last_good.as_deref().is_none_or(ends);
+        match is_sealed || self.lost_nothing(text, &whole) {
             true => Ok(whole),
             false => Err(Fault::Cut),
         }

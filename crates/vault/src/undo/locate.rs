@@ -69,6 +69,10 @@ pub(super) fn locate(
             return Located::At(path);
         }
     }
+    let says_it = || text.is_some() && notes.bytes(&trace.path).as_deref() == text;
+    if trace.is_unrecorded && !trace.is_gone && says_it() {
+        return Located::At(trace.path.clone());
+    }
     if trace.is_gone {
         return Located::Gone(Vec::new());
     }

@@ -49,6 +49,11 @@ fn is_same(one: FileId, other: FileId) -> bool {
     one.inode == other.inode && same_birth
 }
 
+/// Whether an earlier version stored the effect: it knew no birth times and no files before.
+fn is_unrecorded(effect: &Effect) -> bool {
+    effect.base.is_none() && effect.file.is_none_or(|file| file.born.is_none())
+}
+
 /// What the ledger knows of a note, or of a folder, after an effect and all that followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Trace {
@@ -61,7 +66,9 @@ pub(super) struct Trace {
     /// The place in the past of the effect that trashed it, if it was trashed itself.
     pub(super) trashed_at: Option<usize>,
     /// What it said last.
-    text: Option<ContentHash>,
+    pub(super) text: Option<ContentHash>,
+    /// Whether all of it was stored by an earlier version, which knew no files for sure.
+    pub(super) is_unrecorded: bool,
 }
 
 /// How a later effect relates to the note that is followed.
@@ -82,6 +89,7 @@ impl Trace {
             is_gone,
             trashed_at: (effect.kind == ChangeKind::Trash).then_some(place),
             text: effect.after.clone().or(effect.before.clone()),
+            is_unrecorded: is_unrecorded(effect),
         }
     }
 
@@ -115,6 +123,7 @@ impl Trace {
         self.is_gone = effect.kind == ChangeKind::Trash;
         self.trashed_at = self.is_gone.then_some(place);
         self.file = file.filter(|_| !self.is_gone);
+        self.is_unrecorded &= is_unrecorded(effect);
         self.text = effect.after.clone().or(effect.before.clone()).or(self.text.take());
     }
 

@@ -234,6 +234,6 @@ export function changes(): Story {
 /** The same, where it is not certain which note a change is about. */
 export function unsureChanges(): Story {
   const story = changes();
-  const applied = { ...story.applied, conflicts: { 'e-letter': unsure } };
-  return { ...story, applied };
+  if (!story.applied) return story;
+  return { ...story, applied: { ...story.applied, conflicts: { 'e-letter': unsure } } };
 }
