@@ -388,7 +388,8 @@ describe('settings that are changed', () => {
     const seen = session.app.settings;
     const elsewhere = { ...seen, private: { ...seen.private, never: ['By hand'] } };
     const asked: [Settings, Settings][] = [];
-    (host as Host).saveSettings = (settings, before) => {
+    const asHost: Host = host;
+    asHost.saveSettings = (settings, before) => {
       asked.push([settings, before]);
       // The application has read the file by then, and answers with what it holds.
       const saved: Settings = { ...elsewhere, theme: 'dark' };
