@@ -13,7 +13,7 @@ use llm::registry::ToolRegistry;
 use llm::tool::{Called, ToolContext};
 use protocol::{CallId, ChangeSet, ConversationId, PrivateRules, TurnId};
 use serde_json::json;
-use tools::archive::{Archive, ArchiveError, Ended, Heard};
+use tools::archive::{Archive, ArchiveError, Ended, Heard, Whole};
 use tools::catalog::{Shelf, catalog};
 use tools::desk::{ActiveNote, Desk};
 use vault::Vault;
@@ -116,7 +116,7 @@ struct Bare;
 
 #[async_trait]
 impl Archive for Bare {
-    async fn result(&self, _: &ConversationId, _: &str) -> Result<Option<String>, ArchiveError> {
+    async fn result(&self, _: &ConversationId, _: &str) -> Result<Option<Whole>, ArchiveError> {
         Ok(None)
     }
 
