@@ -1,4 +1,4 @@
-//! Which folder of the data directory belongs to a vault. The rules are the table in ADR 0016: the
+//! Which folder of the data directory belongs to a vault. The rules are the table in ADR 0017: the
 //! folder itself decides, by its inode and the time it was made; a copy gets a data folder of its own.
 #![expect(clippy::disallowed_methods, reason = "these are files of the data directory, not notes")]
 
@@ -99,7 +99,7 @@ impl Seen {
         }
     }
 
-    /// The table of ADR 0016, row by row.
+    /// The table of ADR 0017, row by row.
     fn is_it(&self, record: &Record) -> bool {
         let is_here = record.place == self.place;
         let same_card = match (&record.card, &self.card) {

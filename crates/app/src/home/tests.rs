@@ -1,4 +1,4 @@
-//! The table of ADR 0016, a test for each row, with real folders and real copies.
+//! The table of ADR 0017, a test for each row, with real folders and real copies.
 
 use std::process::Command;
 
