@@ -18,7 +18,7 @@ use index::{Cut, Found, Index, Narrow, Query, Ranked, SearchError, glob};
 use protocol::reaction::Why;
 use protocol::{Act, Change, ChangeSet, NotePath, PrivateRules};
 use tempfile::TempDir;
-use vault::{Vault, VaultError};
+use vault::Vault;
 
 const AMPLE: Duration = Duration::from_secs(60);
 
@@ -371,57 +371,6 @@ fn a_query_without_words_is_refused_and_user_text_is_never_a_pattern() {
     assert!(matches!(find(&vault, &none, " -- \"\" ", 5, AMPLE), Err(SearchError::NoWords { .. })));
     assert_eq!(find(&vault, &none, "a(b .* [", 5, AMPLE).unwrap().notes, 1);
     assert_eq!(find(&vault, &none, "zzz", 5, AMPLE).unwrap(), Ranked::default());
-}
-
-fn listed(pattern: &str, base: Option<&str>) -> Vec<String> {
-    let (folder, vault) = vault(&[
-        ("a.md", "1"),
-        ("Projects/B.md", "2"),
-        ("Projects/Deep/c.MD", "3"),
-        ("Projects/pic.png", "4"),
-        ("CAFE\u{301}.md", "5"),
-    ]);
-    for (age, name) in
-        ["CAFE\u{301}.md", "Projects/pic.png", "Projects/Deep/c.MD", "Projects/B.md", "a.md"]
-            .iter()
-            .enumerate()
-    {
-        let time = std::time::SystemTime::now() - Duration::from_secs(60 * age as u64);
-        fs::File::options()
-            .write(true)
-            .open(folder.path().join(name))
-            .unwrap()
-            .set_modified(time)
-            .unwrap();
-    }
-    let found = glob(&vault, &ChangeSet::default(), pattern, base, 10).unwrap();
-    found.entries.iter().map(|entry| entry.path.to_string()).collect()
-}
-
-#[test]
-fn a_glob_stays_in_its_folder_unless_told_otherwise_and_brings_the_newest_first() {
-    assert_eq!(listed("*.md", None), ["CAFE\u{301}.md", "a.md"]);
-    assert_eq!(
-        listed("**/*.md", None),
-        ["CAFE\u{301}.md", "Projects/Deep/c.MD", "Projects/B.md", "a.md"]
-    );
-    assert_eq!(listed("*.md", Some("projects")), ["Projects/B.md"]);
-    assert_eq!(listed("**/*.MD", Some("Projects/")), ["Projects/Deep/c.MD", "Projects/B.md"]);
-    assert_eq!(listed("caf\u{e9}*", None), ["CAFE\u{301}.md"]);
-    assert_eq!(listed("projects/*.png", None), ["Projects/pic.png"]);
-}
-
-#[test]
-fn a_glob_counts_what_it_does_not_return_and_refuses_folders_that_are_not_there() {
-    let (_folder, vault) = vault(&[("a.md", ""), ("b.md", ""), ("c.md", "")]);
-    let none = ChangeSet::default();
-    let found = glob(&vault, &none, "*.md", None, 2).unwrap();
-    assert_eq!((found.entries.len(), found.total), (2, 3));
-    let missing = glob(&vault, &none, "*", Some("gone"), 2);
-    assert!(matches!(missing, Err(SearchError::Vault(VaultError::NotFound { .. }))), "{missing:?}");
-    let outside = glob(&vault, &none, "*", Some("../out"), 2);
-    assert!(matches!(outside, Err(SearchError::Vault(VaultError::Path(_)))), "{outside:?}");
-    assert!(matches!(glob(&vault, &none, "[", None, 2), Err(SearchError::BadGlob { .. })));
 }
 
 #[test]

@@ -58,7 +58,10 @@ fn decoded(bytes: &[u8]) -> (Cow<'_, str>, bool) {
         let pairs = bytes.chunks_exact(2).filter_map(|pair| pair.try_into().ok());
         let units: Vec<u16> = pairs.map(units).collect();
         let text = String::from_utf16(&units);
-        (Cow::Owned(String::from_utf16_lossy(&units)), text.is_ok() && bytes.len().is_multiple_of(2))
+        (
+            Cow::Owned(String::from_utf16_lossy(&units)),
+            text.is_ok() && bytes.len().is_multiple_of(2),
+        )
     };
     match bytes {
         [0xFF, 0xFE, ..] => wide(u16::from_le_bytes),

@@ -155,9 +155,8 @@ impl Vault {
     pub fn shows(&self, path: &NotePath, text: &[u8], judged: Option<Judged>) -> bool {
         self.showing().is_none_or(|showing| {
             let known = judged.filter(|judged| judged.rules == showing.digest);
-            let by_text = || {
-                known.map_or_else(|| privacy(&showing.rules, text), |known| known.by_text)
-            };
+            let by_text =
+                || known.map_or_else(|| privacy(&showing.rules, text), |known| known.by_text);
             let hides_text = || showing.looks_into(path) && by_text() > showing.most;
             !showing.hides_path(path) && !hides_text()
         })

@@ -97,7 +97,8 @@ impl<'a> Eye<'a> {
                 }
                 let text = if holds_facts { without_mark(bytes) } else { Vec::new() };
                 let facts =
-                    if holds_facts { Facts::of(&entry.path, &text) } else { Facts::default() }.encode();
+                    if holds_facts { Facts::of(&entry.path, &text) } else { Facts::default() }
+                        .encode();
                 let text = if holds_text { text } else { Vec::new() };
                 Now::Held(Looked { entry, stamp, text, facts, by_text })
             }

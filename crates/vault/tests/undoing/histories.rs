@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
-use protocol::{Change, ChangeKind, ChangeSet, Effect, EffectId, FileId, NotePath, Succession};
+use protocol::{Change, ChangeKind, ChangeSet, Effect, EffectId, NotePath, Succession};
 use vault::undo::{Counts, Direction, Hunks, Taken, Wanted, take_back};
 
 use crate::careless::{Caught, Inverse, image_before, old_line_numbers, taken_back};
+use crate::expected::Expected;
 use crate::guess::{Guesses, guesses};
-use crate::oracle::{edits, merged, without};
-use crate::world::{Line, Note, World, bytes};
+use crate::oracle::edits;
+use crate::world::{Line, World, bytes};
 
 /// How often things happened, so that a history that tests nothing is noticed.
 #[derive(Debug, Default)]
@@ -379,7 +380,7 @@ fn redo(
 }
 
 /// What is wanted, with all that belongs to it.
-fn chosen(world: &World, wanted: &Wanted) -> BTreeSet<EffectId> {
+pub(crate) fn chosen(world: &World, wanted: &Wanted) -> BTreeSet<EffectId> {
     let belongs = |effect: &&Effect| {
         wanted.effects.iter().any(|(id, hunks)| {
             let other = world.effect(id);
@@ -420,97 +421,4 @@ fn story(
         out += &format!("conflict {} {} {:?}\n", conflict.effect, conflict.path, conflict.why);
     }
     out
-}
-
-/// What the oracle says.
-struct Expected {
-    notes: BTreeMap<NotePath, Note>,
-    is_clean: bool,
-}
-
-impl Expected {
-    fn of(world: &World, wanted: &Wanted) -> Self {
-        let mut expected = Self { notes: world.notes.clone(), is_clean: true };
-        let chosen = chosen(world, wanted);
-        let places = (0..world.ledger.len()).filter(|at| chosen.contains(&world.ledger[*at].id));
-        for at in places.rev() {
-            let is_clean = expected.take_back(world, wanted, at);
-            expected.is_clean &= is_clean;
-        }
-        expected
-    }
-
-    fn texts(&self) -> BTreeMap<NotePath, Vec<Line>> {
-        self.notes.iter().map(|(path, note)| (path.clone(), note.lines.clone())).collect()
-    }
-
-    /// Whether one effect can be taken back whole; then it is.
-    fn take_back(&mut self, world: &World, wanted: &Wanted, at: usize) -> bool {
-        let effect = &world.ledger[at];
-        let (before, after) = &world.lines[&effect.id];
-        let here = self.now_at(world, at);
-        match effect.kind {
-            ChangeKind::Replace => {
-                let Some(here) = here else { return false };
-                let versions = world.versions(at);
-                let back = match wanted.effects.get(&effect.id) {
-                    Some(Hunks::Some(hunks)) => without(before, after, hunks),
-                    _ => before.clone(),
-                };
-                let note = self.notes.get_mut(&here).unwrap();
-                let Some(lines) = merged(after, &note.lines, &back, &versions) else {
-                    return false;
-                };
-                note.lines = lines;
-                true
-            }
-            ChangeKind::Create => {
-                let Some(here) = here else { return true };
-                let is_as_made = self.notes[&here].lines == *after;
-                if is_as_made {
-                    self.notes.remove(&here);
-                }
-                is_as_made
-            }
-            ChangeKind::Trash => self.restore(world, at, before),
-            ChangeKind::Rename => {
-                let Some(here) = here else { return false };
-                let target = effect.target.clone().unwrap();
-                if here == effect.path {
-                    return true;
-                }
-                if here != target || self.notes.contains_key(&effect.path) {
-                    return false;
-                }
-                let note = self.notes.remove(&here).unwrap();
-                self.notes.insert(effect.path.clone(), note);
-                true
-            }
-            other => panic!("no history has {other:?}"),
-        }
-    }
-
-    fn restore(&mut self, world: &World, at: usize, lines: &[Line]) -> bool {
-        if self.now_at(world, at).is_some() {
-            return true;
-        }
-        // Where it was when it was last seen.
-        let all = world.ledger.iter().zip(&world.is).rev();
-        let last = all.filter(|(_, is)| **is == world.is[at]).map(|(effect, _)| effect).next();
-        let last = last.unwrap();
-        let path = last.target.clone().unwrap_or_else(|| last.path.clone());
-        let is_free = !self.notes.contains_key(&path);
-        if is_free {
-            let file = FileId { inode: 0, born: None };
-            let note = Note { is: world.is[at], file, unseen: 0, lines: lines.to_vec() };
-            self.notes.insert(path, note);
-        }
-        is_free
-    }
-
-    /// Where the note is that an effect left, by its identity.
-    fn now_at(&self, world: &World, at: usize) -> Option<NotePath> {
-        let is = world.is[at];
-        self.notes.iter().find(|(_, note)| note.is == is).map(|(path, _)| path.clone())
-    }
 }

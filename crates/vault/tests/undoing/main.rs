@@ -11,6 +11,7 @@
 
 mod careless;
 mod cases;
+mod expected;
 mod guess;
 mod histories;
 mod oracle;

@@ -1,0 +1,103 @@
+//! What taking back should come to in a whole vault, by the identities of notes and lines.
+
+use std::collections::BTreeMap;
+
+use protocol::{ChangeKind, FileId, NotePath};
+use vault::undo::{Hunks, Wanted};
+
+use crate::histories::chosen;
+use crate::oracle::{merged, without};
+use crate::world::{Line, Note, World};
+
+/// What the oracle says.
+pub(crate) struct Expected {
+    pub(crate) notes: BTreeMap<NotePath, Note>,
+    pub(crate) is_clean: bool,
+}
+
+impl Expected {
+    pub(crate) fn of(world: &World, wanted: &Wanted) -> Self {
+        let mut expected = Self { notes: world.notes.clone(), is_clean: true };
+        let chosen = chosen(world, wanted);
+        let places = (0..world.ledger.len()).filter(|at| chosen.contains(&world.ledger[*at].id));
+        for at in places.rev() {
+            let is_clean = expected.take_back(world, wanted, at);
+            expected.is_clean &= is_clean;
+        }
+        expected
+    }
+
+    pub(crate) fn texts(&self) -> BTreeMap<NotePath, Vec<Line>> {
+        self.notes.iter().map(|(path, note)| (path.clone(), note.lines.clone())).collect()
+    }
+
+    /// Whether one effect can be taken back whole; then it is.
+    fn take_back(&mut self, world: &World, wanted: &Wanted, at: usize) -> bool {
+        let effect = &world.ledger[at];
+        let (before, after) = &world.lines[&effect.id];
+        let here = self.now_at(world, at);
+        match effect.kind {
+            ChangeKind::Replace => {
+                let Some(here) = here else { return false };
+                let versions = world.versions(at);
+                let back = match wanted.effects.get(&effect.id) {
+                    Some(Hunks::Some(hunks)) => without(before, after, hunks),
+                    _ => before.clone(),
+                };
+                let note = self.notes.get_mut(&here).unwrap();
+                let Some(lines) = merged(after, &note.lines, &back, &versions) else {
+                    return false;
+                };
+                note.lines = lines;
+                true
+            }
+            ChangeKind::Create => {
+                let Some(here) = here else { return true };
+                let is_as_made = self.notes[&here].lines == *after;
+                if is_as_made {
+                    self.notes.remove(&here);
+                }
+                is_as_made
+            }
+            ChangeKind::Trash => self.restore(world, at, before),
+            ChangeKind::Rename => {
+                let Some(here) = here else { return false };
+                let target = effect.target.clone().unwrap();
+                if here == effect.path {
+                    return true;
+                }
+                if here != target || self.notes.contains_key(&effect.path) {
+                    return false;
+                }
+                let note = self.notes.remove(&here).unwrap();
+                self.notes.insert(effect.path.clone(), note);
+                true
+            }
+            other => panic!("no history has {other:?}"),
+        }
+    }
+
+    fn restore(&mut self, world: &World, at: usize, lines: &[Line]) -> bool {
+        if self.now_at(world, at).is_some() {
+            return true;
+        }
+        // Where it was when it was last seen.
+        let all = world.ledger.iter().zip(&world.is).rev();
+        let last = all.filter(|(_, is)| **is == world.is[at]).map(|(effect, _)| effect).next();
+        let last = last.unwrap();
+        let path = last.target.clone().unwrap_or_else(|| last.path.clone());
+        let is_free = !self.notes.contains_key(&path);
+        if is_free {
+            let file = FileId { inode: 0, born: None };
+            let note = Note { is: world.is[at], file, unseen: 0, lines: lines.to_vec() };
+            self.notes.insert(path, note);
+        }
+        is_free
+    }
+
+    /// Where the note is that an effect left, by its identity.
+    fn now_at(&self, world: &World, at: usize) -> Option<NotePath> {
+        let is = world.is[at];
+        self.notes.iter().find(|(_, note)| note.is == is).map(|(path, _)| path.clone())
+    }
+}
