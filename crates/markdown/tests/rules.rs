@@ -65,12 +65,9 @@ const HIDDEN: &[(&str, &str)] = &[
     ("status: secret", "---\nstatus: \"s\\\n  ecret\"\n---\n"),
     ("status: secret", "---\n\"sta\\x74us\": \"\\U00000073ecret\"\n---\n"),
     // Block scalars and keys on lines of their own.
-    ("status: secret", "---\nstatus: >-\n  secret\n---\n"),
-    ("status: secret", "---\nstatus: |\n  secret\n---\n"),
     ("status: very secret", "---\nstatus:\n  very\n  secret\n---\n"),
     ("status: secret", "---\n? status\n: secret\n---\n"),
     ("status: secret", "---\n? [status]\n: secret\n---\n"),
-    ("status: secret", "---\nstatus\t: secret # no\n---\n---\n"),
     ("level: 3", "---\nlevel: 0x3\n---\n"),
     ("level: 3", "---\nlevel: 3.0\n---\n"),
     // Line ends and fences.
@@ -93,6 +90,9 @@ const HIDDEN: &[(&str, &str)] = &[
 
 /// Spellings that letters alone tell.
 const PLAIN: &[(&str, &str)] = &[
+    ("status: secret", "---\nstatus: >-\n  secret\n---\n"),
+    ("status: secret", "---\nstatus: |\n  secret\n---\n"),
+    ("status: secret", "---\nstatus\t: secret # no\n---\n---\n"),
     ("#private", "---\ntags: !!set\n  ? private\n---\n"),
     ("#private", "about #private things"),
     ("#private", "#Private"),
@@ -158,9 +158,8 @@ fn letters_alone_tell_the_plain_spellings_and_no_hidden_one() {
     for (rule, text) in PLAIN {
         assert!(carelessly(rule, text.as_bytes()), "{rule}: {text:?}");
     }
-    for (rule, text) in HIDDEN {
-        assert!(!carelessly(rule, text.as_bytes()), "{rule}: {text:?}");
-    }
+    let told = HIDDEN.iter().filter(|(rule, text)| carelessly(rule, text.as_bytes()));
+    assert_eq!(told.collect::<Vec<_>>(), Vec::<&(&str, &str)>::new());
 }
 
 #[test]
