@@ -273,14 +273,15 @@ async fn the_page_cannot_name_a_folder() {
     let subscribed = "return window.__TAURI_INTERNALS__
         .invoke('subscribe', { onEvents: '__CHANNEL__:1' }).then(({ settings }) => settings)";
     let mut settings = app.window.execute(subscribed, &json!([])).await;
+    let before = settings.clone();
     settings["extraRoots"] = json!([{ "folder": other, "name": "" }]);
-    let said =
-        app.window.execute(invoke, &json!(["save_settings", { "settings": settings }])).await;
+    let given = json!({ "settings": settings, "before": before });
+    let said = app.window.execute(invoke, &json!(["save_settings", given])).await;
     let refused = format!("{other} was not chosen in a dialog of the system.");
     assert!(said.as_str().is_some_and(|said| said.starts_with(&refused)), "{said}");
     settings["extraRoots"] = json!([]);
-    let said: Value =
-        app.window.execute(invoke, &json!(["save_settings", { "settings": settings }])).await;
+    let given = json!({ "settings": settings, "before": before });
+    let said: Value = app.window.execute(invoke, &json!(["save_settings", given])).await;
     assert_eq!(said, "done", "the control");
     app.quit().await;
 }
