@@ -175,7 +175,9 @@ async fn settings_that_a_page_sends_take_folders_out_and_add_none() {
         [vec![sweet.clone()], vec![held[0].clone(), sweet], [held.clone(), held.clone()].concat()]
     {
         let settings = with(wanted.clone(), Settings { follow_links: true, ..without_model() });
-        let refused = running.app.save_settings(settings).await.expect_err("it is refused");
+        let before = running.settings().await;
+        let refused = running.app.save_changed(&before, settings).await;
+        let refused = refused.expect_err("it is refused");
         let says = "was not chosen in a dialog of the system. Add it in Settings > Vault.";
         assert!(refused.message.ends_with(says), "{wanted:?}: {refused}");
         let now = running.settings().await;
@@ -183,7 +185,8 @@ async fn settings_that_a_page_sends_take_folders_out_and_add_none() {
     }
     running.app.save_settings(with(held.clone(), without_model())).await.expect("as it was");
     running.app.save_settings(without_model()).await.expect("it is taken out");
-    let refused = running.app.save_settings(with(held, without_model())).await;
+    let before = running.settings().await;
+    let refused = running.app.save_changed(&before, with(held, without_model())).await;
     assert!(refused.is_err(), "what was taken out is not put back by a page");
     running.quit().await;
 }

@@ -111,9 +111,12 @@ fn worded(own: &[Message], ending: &Ending) -> Vec<(String, &'static str)> {
 
 fn of_waiting(waiting: &[NotePath], reach: Reach) -> Option<String> {
     let (first, more) = waiting.split_first()?;
-    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
     Some(match reach {
-        Reach::Within => format!("A change to {}{more} waits for you in Vaultmate.", first.title()),
+        // Of several, some may only go along: those nobody named.
+        Reach::Within if !more.is_empty() => {
+            format!("Changes to {} notes wait for you in Vaultmate.", waiting.len())
+        }
+        Reach::Within => format!("A change to {} waits for you in Vaultmate.", first.title()),
         Reach::Beyond => "A change waits for you in Vaultmate.".to_owned(),
     })
 }

@@ -345,8 +345,14 @@ impl Notes {
             Seen::OnDisk(before) => (before.clone(), before != path),
         };
         let vault = self.vault.clone();
-        let note =
-            off_thread(move || vault.read(&before)).await?.map_err(|error| failure(&error))?;
+        let note = off_thread(move || vault.read(&before)).await?.map_err(|error| match error {
+            VaultError::NotFound { .. } | VaultError::Ambiguous { .. } => failure(&error),
+            // It names this note and no other.
+            error => {
+                context.shows.name(&path);
+                ToolFailure::labeled(error.to_string())
+            }
+        })?;
         context.shows.note(&note.path);
         let path = if waiting { path } else { note.path };
         Ok(Current { path, bytes: note.bytes, hash: note.hash, waiting })

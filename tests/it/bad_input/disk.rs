@@ -92,7 +92,7 @@ async fn a_read_only_vault_is_read_and_every_change_is_refused_in_words() {
     assert!(results[0].1.contains("The first line of alpha."), "{results:?}");
     assert_eq!(
         results[1].1,
-        "The folder of notes is read-only: nothing can be changed in it. Say so."
+        "The vault is read-only, so `Alpha.md` was not changed. Make its disk writable, then try again."
     );
     assert_eq!(running.waiting(&conversation).await, [""; 0]);
     running.quit().await;

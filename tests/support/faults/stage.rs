@@ -167,12 +167,10 @@ pub(super) fn last_line<T: DeserializeOwned>(output: &Output) -> Option<T> {
     words.lines().last().and_then(|line| serde_json::from_str(line).ok())
 }
 
-/// A folder in memory where there is one: a kill does not ask for more.
+/// A folder of its own.
 #[must_use]
 pub(super) fn scratch() -> TempDir {
-    let memory = Path::new("/dev/shm");
-    let made = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
-    made.expect("a temporary folder")
+    tempfile::tempdir().expect("a temporary folder")
 }
 
 /// Copies everything below a folder into another one that is there.

@@ -1,3 +1,5 @@
+//! Settings that others change, that are cut, and that cannot be read, in real files.
+
 use std::os::unix::fs::symlink;
 
 use protocol::settings::{ExtraRoot, PrivateSettings, Theme};

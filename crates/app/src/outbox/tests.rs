@@ -91,7 +91,7 @@ fn a_stopped_turn_and_changes_that_wait_are_told() {
     let done = ending(TurnStatus::Done, Some("Look at it."));
     assert_eq!(
         bodies(&[], &done, &["Lists/Groceries.md", "a.md", "b.md"]),
-        ["Look at it.", "A change to Groceries and 2 more waits for you in Vaultmate."]
+        ["Look at it.", "Changes to 3 notes wait for you in Vaultmate."]
     );
 }
 

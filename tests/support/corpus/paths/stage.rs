@@ -35,11 +35,7 @@ impl Stage {
         ["${VAULT}", "${VAULT_NAME}", "${VAULT_NAME_UPPER}", "${OUT}", "${HOME}", "${APPDATA}"];
 
     pub(super) fn new() -> Self {
-        // In memory where there is such a place: the cases are many and the disk is not their point.
-        let memory = Path::new("/dev/shm");
-        let folder =
-            if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
-        let folder = folder.expect("a temporary folder");
+        let folder = tempfile::tempdir().expect("a temporary folder");
         let at = |name: &str| folder.path().join(name);
         let (vault, out, home, app_data) = (at("vault"), at("out"), at("home"), at("data"));
         let secret = format!("# Secret\n\nedit me\n{CANARY}\n");
