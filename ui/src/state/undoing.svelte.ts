@@ -142,7 +142,8 @@ export class Undoing {
       () => this.#host.undoIn({ effect, path }),
       (count) => (count > 0 ? m.notice_undone({ count }) : m.notice_nothing()),
     );
-    if (undone?.conflicts.length === 0) this.keep(effect);
+    // Others that belong to it may still be asked about.
+    if (undone && !undone.conflicts.some((left) => left.effect === effect)) this.keep(effect);
   }
 
   /** Takes back the newest set that still stands. */
