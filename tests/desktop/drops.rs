@@ -19,6 +19,7 @@ struct Outside {
 }
 
 impl Outside {
+    #[expect(clippy::disallowed_methods, reason = "a test makes its own files")]
     async fn with_a_page() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let page = "<!doctype html><title>outside</title><script>window.__pwned = 1</script>";

@@ -24,12 +24,9 @@ impl Index {
     pub fn properties(&self, vault: &Vault) -> Option<Vec<PropertyCount>> {
         let view = self.view()?;
         let shown = Shown { view: &view, vault };
-        let counted = counted(
-            &shown,
-            view.property_names(),
-            |word| By::Property(word),
-            |held| held.facts().properties.iter().map(|(name, _)| Word::of(name)).collect(),
-        );
+        let counted = counted(&shown, view.property_names(), By::Property, |held| {
+            held.facts().properties.iter().map(|(name, _)| Word::of(name)).collect()
+        });
         let counted = counted.into_iter().map(|(name, notes)| PropertyCount { name, notes });
         let mut all: Vec<PropertyCount> = counted.collect();
         all.sort_by(|a, b| b.notes.cmp(&a.notes).then_with(|| a.name.cmp(&b.name)));

@@ -153,12 +153,9 @@ impl Index {
         let view = self.view()?;
         let view = view.planned(plan, vault);
         let shown = Shown { view: &view, vault };
-        let counted = counted(
-            &shown,
-            view.tag_names(),
-            |word| By::Tag(word),
-            |held| held.tags().iter().flat_map(|tag| with_upper(tag)).collect(),
-        );
+        let counted = counted(&shown, view.tag_names(), By::Tag, |held| {
+            held.tags().iter().flat_map(|tag| with_upper(tag)).collect()
+        });
         let counted = counted.into_iter().map(|(tag, notes)| TagCount { tag, notes });
         let mut tags: Vec<TagCount> = counted.collect();
         tags.sort_by(|a, b| b.notes.cmp(&a.notes).then_with(|| a.tag.cmp(&b.tag)));

@@ -117,6 +117,10 @@ pub struct Numbered {
 /// What happened. The window applies it and asks nothing back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "an event is made, told and dropped; few wait at a time"
+)]
 pub enum AppEvent {
     /// A conversation is new or its row changed.
     ConversationChanged {

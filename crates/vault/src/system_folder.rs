@@ -75,5 +75,5 @@ fn is_on_a_tops_disk(handle: impl AsFd) -> Result<bool, Errno> {
     let own = fs::fstat(handle)?.st_dev;
     let top = fs::stat("/")?.st_dev;
     let stands_at = |place: &&str| fs::stat(*place).is_ok_and(|stat| stat.st_dev == own);
-    Ok(own != top && TOPS.iter().any(|place| stands_at(&place)))
+    Ok(own != top && TOPS.iter().any(stands_at))
 }

@@ -150,6 +150,7 @@ async fn what_waits_to_be_deleted_is_gone_for_readers() {
     assert!(words.contains("decide about it first"), "{words}");
 }
 
+#[expect(clippy::disallowed_methods, reason = "a test looks at the bytes of its own files")]
 #[tokio::test]
 async fn a_move_names_the_notes_whose_links_it_leaves() {
     let wide: Vec<u8> =

@@ -110,6 +110,12 @@ impl World {
         set
     }
 
+    /// Notes which note an effect was on.
+    fn record(&mut self, is: u32, unseen: u32) {
+        self.is.push(is);
+        self.unseen.push(unseen);
+    }
+
     fn carry_out(&mut self, change: &Change) -> Effect {
         let file = self.new_file();
         let mut effect = Effect {
@@ -143,8 +149,7 @@ impl World {
                     }
                     None => (self.number(), 0),
                 };
-                self.is.push(is);
-                self.unseen.push(unseen);
+                self.record(is, unseen);
                 let note = Note { is, file, unseen, lines };
                 assert!(self.notes.insert(change.path.clone(), note).is_none(), "{change:?}");
             }
@@ -160,15 +165,13 @@ impl World {
                 let note = self.notes.remove(&change.path).unwrap();
                 assert_eq!(note.lines, lines(before));
                 effect.file = None;
-                self.is.push(note.is);
-                self.unseen.push(note.unseen);
+                self.record(note.is, note.unseen);
                 self.graves.push((change.path.clone(), note));
             }
             Act::Rename { to, .. } => {
                 let note = self.notes.remove(&change.path).unwrap_or_else(|| panic!("{change:?}"));
                 effect.file = Some(note.file);
-                self.is.push(note.is);
-                self.unseen.push(note.unseen);
+                self.record(note.is, note.unseen);
                 assert!(self.notes.insert(to.clone(), note).is_none(), "{change:?}");
             }
             other => panic!("no history has {other:?}"),
