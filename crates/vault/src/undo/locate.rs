@@ -5,6 +5,8 @@
 //! copies, templates and the notes of other days share them. They only tell which notes to offer when
 //! the user is asked.
 
+use std::collections::HashSet;
+
 use protocol::{FileId, NotePath};
 
 use super::trace::{Successions, Trace};
@@ -95,7 +97,7 @@ fn carried_away(trace: &Trace, file: FileId, notes: &dyn Notes) -> Option<NotePa
     (found.path.is_markdown() || !trace.path.is_markdown()).then_some(found.path)
 }
 
-/// Notes elsewhere that have its name, then those that say what it said.
+/// Notes elsewhere that have its name, then those that say what it said; else those that say most of it.
 fn candidates(trace: &Trace, text: Option<&[u8]>, notes: &dyn Notes) -> Vec<NotePath> {
     let mut others = notes.files();
     others.retain(|other| other.path != trace.path && other.path.is_markdown());
@@ -108,6 +110,31 @@ fn candidates(trace: &Trace, text: Option<&[u8]>, notes: &dyn Notes) -> Vec<Note
                 && notes.bytes(&other.path).as_deref() == Some(text)
         })
     };
-    let alike = others.into_iter().filter(says_it);
-    named.into_iter().chain(alike).take(CANDIDATES).map(|other| other.path).collect()
+    let (same, others): (Vec<_>, Vec<_>) = others.into_iter().partition(says_it);
+    let found: Vec<NotePath> =
+        named.into_iter().chain(same).take(CANDIDATES).map(|other| other.path).collect();
+    match text {
+        Some(text) if found.is_empty() => most_alike(text, &others, notes),
+        _ => found,
+    }
+}
+
+/// The notes that hold at least half of the lines, the ones with most of them first: of a note that was
+/// renamed and rewritten. Reads every note, so it is asked last.
+fn most_alike(text: &[u8], others: &[Standing], notes: &dyn Notes) -> Vec<NotePath> {
+    let wanted = lines(text);
+    let held = |other: &Standing| {
+        let held =
+            notes.bytes(&other.path).map_or(0, |bytes| lines(&bytes).intersection(&wanted).count());
+        (held > 0 && held * 2 >= wanted.len()).then(|| (held, other.path.clone()))
+    };
+    let mut scored: Vec<(usize, NotePath)> = others.iter().filter_map(held).collect();
+    scored.sort_by_key(|(held, _)| std::cmp::Reverse(*held));
+    scored.into_iter().take(CANDIDATES).map(|(_, path)| path).collect()
+}
+
+/// The different lines of a text; short ones stand in every note.
+fn lines(text: &[u8]) -> HashSet<&[u8]> {
+    let lines = <[u8]>::split(text, |byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    lines.filter(|line| line.len() > 3).collect()
 }
