@@ -156,6 +156,8 @@ impl DesktopHome {
             }
             // While it still lists the folder, it does not take the key.
             if asked.is_multiple_of(20) {
+                // It completes the name of a lone folder inside, as a selection.
+                screen.strike_key(Struck::Delete);
                 screen.strike_key(Struck::Enter);
             }
             asked += 1;

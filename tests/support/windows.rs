@@ -37,6 +37,7 @@ const MOVED: u32 = 6;
 const SHIFT: u32 = 0xffe1;
 const ENTER: u32 = 0xff0d;
 const DOWN: u32 = 0xff54;
+const DELETE: u32 = 0xffff;
 /// The lowest number that a key can have.
 const FIRST_KEY: u8 = 8;
 /// The atom that every server has for a window's title.
@@ -67,6 +68,8 @@ pub enum Struck {
     Enter,
     /// Down.
     Down,
+    /// Delete.
+    Delete,
 }
 
 /// A window's number.
@@ -200,6 +203,7 @@ impl Windows {
         let sign = match struck {
             Struck::Enter => ENTER,
             Struck::Down => DOWN,
+            Struck::Delete => DELETE,
         };
         let (key, _) = self.key_of(sign).expect("the keyboard has the key");
         self.fake(PRESSED, key, (0, 0));
