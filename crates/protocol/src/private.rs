@@ -140,7 +140,7 @@ impl PrivateRules {
     }
 
     /// Tells these rules, and the way they judge, from others; the same on every computer. Whoever
-    /// keeps what [`by_text`](Self::by_text) said keeps this beside it.
+    /// keeps a judgement that these rules made keeps this beside it.
     #[must_use]
     pub fn digest(&self) -> u64 {
         let hash = blake3::hash(format!("{JUDGING} {self:?}").as_bytes());
