@@ -6,7 +6,7 @@ use std::time::Duration;
 use testkit::corpus::notes::{self, Sizes};
 
 /// Small enough for a build without optimization, large enough to tell a square.
-const SIZES: Sizes = Sizes { bytes: 48 << 10, time: Duration::from_secs(20), memory: 256 << 20 };
+const SIZES: Sizes = Sizes { bytes: 16 << 10, time: Duration::from_secs(20), memory: 256 << 20 };
 
 #[test]
 fn whatever_is_done_with_a_note_costs_as_much_as_it_is_long() {
