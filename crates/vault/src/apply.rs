@@ -1,6 +1,7 @@
 //! Changing notes: intents first, then every temporary file, then one atomic step a note.
 
 use std::collections::{HashMap, HashSet};
+use std::time::Instant;
 
 use protocol::{
     Act, CallId, Change, ChangeKind, ChangeSetId, EffectId, Ended, FileId, Intent, IntentState,
@@ -58,7 +59,9 @@ impl Vault {
     /// folder is never without the note, not even for a moment.
     ///
     /// A note that changed since the plan was made is stale only where the lines of the plan did:
-    /// else the change is made on what is there now, with an intent of its own.
+    /// else the change is made on what is there now, with an intent of its own. One that another program
+    /// has open for writing is waited for, five seconds at most, and then left as it is, with
+    /// [`VaultError::BeingWritten`].
     ///
     /// Cancel safe: if the future is dropped, the files are finished behind it and the intents
     /// stay open until [`Vault::recover`] settles them. Orders run one after the other.
@@ -123,39 +126,36 @@ impl Vault {
             intents = course.take(outcomes, again);
         }
         held.unsettled = settled == Settled::Part;
-        let trashed = course.trashed();
-        if !trashed.is_empty() {
-            let vault = self.clone();
-            let hand_on = move || {
-                let _held = held;
-                for (path, name) in trashed {
-                    system_trash::hand_on(&vault, &path, &name);
-                }
-            };
-            spawn_blocking(hand_on).await.map_err(|_| ApplyError::Interrupted)?;
-        }
+        let (vault, trashed) = (self.clone(), course.trashed());
+        let tidy_up = move || {
+            let _held = held;
+            vault.let_go();
+            for (path, name) in trashed {
+                system_trash::hand_on(&vault, &path, &name);
+            }
+        };
+        spawn_blocking(tidy_up).await.map_err(|_| ApplyError::Interrupted)?;
         Ok(course.applied(&places))
     }
 }
 
 impl Vault {
-    /// What can be tried again; looks once more while another program is in the middle of saving a note.
+    /// What can be tried again; waits a while for programs that are in the middle of saving a note.
     async fn once_saved(&self, mut outcomes: Outcomes) -> Result<(Outcomes, Again), ApplyError> {
-        let mut again = Again::default();
-        for look in 0..=rebase::LOOKS {
-            match again.pause {
-                Some(pause) => tokio::time::sleep(pause).await,
-                None if look > 0 => break,
-                None => {}
-            }
+        let began = Instant::now();
+        loop {
             let vault = self.clone();
             let look = move || {
                 let again = rebase::again(&vault, &outcomes);
                 (outcomes, again)
             };
+            let again;
             (outcomes, again) = spawn_blocking(look).await.map_err(|_| ApplyError::Interrupted)?;
+            match again.pause {
+                Some(pause) if began.elapsed() < rebase::WAIT => tokio::time::sleep(pause).await,
+                _ => return Ok((outcomes, again)),
+            }
         }
-        Ok((outcomes, again))
     }
 }
 

@@ -126,6 +126,14 @@ pub enum VaultError {
         /// The note.
         path: NotePath,
     },
+    /// Another program has the note open for writing; the note is as it was.
+    #[error(
+        "Another program has `{path}` open and may still write to it, so the note was left as it is. Close it there, then try again."
+    )]
+    BeingWritten {
+        /// The note.
+        path: NotePath,
+    },
     /// A sync program keeps the file elsewhere; a name stands for it here.
     #[error(
         "`{path}` is not downloaded to this computer. Ask the user to download it, then try again."

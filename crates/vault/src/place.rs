@@ -80,6 +80,28 @@ impl Place {
         self.folder.open(self.path.name(), flags, Mode::empty()).map(File::from)
     }
 
+    /// Opens the temporary file for reading, in the same way.
+    pub(crate) fn open_temp(&self) -> Result<File, Errno> {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK;
+        self.folder.open(&self.temp, flags, Mode::empty()).map(File::from)
+    }
+
+    /// Whether the temporary name stands for this file.
+    pub(crate) fn temp_is(&self, file: &File) -> bool {
+        let (Ok(named), Ok(held)) = (self.folder.stat(&self.temp), fs::fstat(file)) else {
+            return false;
+        };
+        Inode::of(&named) == Inode::of(&held)
+    }
+
+    pub(crate) fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    pub(crate) fn temp_name(&self) -> &str {
+        &self.temp
+    }
+
     /// What stands under the note's name.
     pub(crate) fn note(&self) -> Result<Found, VaultError> {
         found::look(&self.folder, self.path.name(), &self.path)
@@ -131,12 +153,10 @@ impl Place {
     /// program may have put something else under its name.
     pub(crate) fn staged(&self, after: &[u8]) -> Result<Inode, VaultError> {
         let disturbed = || VaultError::Disturbed { path: self.path.clone() };
-        let flags = OFlags::RDONLY | OFlags::NONBLOCK;
-        let opened = self.folder.open(&self.temp, flags, Mode::empty());
-        let file = File::from(opened.map_err(|error| match error {
+        let file = self.open_temp().map_err(|error| match error {
             Errno::NOENT | Errno::LOOP | Errno::NXIO => disturbed(),
             other => self.failed(other),
-        })?);
+        })?;
         let stat = fs::fstat(&file).map_err(|error| self.failed(error))?;
         let is_ours = read::admit(&self.path, &stat).is_ok()
             && read::contents(&self.path, &file, &stat)? == after;

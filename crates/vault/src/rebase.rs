@@ -28,8 +28,12 @@ const SETTLING: Duration = Duration::from_millis(20);
 /// file first can be held up before it writes.
 const SETTLING_CUT: Duration = Duration::from_millis(500);
 
-/// How often to look again at a note that is being saved.
-pub(crate) const LOOKS: usize = 10;
+/// For how long at most a note that is being saved, or that a program has open for writing, holds up the
+/// others. A save in several writes is over by then.
+pub(crate) const WAIT: Duration = Duration::from_secs(5);
+
+/// How soon to look again whether a program has a note still open for writing.
+const OPEN: Duration = Duration::from_millis(25);
 
 /// Whether an order is tried once more.
 #[derive(Debug)]
@@ -77,13 +81,18 @@ pub(crate) fn again(vault: &Vault, outcomes: &Outcomes) -> Again {
     let refused = outcomes.iter().filter(|(_, outcome)| outcome.is_err());
     let refused = refused.map(|(intent, _)| intent.clone()).collect();
     let mut again = Again::default();
+    let is_stale = |intent: &Intent| {
+        why.get(&intent.effect).is_some_and(|refusal| {
+            matches!(
+                refusal.why,
+                VaultError::Stale { .. }
+                    | VaultError::BeingWritten { .. }
+                    | VaultError::TakenBack { .. }
+            )
+        })
+    };
     for group in unit::groups(refused) {
-        let only_stale = group.iter().all(|intent| {
-            why.get(&intent.effect).is_some_and(|refusal| {
-                matches!(refusal.why, VaultError::Stale { .. } | VaultError::TakenBack { .. })
-            })
-        });
-        if only_stale {
+        if group.iter().all(is_stale) {
             again.add(vault, &group);
         }
     }
@@ -96,6 +105,10 @@ impl Again {
         let effects = || group.iter().map(|intent| intent.effect.clone());
         let mut planned = Vec::with_capacity(group.len());
         for intent in group {
+            if intent.change.before().is_some() && vault.is_being_written(&intent.change.path) {
+                self.pause = self.pause.max(Some(OPEN));
+                return;
+            }
             let Some(change) = on_what_is_there(vault, &intent.change) else {
                 self.pause = self.pause.max(unsettled(vault, &intent.change));
                 return;

@@ -112,14 +112,22 @@ pub(crate) fn finish_note(vault: &Vault, intent: &Intent) -> Result<(), Refusal>
     let temp = image(change, place.temp().map_err(Refusal::open)?);
     // A note is never half of ours: only the temporary file is written in place.
     let note = if note == Image::Part { Image::Other } else { note };
-    let remedy = remedy(change.kind(), note, temp);
-    if remedy != Remedy::TakeBack && !matches!(temp, Image::Nothing | Image::Other) {
-        place.discard_temp();
+    let mut remedy = remedy(change.kind(), note, temp);
+    if remedy != Remedy::TakeBack
+        && !matches!(temp, Image::Nothing | Image::Other)
+        && swap::discard_temp(vault, &place).is_err()
+    {
+        // It had the note's name for a moment, and somebody opened it for writing.
+        remedy = match (change.kind(), remedy) {
+            (ChangeKind::Create, Remedy::Apply) => Remedy::PutBack,
+            (ChangeKind::Replace, Remedy::Done) => Remedy::TakeBack,
+            _ => Remedy::Park,
+        };
     }
     match remedy {
         Remedy::Apply => act::stage(vault, intent).and_then(|()| act::commit(vault, intent)),
         Remedy::Done => place.sync().map_err(Refusal::open),
-        Remedy::TakeBack => Err(swap::take_back(&place, change.after().unwrap_or_default())),
+        Remedy::TakeBack => Err(swap::take_back(vault, &place, change.after().unwrap_or_default())),
         Remedy::Park => Err(Refusal::parked(&place)),
         Remedy::PutBack => {
             place.put_new().map_err(|error| Refusal::open(place.failed(error)))?;
@@ -142,12 +150,9 @@ fn finish_way_back(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
     let note = image(&change, back.note().map_err(Refusal::open)?);
     match (note, image(&change, found)) {
         // It took out bytes that were not those of the change.
-        (Image::After, Image::Part | Image::Other) => Err(swap::take_back(&back, before)),
+        (Image::After, Image::Part | Image::Other) => Err(swap::take_back(vault, &back, before)),
         (_, Image::Other) => Err(Refusal::parked(&back)),
-        _ => {
-            back.discard_temp();
-            Ok(())
-        }
+        _ => swap::discard_temp(vault, &back).map_err(|_| Refusal::parked(&back)),
     }
 }
 

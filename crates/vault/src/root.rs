@@ -10,6 +10,7 @@ use rustix::io::Errno;
 use crate::extra_root::ExtraRoots;
 use crate::folder::Folder;
 use crate::link::Links;
+use crate::old_file::Held;
 use crate::watch::Seats;
 use crate::{OpenError, Screen, system_folder};
 
@@ -33,6 +34,7 @@ struct Inner {
     extra: RwLock<Arc<ExtraRoots>>,
     card: Mutex<Option<String>>,
     seats: Seats,
+    held: Held,
     changing: Arc<tokio::sync::Mutex<Changing>>,
 }
 
@@ -90,6 +92,11 @@ impl Vault {
         &self.inner.seats
     }
 
+    /// The files that were replaced and are held a moment longer.
+    pub(crate) fn held(&self) -> &Held {
+        &self.inner.held
+    }
+
     pub(crate) fn links(&self) -> Links {
         *self.inner.links.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -143,6 +150,7 @@ impl Vault {
             extra: RwLock::default(),
             card: Mutex::default(),
             seats: Seats::default(),
+            held: Held::default(),
             changing: Arc::default(),
         };
         Self { inner: Arc::new(inner), screen: None }

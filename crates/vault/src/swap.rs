@@ -1,14 +1,17 @@
 //! How one note changes: made ready beside it, then put in its place in one step, and taken back
 //! if something else was there than the plan was made on.
 
+use std::fs::File;
+
 use protocol::{Intent, IntentState, NotePath};
 use rustix::fs;
 use rustix::io::Errno;
 
 use crate::found::Found;
+use crate::old_file::OldFile;
 use crate::place::{Exchange, Place};
 use crate::read::{self, NOTE_LIMIT};
-use crate::{Vault, VaultError};
+use crate::{Vault, VaultError, replaced};
 
 /// Why a note was not changed, and how its intent ended.
 #[derive(Debug)]
@@ -37,7 +40,9 @@ impl Refusal {
     /// What is gone or in the way makes its plan stale; what is refused is a failure.
     pub(crate) fn of_missing(why: VaultError) -> Self {
         match why {
-            VaultError::NotFound { .. } | VaultError::Exists { .. } => Self::stale(why),
+            VaultError::NotFound { .. }
+            | VaultError::Exists { .. }
+            | VaultError::BeingWritten { .. } => Self::stale(why),
             _ => Self::failed(why),
         }
     }
@@ -51,6 +56,7 @@ impl Refusal {
             | VaultError::ReadOnly { .. }
             | VaultError::Protected { .. }
             | VaultError::Unkept { .. }
+            | VaultError::BeingWritten { .. }
             | VaultError::Denied { .. } => Self::open(why),
             _ => Self::parked_at(path),
         }
@@ -73,8 +79,8 @@ pub(crate) fn stage_new(vault: &Vault, intent: &Intent, after: &[u8]) -> Result<
     place.write_temp(after, None).map_err(Refusal::failed)
 }
 
-/// Makes new bytes of a note ready: the note is what the plan was made on, and the bytes after are
-/// durable in the temporary file. The note itself is untouched.
+/// Makes new bytes of a note ready: the note is what the plan was made on, nobody has it open for
+/// writing, and the bytes after are durable in the temporary file. The note itself is untouched.
 pub(crate) fn stage(
     vault: &Vault,
     intent: &Intent,
@@ -88,6 +94,8 @@ pub(crate) fn stage(
     let stat = fs::fstat(&note).map_err(|error| Refusal::failed(place.failed(error)))?;
     read::admit(path, &stat).map_err(Refusal::failed)?;
     place.admit_change(&note).map_err(Refusal::failed)?;
+    // Nobody is in the middle of writing what is read here.
+    let _held = OldFile::hold(path, &note).map_err(Refusal::of_missing)?;
     let bytes = read::contents(path, &note, &stat).map_err(Refusal::failed)?;
     if bytes != before {
         return Err(stale(&place));
@@ -122,7 +130,7 @@ pub(crate) fn commit(
     after: &[u8],
 ) -> Result<(), Refusal> {
     let place = Place::open(vault, intent).map_err(Refusal::open)?;
-    replace(&place, before, after)?;
+    replace(vault, &place, before, after)?;
     place.sync().map_err(Refusal::open)
 }
 
@@ -131,10 +139,12 @@ pub(crate) fn revert_new(vault: &Vault, intent: &Intent, after: &[u8]) -> Result
     let path = &intent.change.path;
     let refused = |why| Refusal::of_taking_back(path, why);
     let place = Place::open(vault, intent).map_err(refused)?;
+    let note = place.open_note().map_err(|error| refused(place.failed(error)))?;
+    let old = OldFile::hold(path, &note).map_err(refused)?;
     place.take_out().map_err(|error| refused(place.failed(error)))?;
     match place.temp() {
-        Ok(Found::File(bytes)) if bytes == after => {
-            place.discard_temp();
+        Ok(Found::File(bytes)) if bytes == after && !old.is_wanted() => {
+            old.discard(vault, &place);
             place.sync().map_err(Refusal::open)
         }
         _ => {
@@ -181,7 +191,7 @@ pub(crate) fn sweep(vault: &Vault, intent: &Intent) {
 /// Puts back what the exchange took out of the note's place, because it is not what the plan was
 /// made on. If the note was written again in that moment, the newest bytes stay in its place and
 /// the others beside it.
-pub(crate) fn take_back(place: &Place, after: &[u8]) -> Refusal {
+pub(crate) fn take_back(vault: &Vault, place: &Place, after: &[u8]) -> Refusal {
     let unknown = |error| Refusal::open(place.failed(error));
     match place.exchange() {
         Ok(Exchange::Done) => {}
@@ -189,7 +199,12 @@ pub(crate) fn take_back(place: &Place, after: &[u8]) -> Refusal {
         Err(error) => return unknown(error),
     }
     match place.temp() {
-        Ok(Found::File(bytes)) if bytes == after => place.discard_temp(),
+        Ok(Found::File(bytes)) if bytes == after => {
+            // Under the note's name somebody may have opened it.
+            if discard_temp(vault, place).is_err() {
+                return Refusal::parked(place);
+            }
+        }
         _ => return place.exchange().map_or_else(unknown, |_| Refusal::parked(place)),
     }
     match place.sync() {
@@ -198,43 +213,79 @@ pub(crate) fn take_back(place: &Place, after: &[u8]) -> Refusal {
     }
 }
 
+/// Removes a file that once had the note's name and now has the temporary one; refused if a program has
+/// it open for writing.
+pub(crate) fn discard_temp(vault: &Vault, place: &Place) -> Result<(), VaultError> {
+    match place.open_temp() {
+        Ok(file) => OldFile::hold(place.path(), &file)?.discard(vault, place),
+        Err(_) => place.discard_temp(),
+    }
+    Ok(())
+}
+
+/// Somebody opened the note for writing in that moment: it goes back, and they write to it.
+fn wanted(vault: &Vault, place: &Place, after: &[u8]) -> Refusal {
+    match take_back(vault, place, after) {
+        back if back.state == IntentState::Stale => {
+            Refusal::stale(VaultError::BeingWritten { path: place.path().clone() })
+        }
+        left => left,
+    }
+}
+
 /// The note got something beside its bytes in that moment which ours cannot have, so it goes back.
-fn unkept(place: &Place, after: &[u8], why: VaultError) -> Refusal {
-    match take_back(place, after) {
+fn unkept(vault: &Vault, place: &Place, after: &[u8], why: VaultError) -> Refusal {
+    match take_back(vault, place, after) {
         back if back.state == IntentState::Stale => Refusal::failed(why),
         left => left,
     }
 }
 
-fn replace(place: &Place, before: &[u8], after: &[u8]) -> Result<(), Refusal> {
+fn replace(vault: &Vault, place: &Place, before: &[u8], after: &[u8]) -> Result<(), Refusal> {
     let ours = place.staged(after).map_err(Refusal::failed)?;
+    let unready = |why: VaultError| {
+        place.discard_temp();
+        Refusal::of_missing(why)
+    };
+    let note = place.open_note().map_err(|error| unready(place.failed(error)))?;
+    let old = OldFile::hold(place.path(), &note).map_err(unready)?;
     match place.exchange() {
         Ok(Exchange::Done) => match place.holds(ours) {
             Ok(true) => {}
-            Ok(false) => return Err(displaced(place, before)),
+            Ok(false) => return Err(displaced(vault, place, before)),
             // It cannot be seen who has the name: the note goes back, unless it is newer than both.
-            Err(_) => return Err(take_back(place, after)),
+            Err(_) => return Err(take_back(vault, place, after)),
         },
-        Ok(Exchange::Unsupported) => return replace_unexchanged(place, before),
-        Err(error) => {
-            place.discard_temp();
-            return Err(Refusal::of_missing(place.failed(error)));
-        }
+        Ok(Exchange::Unsupported) => return replace_unexchanged(vault, place, old, before),
+        Err(error) => return Err(unready(place.failed(error))),
     }
     match place.temp() {
         Ok(Found::File(bytes)) if bytes == before => {
-            place.keep_newest_attributes().map_err(|why| unkept(place, after, why))?;
-            place.discard_temp();
-            Ok(())
+            place.keep_newest_attributes().map_err(|why| unkept(vault, place, after, why))?;
+            if old.is_wanted() {
+                return Err(wanted(vault, place, after));
+            }
+            discard_old(vault, place, old, &note)
         }
-        _ => Err(take_back(place, after)),
+        _ => Err(take_back(vault, place, after)),
     }
+}
+
+/// Lets go of the file that was taken out. It is the one that is held, unless the name stood for
+/// another one by then.
+fn discard_old(vault: &Vault, place: &Place, old: OldFile, note: &File) -> Result<(), Refusal> {
+    if place.temp_is(note) {
+        old.discard(vault, place);
+        return Ok(());
+    }
+    // With the bytes of the plan as well; who has it open keeps it.
+    discard_temp(vault, place).map_err(|_| Refusal::parked(place))
 }
 
 /// What has the note's name is not what was staged. A file there is a newer save of another
 /// program, which took the place of ours in that moment, and stays. Anything else had taken the
 /// temporary name before, and goes back there.
-fn displaced(place: &Place, before: &[u8]) -> Refusal {
+fn displaced(vault: &Vault, place: &Place, before: &[u8]) -> Refusal {
     if !matches!(place.note(), Ok(Found::File(_))) {
         return match place.exchange() {
             Ok(_) => disturbed(place),
@@ -242,8 +293,8 @@ fn displaced(place: &Place, before: &[u8]) -> Refusal {
         };
     }
     match place.temp() {
-        Ok(Found::File(bytes)) if bytes == before => place.discard_temp(),
-        // It was saved twice in that moment. Both are kept.
+        Ok(Found::File(bytes)) if bytes == before && discard_temp(vault, place).is_ok() => {}
+        // It was saved twice in that moment, or is still written to. Both are kept.
         _ => return Refusal::parked(place),
     }
     match place.sync() {
@@ -252,23 +303,34 @@ fn displaced(place: &Place, before: &[u8]) -> Refusal {
     }
 }
 
-/// For file systems without exchange: a write between this look and the rename is lost.
-fn replace_unexchanged(place: &Place, before: &[u8]) -> Result<(), Refusal> {
+/// For file systems without exchange. Who writes to the note waits where there are leases, and else
+/// writes to the file that the trash keeps; what another program puts in the note's place between
+/// this look and the rename is lost.
+fn replace_unexchanged(
+    vault: &Vault,
+    place: &Place,
+    old: OldFile,
+    before: &[u8],
+) -> Result<(), Refusal> {
+    let given_up = |refusal| {
+        place.discard_temp();
+        refusal
+    };
     match place.note() {
         Ok(Found::File(bytes)) if bytes == before => {}
-        Ok(_) => {
-            place.discard_temp();
-            return Err(stale(place));
-        }
-        Err(error) => {
-            place.discard_temp();
-            return Err(Refusal::failed(error));
-        }
+        Ok(_) => return Err(given_up(stale(place))),
+        Err(error) => return Err(given_up(Refusal::failed(error))),
     }
-    place.put_over().map_err(|error| {
-        place.discard_temp();
-        Refusal::failed(place.failed(error))
-    })
+    let failed = |error| given_up(Refusal::failed(place.failed(error)));
+    if old.is_unseen() {
+        replaced::link(vault, place).map_err(failed)?;
+    } else if old.is_wanted() {
+        let path = place.path().clone();
+        return Err(given_up(Refusal::stale(VaultError::BeingWritten { path })));
+    }
+    place.put_over().map_err(failed)?;
+    old.watch_nameless(vault);
+    Ok(())
 }
 
 /// Another program took the temporary file's name; the note is as it was.

@@ -4,6 +4,7 @@ use protocol::Intent;
 use rustix::io::Errno;
 
 use crate::found::Found;
+use crate::old_file::OldFile;
 use crate::place::Place;
 use crate::spot::{Spot, TRASH};
 use crate::swap::Refusal;
@@ -14,19 +15,21 @@ pub(crate) fn stage(vault: &Vault, intent: &Intent, before: &[u8]) -> Result<(),
     let place = Place::open(vault, intent).map_err(Refusal::of_missing)?;
     match place.note().map_err(Refusal::failed)? {
         Found::File(bytes) if bytes == before => {
-            vault.may_write(&intent.change.path).map_err(Refusal::failed)
+            vault.may_write(&intent.change.path).map_err(Refusal::failed)?;
+            hold(&place).map(drop)
         }
         Found::Nothing => Err(Refusal::of_missing(place.failed(Errno::NOENT))),
         _ => Err(Refusal::stale(VaultError::Stale { path: place.path().clone() })),
     }
 }
 
-/// Carries the note to the trash, and back if it was another one by then.
+/// Carries the note to the trash, and back if it was another one by then or somebody came to write.
 pub(crate) fn commit(vault: &Vault, intent: &Intent, before: &[u8]) -> Result<(), Refusal> {
     let (note, trashed) = spots(vault, intent)?;
+    let held = hold(&Place::open(vault, intent).map_err(Refusal::of_missing)?)?;
     note.carry(&trashed).map_err(Refusal::of_missing)?;
     match trashed.found() {
-        Ok(Found::File(bytes)) if bytes == before => {
+        Ok(Found::File(bytes)) if bytes == before && !held.is_wanted() => {
             note.sync_with(&trashed).map_err(Refusal::open)
         }
         Err(why) => Err(Refusal::open(why)),
@@ -72,6 +75,12 @@ pub(crate) fn free_name(vault: &Vault, wanted: &str, taken: &[String]) -> String
     let numbered = (2..100).map(|n| format!("{stem} {n}{extension}"));
     let mut names = std::iter::once(wanted.to_owned()).chain(numbered);
     names.find(is_free).unwrap_or_else(|| format!("{stem} {:08x}{extension}", fastrand::u32(..)))
+}
+
+/// Nobody may be in the middle of writing what goes to the trash.
+fn hold(place: &Place) -> Result<OldFile, Refusal> {
+    let note = place.open_note().map_err(|error| Refusal::of_missing(place.failed(error)))?;
+    OldFile::hold(place.path(), &note).map_err(Refusal::of_missing)
 }
 
 fn spots(vault: &Vault, intent: &Intent) -> Result<(Spot, Spot), Refusal> {

@@ -14,7 +14,7 @@
 mod support;
 
 use protocol::{Change, IntentState};
-use support::stops::{NAMES, SAVES, faults, recover, run_until};
+use support::stops::{NAMES, OPENED, OPENS, SAVES, faults, recover, run_until};
 use support::{Folder, MemoryLedger, create, order, path, replace};
 use vault::ledger::LedgerError;
 use vault::{Applied, Recovery, VaultError};
@@ -192,6 +192,24 @@ fn a_note_saved_twice_around_the_exchange_keeps_the_newest_and_loses_neither() {
     assert_eq!(folder.read("notes/a.md").unwrap(), b"second");
     let beside = folder.names().into_iter().find(|name| name.contains(".vaultmate-")).unwrap();
     assert_eq!(folder.read(&beside).unwrap(), b"first");
+}
+
+#[test]
+fn what_is_written_by_a_program_that_opens_the_note_around_the_exchange_is_kept() {
+    let _one = faults();
+    for point in ["vault.exchange.before", "vault.exchange.after", "vault.unlink.after"] {
+        let folder = Folder::with(&[("a.md", "title\n\n\nend\n")]);
+        *OPENS.lock().unwrap() = Some((point, folder.root.join("a.md")));
+        let edit = replace("a.md", "title\n\n\nend\n", "title, edited\n\n\nend\n");
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let ledger = MemoryLedger::default();
+        let applied = runtime.block_on(folder.vault().apply(order([edit]), &ledger)).unwrap();
+        OPENED.lock().unwrap().take().expect("somebody opened the note").join().unwrap();
+        assert_eq!(applied.done, [path("a.md")], "{point}: {applied:?}");
+        let now = String::from_utf8(folder.read("a.md").unwrap()).unwrap();
+        assert_eq!(now, "title, edited\n\n\nend\nmine\n", "{point}");
+        assert_eq!(folder.names(), ["a.md", "notes"], "{point}");
+    }
 }
 
 #[test]

@@ -5,10 +5,11 @@ use serde_json::Value;
 use super::{assert_none, list, metadata, text};
 
 /// The table of `docs/architecture.md`, from the bottom up: a crate and what it may depend on.
-const TABLE: [(&str, &[&str]); 12] = [
+const TABLE: [(&str, &[&str]); 13] = [
     ("protocol", &[]),
+    ("lease", &[]),
     ("markdown", &["protocol"]),
-    ("vault", &["protocol", "markdown"]),
+    ("vault", &["protocol", "markdown", "lease"]),
     ("index", &["protocol", "markdown", "vault"]),
     ("llm", &["protocol"]),
     ("tools", &["protocol", "markdown", "llm", "vault", "index"]),
@@ -27,7 +28,8 @@ const TESTS: &str = "tests";
 const ONLOOKERS: [&str; 2] = [TESTS, "benches"];
 
 /// Libraries, by how their names begin, and the one crate each lives in.
-const LIVES_ONLY_IN: [(&str, &str); 13] = [
+const LIVES_ONLY_IN: [(&str, &str); 14] = [
+    ("libc", "lease"),
     ("sqlx", "store"),
     ("reqwest", "llm"),
     ("tokio-tungstenite", "hub"),

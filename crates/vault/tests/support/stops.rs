@@ -1,11 +1,13 @@
 //! Stopping the work at a fault point, as if the process had ended there.
 
 use std::fs;
+use std::io::Write;
 use std::panic;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use protocol::fault;
 use vault::{Recovery, Vault};
@@ -18,16 +20,38 @@ static LEFT: AtomicUsize = AtomicUsize::new(usize::MAX);
 /// The points that were passed.
 pub static NAMES: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
 
-/// Where another program saves a note, and what, each time once.
+/// Where another program saves a note, and what, each time once: a new file takes the note's name, for
+/// which nobody waits.
 pub static SAVES: Mutex<Option<(&'static str, PathBuf, Vec<&'static str>)>> = Mutex::new(None);
+
+/// Where another program opens a note, to add a line at its end, once.
+pub static OPENS: Mutex<Option<(&'static str, PathBuf)>> = Mutex::new(None);
+
+/// The program that opened it.
+pub static OPENED: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
+
+fn open(note: PathBuf) {
+    let add_line = move || {
+        let mut note = fs::OpenOptions::new().append(true).open(note).unwrap();
+        note.write_all(b"mine\n").unwrap();
+    };
+    *OPENED.lock().unwrap() = Some(thread::spawn(add_line));
+    // It is in the middle of opening the note by then.
+    thread::sleep(Duration::from_millis(100));
+}
 
 fn pass(name: &'static str) {
     NAMES.lock().unwrap().push(name);
+    if let Some((_, note)) = OPENS.lock().unwrap().take_if(|(point, _)| *point == name) {
+        open(note);
+    }
     if let Some((point, note, saves)) = &mut *SAVES.lock().unwrap()
         && *point == name
         && !saves.is_empty()
     {
-        fs::write(note, saves.remove(0)).unwrap();
+        let theirs = note.with_file_name("theirs.tmp");
+        fs::write(&theirs, saves.remove(0)).unwrap();
+        fs::rename(theirs, note).unwrap();
     }
     let left = LEFT.load(Ordering::SeqCst);
     if left == usize::MAX {

@@ -1,0 +1,153 @@
+//! The file that a note was before its bytes were exchanged, as long as another program may still
+//! write to it.
+//!
+//! A program that has the note open for writing writes to the file, not to the name. So a note is
+//! exchanged only while nobody has its file open for writing, which a read lease tells, and the file is
+//! held until the exchange has been looked at from behind. Why, and what a file system without
+//! leases costs: `docs/adr/0021-open-writers.md`.
+
+use std::fs::File;
+use std::io::{Seek, SeekFrom};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use lease::{ReadLease, Refused};
+use protocol::NotePath;
+use rustix::fs;
+use rustix::io::Errno;
+
+use crate::place::Place;
+use crate::stamp::Stamp;
+use crate::{Vault, VaultError, read, replaced};
+
+/// How many old files are held at once; each is an open file.
+const HELD: usize = 128;
+
+/// How long a program that opened the file in the last moment may take to write.
+const WRITING: Duration = Duration::from_secs(2);
+const LOOK: Duration = Duration::from_millis(5);
+
+/// A file that nobody has open for writing, as far as the system tells.
+#[derive(Debug)]
+pub(crate) struct OldFile {
+    path: NotePath,
+    file: File,
+    /// `None` where the file system grants no leases.
+    lease: Option<ReadLease>,
+}
+
+impl OldFile {
+    /// Holds a file that was opened for reading only. Whoever opens it for writing from now on waits
+    /// until it is let go. [`VaultError::BeingWritten`] if somebody has it open already.
+    pub(crate) fn hold(path: &NotePath, file: &File) -> Result<Self, VaultError> {
+        let again = || file.try_clone().map_err(|error| io(path, &error));
+        let lease = match ReadLease::take(again()?) {
+            Ok(lease) => Some(lease),
+            Err(Refused::OpenForWriting) => {
+                return Err(VaultError::BeingWritten { path: path.clone() });
+            }
+            Err(Refused::Unsupported) => None,
+        };
+        Ok(Self { path: path.clone(), file: again()?, lease })
+    }
+
+    /// Whether somebody came to write since the file is held.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.lease.as_ref().is_some_and(|lease| !lease.is_unbroken())
+    }
+
+    /// Removes the file, which has the temporary name of `place`. Where nobody can tell whether it is
+    /// still written to, it goes to the trash for a while instead.
+    pub(crate) fn discard(self, vault: &Vault, place: &Place) {
+        if self.lease.is_none() {
+            return replaced::keep(vault, place);
+        }
+        place.discard_temp();
+        self.watch_nameless(vault);
+    }
+
+    /// The same for a file that has no name any more.
+    pub(crate) fn watch_nameless(self, vault: &Vault) {
+        if self.lease.is_some() {
+            vault.held().push(self);
+        }
+    }
+
+    /// Whether nobody can tell who writes to it.
+    pub(crate) const fn is_unseen(&self) -> bool {
+        self.lease.is_none()
+    }
+
+    /// What a program wrote that had found the file before the exchange and opened it after: the
+    /// bytes, once nobody has it open any more.
+    fn written_late(self) -> Option<(NotePath, Vec<u8>)> {
+        if !self.is_wanted() {
+            return None;
+        }
+        let Self { path, mut file, lease } = self;
+        let before = Stamp::of(&fs::fstat(&file).ok()?);
+        drop(lease);
+        let began = Instant::now();
+        while is_open_for_writing(&file) && began.elapsed() < WRITING {
+            std::thread::park_timeout(LOOK);
+        }
+        let stat = fs::fstat(&file).ok()?;
+        if Stamp::of(&stat) == before {
+            return None;
+        }
+        file.seek(SeekFrom::Start(0)).ok()?;
+        let bytes = read::contents(&path, &file, &stat).ok()?;
+        Some((path, bytes))
+    }
+}
+
+/// The files that were replaced a moment ago. They have no name any more.
+#[derive(Debug, Default)]
+pub(crate) struct Held(Mutex<Vec<OldFile>>);
+
+impl Held {
+    fn push(&self, file: OldFile) {
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        held.push(file);
+        if held.len() > HELD
+            && let Some(unwanted) = held.iter().position(|file| !file.is_wanted())
+        {
+            drop(held.remove(unwanted));
+        }
+    }
+}
+
+impl Vault {
+    /// Lets go of the files that were replaced. What a program still wrote to one of them becomes a
+    /// note of its own beside the one it was meant for.
+    pub(crate) fn let_go(&self) {
+        let held =
+            std::mem::take(&mut *self.held().0.lock().unwrap_or_else(PoisonError::into_inner));
+        for (path, bytes) in held.into_iter().filter_map(OldFile::written_late) {
+            match replaced::save_beside(self, &path, &bytes) {
+                Ok(copy) => {
+                    tracing::warn!(%path, %copy, "a program wrote to the old file of a note");
+                }
+                Err(error) => {
+                    tracing::error!(%path, %error, "what a program wrote to the old file is lost");
+                }
+            }
+        }
+    }
+
+    /// Whether another program has the note open for writing; `false` where nobody can tell.
+    pub(crate) fn is_being_written(&self, path: &NotePath) -> bool {
+        let flags = fs::OFlags::RDONLY | fs::OFlags::NONBLOCK;
+        let note = self.root().open(path.as_str(), flags, fs::Mode::empty());
+        note.is_ok_and(|note| is_open_for_writing(&File::from(note)))
+    }
+}
+
+fn is_open_for_writing(file: &File) -> bool {
+    let lease = file.try_clone().map(ReadLease::take);
+    matches!(lease, Ok(Err(Refused::OpenForWriting)))
+}
+
+fn io(path: &NotePath, error: &std::io::Error) -> VaultError {
+    VaultError::system("changed", path, Errno::from_io_error(error).unwrap_or(Errno::IO))
+}
