@@ -91,7 +91,7 @@ impl Prepared {
     pub(super) fn temps(&self) -> Vec<String> {
         let mut names = fastrand::Rng::with_seed(child::SEED);
         let temp = |change: &Change| {
-            if matches!(change.act, Act::Trash { .. } | Act::TrashFolder) {
+            if matches!(change.act, Act::Trash { .. } | Act::TrashFolder { .. }) {
                 return None;
             }
             let name = format!(".vaultmate-{:016x}.tmp", names.u64(..));
@@ -174,7 +174,7 @@ pub(super) fn scratch() -> TempDir {
 }
 
 /// Copies everything below a folder into another one that is there.
-pub(super) fn copy(from: &Path, to: &Path) {
+fn copy(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).expect("a readable folder") {
         let entry = entry.expect("a readable entry");
         let there = to.join(entry.file_name());

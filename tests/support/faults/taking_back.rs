@@ -17,7 +17,7 @@ use tempfile::TempDir;
 pub use child::run as child;
 
 use super::calls;
-use super::stage::{copy, last_line, scratch, was_killed};
+use super::stage::{last_line, scratch, was_killed};
 use super::tally::Tally;
 use super::tree::Tree;
 use super::{Extent, each};
@@ -25,17 +25,12 @@ use child::{Moment, Said};
 use deed::{Deed, deeds};
 use judge::Case;
 
-/// Between them lies what is to be judged, so a model's vault stands under another name: a copy of
-/// a vault that is still there would get a database of its own.
-const KEPT: &str = "kept";
-
 /// A deed that is ready to be done many times.
 struct Prepared {
     deed: Deed,
     /// How many fault points the process passes undisturbed, its start included.
     points: usize,
     case: Case,
-    model: TempDir,
     program: PathBuf,
 }
 
@@ -88,20 +83,10 @@ fn control(program: &Path, extent: Extent, tally: &Tally) {
 }
 
 impl Prepared {
-    /// Lets a model change the notes, and does the deed once, undisturbed; panics if that does not
-    /// bring back what was there.
+    /// Does the deed once, undisturbed; panics if that does not bring back what was there.
     fn new(deed: Deed, program: &Path) -> Self {
-        let model = scratch();
-        for folder in ["vault", "data"] {
-            fs::create_dir(model.path().join(folder)).expect("a folder");
-        }
-        deed.notes.plant(&model.path().join("vault"));
         let case = Case::default();
-        let mut prepared = Self { deed, points: 0, case, model, program: program.to_owned() };
-        let _ = prepared.undisturbed(prepared.model.path(), "prepare");
-        let kept = prepared.model.path().join(KEPT);
-        fs::rename(prepared.model.path().join("vault"), kept).expect("renamed");
-
+        let mut prepared = Self { deed, points: 0, case, program: program.to_owned() };
         let untouched = prepared.stage();
         let before = prepared.undisturbed(untouched.path(), "look");
         let stage = prepared.stage();
@@ -119,13 +104,15 @@ impl Prepared {
         prepared
     }
 
+    /// A vault in which a model has changed the notes. Each time anew: a copy of the folder would be
+    /// another vault, and copies of its notes other notes.
     fn stage(&self) -> TempDir {
         let stage = scratch();
-        for (from, to) in [(KEPT, "vault"), ("data", "data")] {
-            let to = stage.path().join(to);
-            fs::create_dir(&to).expect("a folder");
-            copy(&self.model.path().join(from), &to);
+        for folder in ["vault", "data"] {
+            fs::create_dir(stage.path().join(folder)).expect("a folder");
         }
+        self.deed.notes.plant(&stage.path().join("vault"));
+        let _ = self.undisturbed(stage.path(), "prepare");
         stage
     }
 
