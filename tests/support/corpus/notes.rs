@@ -12,4 +12,4 @@ mod work;
 
 pub use shape::{SHAPES, Shape};
 pub use trial::{Sizes, child, control, run};
-use work::{CONTROL, MERGE, WORKS};
+use work::{CONTROL, WORKS};

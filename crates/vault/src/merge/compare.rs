@@ -8,9 +8,12 @@ use similar::algorithms::{Algorithm, Capture, diff_slices};
 
 use super::lines::Lines;
 
-/// Up to this many lines that both sides know, the comparison is the smallest there is; beyond,
-/// it is Myers' with git's limits, which may find a change larger than it was.
+/// Up to this many lines that both sides know, the comparison is the smallest there is; beyond, it
+/// costs as much as the texts are long, and may find a change larger than it was.
 const EXACT: usize = 6_000;
+
+/// So many lines of each side are compared at a time where there are more than that.
+const WINDOW: usize = 4_096;
 
 /// Pairs of equal lines, ascending on both sides. No pair is missing that the longest common
 /// subsequence needs, for texts that differ in up to [`EXACT`] lines.
@@ -61,19 +64,106 @@ fn middle(old: &Numbered<'_>, new: &Numbered<'_>) -> Vec<(usize, usize)> {
     let known = new.names();
     let shared = names.into_iter().filter(|(line, _)| known.contains_key(line)).collect();
     let (old_places, old_names) = old.named(&shared);
-    let algorithm = if old_names.len() + new_names.len() <= EXACT {
-        Algorithm::RawMyers
+    let mut equal = Vec::new();
+    if old_names.len() + new_names.len() <= EXACT {
+        compare(Algorithm::RawMyers, &old_names, &new_names, |old, new| equal.push((old, new)));
     } else {
-        Algorithm::Myers
-    };
-    let mut found = Capture::new();
-    let Ok(()) = diff_slices(algorithm, &mut found, &old_names, &new_names);
-    let equal = found.into_ops().into_iter().filter_map(|op| match op {
-        DiffOp::Equal { old_index, new_index, len } => {
-            Some((0..len).map(move |step| (old_index + step, new_index + step)))
+        // Lines that each side has once say roughly what belongs together, wherever it is; what is
+        // between two of them is compared piece by piece.
+        let mut from = (0, 0);
+        for anchor in anchors(&old_names, &new_names).into_iter().map(Some).chain([None]) {
+            let to = anchor.unwrap_or((old_names.len(), new_names.len()));
+            in_windows(&old_names, &new_names, from, to, &mut equal);
+            equal.extend(anchor);
+            from = (to.0 + 1, to.1 + 1);
         }
-        DiffOp::Delete { .. } | DiffOp::Insert { .. } | DiffOp::Replace { .. } => None,
-    });
+    }
     let place = |(a, b): (usize, usize)| Some((*old_places.get(a)?, *new_places.get(b)?));
-    equal.flatten().filter_map(place).collect()
+    equal.into_iter().filter_map(place).collect()
+}
+
+fn compare(algorithm: Algorithm, old: &[u32], new: &[u32], mut equal: impl FnMut(usize, usize)) {
+    let mut found = Capture::new();
+    let Ok(()) = diff_slices(algorithm, &mut found, old, new);
+    for op in found.into_ops() {
+        if let DiffOp::Equal { old_index, new_index, len } = op {
+            (0..len).for_each(|step| equal(old_index + step, new_index + step));
+        }
+    }
+}
+
+/// The longest run of pairs of lines that each side has exactly once, ascending on both sides.
+fn anchors(old: &[u32], new: &[u32]) -> Vec<(usize, usize)> {
+    let once = |names: &[u32]| {
+        let mut places: HashMap<u32, Option<usize>> = HashMap::with_capacity(names.len());
+        for (place, name) in names.iter().enumerate() {
+            places.entry(*name).and_modify(|found| *found = None).or_insert(Some(place));
+        }
+        places
+    };
+    let (in_old, in_new) = (once(old), once(new));
+    let pair = |(place, name): (usize, &u32)| {
+        (*in_old.get(name)?)?;
+        Some((place, (*in_new.get(name)?)?))
+    };
+    let pairs: Vec<(usize, usize)> = old.iter().enumerate().filter_map(pair).collect();
+    // The end of the best run of each length, and before each pair the one it follows.
+    let mut ends: Vec<usize> = Vec::new();
+    let mut follows: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
+    let new_of = |at: &usize| pairs.get(*at).map(|(_, new)| *new);
+    for (at, (_, new)) in pairs.iter().enumerate() {
+        let length = ends.partition_point(|end| new_of(end) < Some(*new));
+        follows.push(length.checked_sub(1).and_then(|before| ends.get(before).copied()));
+        match ends.get_mut(length) {
+            Some(end) => *end = at,
+            None => ends.push(at),
+        }
+    }
+    let mut run = Vec::with_capacity(ends.len());
+    let mut last = ends.last().copied();
+    while let Some(at) = last {
+        run.extend(pairs.get(at).copied());
+        last = follows.get(at).copied().flatten();
+    }
+    run.reverse();
+    run
+}
+
+/// Adds the equal lines between two places, a window after the other. Of a window that does not reach
+/// the end only the first half counts: how the rest belongs together the next one knows better.
+fn in_windows(
+    old: &[u32],
+    new: &[u32],
+    (mut from_old, mut from_new): (usize, usize),
+    (to_old, to_new): (usize, usize),
+    equal: &mut Vec<(usize, usize)>,
+) {
+    while from_old < to_old && from_new < to_new {
+        let (end_old, end_new) = (to_old.min(from_old + WINDOW), to_new.min(from_new + WINDOW));
+        let is_last = (end_old, end_new) == (to_old, to_new);
+        let (Some(one), Some(other)) = (old.get(from_old..end_old), new.get(from_new..end_new))
+        else {
+            return;
+        };
+        let half = WINDOW / 2;
+        let (mut next_old, mut next_new) = (from_old + half, from_new + half);
+        let mut is_found = false;
+        compare(Algorithm::Myers, one, other, |at_old, at_new| {
+            if is_last || (at_old < half && at_new < half) {
+                equal.push((from_old + at_old, from_new + at_new));
+                (next_old, next_new) = (from_old + at_old + 1, from_new + at_new + 1);
+                is_found = true;
+            }
+        });
+        if is_last {
+            return;
+        }
+        // With little in common the rest of the half is looked at again, and then given up.
+        let is_stuck = !is_found || (next_old - from_old).max(next_new - from_new) < half / 8;
+        if is_stuck {
+            next_old = next_old.max(from_old + half / 8);
+            next_new = next_new.max(from_new + half / 8);
+        }
+        (from_old, from_new) = (next_old, next_new);
+    }
 }

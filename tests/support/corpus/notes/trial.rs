@@ -8,7 +8,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::super::{Report, memory::Memory};
 use super::stage::Stage;
-use super::{CONTROL, MERGE, SHAPES, Shape, WORKS};
+use super::{CONTROL, SHAPES, Shape, WORKS};
 
 /// How large notes are made, and what they may cost.
 #[derive(Debug, Clone, Copy)]
@@ -115,16 +115,12 @@ fn measured(
     Err(format!("it ended after {last} with {} {why}", output.status))
 }
 
-/// From so many bytes on a note is large.
-const LARGE: usize = 1 << 20;
-
 /// Does all works with one shape and prints what each costs: name, microseconds, bytes.
 pub fn child(shape: &str, bytes: usize) -> Result<(), String> {
     let shape = SHAPES.iter().find(|known| known.name == shape);
     let shape = shape.ok_or_else(|| "there is no such shape".to_owned())?;
     let stage = Stage::of(shape, bytes);
-    let merged = (bytes >= LARGE).then_some(&MERGE);
-    for (name, work) in WORKS.iter().chain(merged) {
+    for (name, work) in WORKS {
         let (began, memory) = (clock(), Memory::measured());
         work(&stage);
         println!("{name} {} {}", (clock() - began).as_micros(), memory.grown());

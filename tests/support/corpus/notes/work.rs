@@ -45,11 +45,8 @@ pub(super) const WORKS: &[(&str, Work)] = &[
         black_box(markdown::privacy(&rules(), stage.text.as_bytes()));
         stage.vault.list().expect("listed");
     }),
+    ("merge", merge),
 ];
-
-/// Not linear yet for every shape: to bring two versions of a note together. Tried on large notes alone,
-/// where `./dev corpus notes` tells it.
-pub(super) const MERGE: (&str, Work) = ("merge", merge);
 
 /// Not linear, and to be found out.
 pub(super) const CONTROL: (&str, Work) = ("control", |stage| {

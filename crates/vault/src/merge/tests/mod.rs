@@ -2,7 +2,7 @@
 
 mod oracle;
 
-use super::{Order, hunks, merge, merge_in_order, without};
+use super::{Hunk, Order, hunks, merge, merge_in_order, without};
 
 /// Merges three texts whose lines are written with blanks between them.
 fn check(base: &str, ours: &str, theirs: &str, expected: &str) {
@@ -132,6 +132,46 @@ fn a_chosen_change_is_taken_back_alone() {
     assert_eq!(taken_back(&[0, 1, 2]), old);
     assert_eq!(taken_back(&[]), new);
     assert_eq!(taken_back(&[7]), new, "there is no such change");
+}
+
+#[test]
+fn in_a_long_note_changes_are_found_one_by_one() {
+    let line = |n: usize| match n % 3 {
+        0 => format!("line {n}\n"),
+        1 => format!("- same {}\n", n % 977),
+        _ => "\n".to_owned(),
+    };
+    let old: Vec<String> = (0..40_000).map(line).collect();
+    let changed = |n: usize| n % 1_000 == 600;
+    let edited = old.iter().enumerate().map(|(n, line)| match changed(n) {
+        true => format!("edited {n}\n"),
+        false => line.clone(),
+    });
+    let edited: Vec<String> = edited.collect();
+    let found = hunks(old.concat().as_bytes(), edited.concat().as_bytes());
+    assert_eq!(found.len(), 40, "one for each");
+    assert!(found.iter().all(|hunk| hunk.before.len() == 1 && changed(hunk.before.start)));
+
+    // A part that is longer than what is compared at a time comes in between.
+    let put_in: Vec<String> = (0..20_000).map(|n| format!("new {}\n", n % 500)).collect();
+    let grown = [&old[..15_000], &put_in, &old[15_000..]].concat();
+    let found = hunks(old.concat().as_bytes(), grown.concat().as_bytes());
+    assert_eq!(found, [Hunk { before: 15_000..15_000, after: 15_000..35_000 }]);
+    let found = hunks(grown.concat().as_bytes(), old.concat().as_bytes());
+    assert_eq!(found, [Hunk { before: 15_000..35_000, after: 15_000..15_000 }]);
+}
+
+#[test]
+fn a_long_note_of_equal_lines_is_merged() {
+    let lines = |every: usize, word: &str| -> Vec<u8> {
+        let line = |n: usize| if n % every == 0 { format!("{word}\na\n") } else { "a\n".into() };
+        (1..40_000).flat_map(|n| line(n).into_bytes()).collect()
+    };
+    let (base, ours, theirs) = (lines(50_000, ""), lines(4_001, "ours"), lines(6_007, "theirs"));
+    let merged = merge(&base, &ours, &theirs);
+    assert_eq!(merged.conflicts.len(), 0);
+    let count = |word: &str| String::from_utf8_lossy(&merged.bytes).matches(word).count();
+    assert_eq!((count("ours"), count("theirs"), count("a\n")), (9, 6, 39_999));
 }
 
 #[test]
