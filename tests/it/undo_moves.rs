@@ -94,6 +94,47 @@ async fn a_deleted_folder_and_a_deleted_note_come_back_from_the_trash() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_review_of_a_folders_deletion_shows_what_goes_and_nothing_else_does() {
+    let notes = [("A/One.md", "one\n"), ("A/Deep/Two.md", "two\n"), ("Top.md", "top\n")];
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![("delete_file", json!({ "path": "A/" }))]),
+        Reply::text("It waits for you."),
+    ])
+    .await;
+    let home = keyed(&notes);
+    let running = home.open(asking(&model)).await;
+    let conversation = running.say(None, "Please").await;
+    let review = running.view(&conversation).await.review.expect("it waits");
+    let lines = review.notes[0].hunks.iter().flat_map(|hunk| &hunk.lines);
+    let shown: Vec<String> =
+        lines.map(|line| line.words.iter().map(|words| words.text.as_str()).collect()).collect();
+    assert_eq!(shown, ["Deep/Two.md", "One.md"]);
+
+    home.notes.write("A/Theirs.md", "theirs\n");
+    let decided = running.decide(&conversation, &["A"], &[]).await.expect("decided");
+    assert_eq!(decided.applied.len(), 0, "{decided:?}");
+    assert!(decided.problems[0].1.contains("does not hold what it held"), "{decided:?}");
+    for (note, text) in notes.iter().chain(&[("A/Theirs.md", "theirs\n")]) {
+        assert_eq!(home.notes.read(note), *text);
+    }
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_that_came_back_and_was_written_in_does_not_go_again() {
+    let notes = [("A/One.md", "one\n"), ("Top.md", "[[One]]\n")];
+    let (home, running) = after(&notes, "delete_file", json!({ "path": "A/" })).await;
+    let set = newest(&running).await;
+    running.app.undo(&whole(&set)).await.expect("taken back");
+    home.notes.write("A/Theirs.md", "theirs\n");
+    let redone = running.app.redo(&whole(&set)).await.expect("tried");
+    assert!(redone.conflicts[0].why.contains("does not hold what it held"), "{redone:?}");
+    assert_eq!(home.notes.read("A/Theirs.md"), "theirs\n");
+    assert_eq!(home.notes.read("A/One.md"), "one\n");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_folder_that_was_made_goes_when_it_is_empty() {
     let call = json!({ "path": "New/Deep" });
     let (home, running) = after(&[("Top.md", "x\n")], "create_folder", call).await;

@@ -15,7 +15,7 @@ use vault::undo::{Counts, Done, Hunks, Standings};
 
 use crate::App;
 use crate::aside::aside;
-use crate::diff::single_hunks;
+use crate::diff::{sides, single_hunks};
 use crate::feed::Feed;
 use crate::trouble::user_error;
 
@@ -103,7 +103,8 @@ pub(crate) async fn versions(
         None => None,
     };
     let before = take(effect.before.as_ref()).unwrap_or_default();
-    Ok((before, take(effect.after.as_ref()).unwrap_or_default()))
+    let after = take(effect.after.as_ref()).unwrap_or_default();
+    Ok(sides(effect.kind, before, after))
 }
 
 /// The lines that a change of a note adds and removes.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use index::markdown::{Heading, headings};
 use markdown::Frontmatter;
 use protocol::review::{DiffLine, Hunk, Sign, Words};
-use protocol::{Change, ChangeKind};
+use protocol::{Change, ChangeKind, FolderContents};
 use similar::{ChangeTag, DiffOp, InlineChange, TextDiff};
 
 /// Lines of context around a changed region.
@@ -31,13 +31,25 @@ pub(crate) struct Diff {
 /// The diff of one change. Bytes that are not UTF-8 are shown with replacement marks; what is
 /// renamed or trashed whole has no lines to compare.
 pub(crate) fn note_diff(change: &Change) -> Diff {
+    let side = |bytes: Option<&[u8]>| bytes.unwrap_or_default().to_vec();
     let (before, after) = match change.kind() {
-        ChangeKind::Trash => (&[][..], &[][..]),
-        _ => (change.before().unwrap_or_default(), change.after().unwrap_or_default()),
+        ChangeKind::Trash => (Vec::new(), Vec::new()),
+        kind => sides(kind, side(change.before()), side(change.after())),
     };
-    let hunks = single_hunks(before, after);
+    let hunks = single_hunks(&before, &after);
     let (added, removed) = counts(&hunks);
     Diff { hunks, added, removed }
+}
+
+/// The two texts that a change is shown by, from the bytes it is stored with: of a folder the files that
+/// go away or come back, a line for each.
+pub(crate) fn sides(kind: ChangeKind, before: Vec<u8>, after: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
+    let files = |bytes| FolderContents::from_bytes(bytes).files().into_bytes();
+    match kind {
+        ChangeKind::TrashFolder => (files(before), after),
+        ChangeKind::RestoreFolder => (after, files(before)),
+        _ => (before, after),
+    }
 }
 
 /// Each change from `before` to `after` by itself, as [`vault::merge::hunks`] counts them, with the
@@ -85,8 +97,9 @@ pub(crate) fn unified(change: &Change) -> String {
     if let Some(to) = change.target() {
         return format!("rename from {}\nrename to {to}\n", change.path);
     }
-    let old = String::from_utf8_lossy(change.before().unwrap_or_default());
-    let new = String::from_utf8_lossy(change.after().unwrap_or_default());
+    let side = |bytes: Option<&[u8]>| bytes.unwrap_or_default().to_vec();
+    let (old, new) = sides(change.kind(), side(change.before()), side(change.after()));
+    let (old, new) = (String::from_utf8_lossy(&old), String::from_utf8_lossy(&new));
     let (from, to) = (format!("a/{}", change.path), format!("b/{}", change.path));
     let nothing = || "/dev/null".to_owned();
     let from = if change.before().is_some() { from } else { nothing() };

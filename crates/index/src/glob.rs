@@ -124,7 +124,7 @@ fn planned_folders(overlay: &ChangeSet) -> Vec<NotePath> {
         Act::MakeFolder | Act::RestoreFolder { .. } => Some((renames.forward(&change.path), true)),
         Act::Create { .. } => Some((renames.forward(&change.path), false)),
         Act::Rename { to, .. } => Some((renames.forward(to), false)),
-        Act::Replace { .. } | Act::Trash { .. } | Act::TrashFolder => None,
+        Act::Replace { .. } | Act::Trash { .. } | Act::TrashFolder { .. } => None,
     });
     let mut folders = Vec::new();
     for (path, is_folder) in places {

@@ -1,5 +1,6 @@
 //! Planned changes of notes. A changing tool returns a [`ChangeSet`] and writes nothing.
 
+mod folder_contents;
 mod intent;
 mod renames;
 mod set;
@@ -11,6 +12,7 @@ use ts_rs::TS;
 
 use crate::{ContentHash, NotePath};
 
+pub use folder_contents::{FileState, FolderContents};
 pub use intent::{Ended, Intent, IntentState};
 pub use renames::Renames;
 pub use set::{ChangeSet, Seen, Unplannable, Whereabouts};
@@ -54,11 +56,17 @@ pub enum Act {
     /// A folder is made, with those above it.
     MakeFolder,
     /// A folder goes to the trash with all that is in it.
-    TrashFolder,
+    TrashFolder {
+        /// What it may hold, and nothing else: what the plan was made on. `None` in rows of earlier
+        /// versions, which did not ask.
+        holds: Option<FolderContents>,
+    },
     /// A folder that went to the trash comes back from there.
     RestoreFolder {
         /// Its name in the trash.
         trashed: String,
+        /// What it held when it went there, as far as that is known.
+        holds: Option<FolderContents>,
     },
 }
 
@@ -124,11 +132,15 @@ impl Change {
         Self { path, act: Act::Rename { to, what: Renamed::Folder } }
     }
 
-    /// The bytes that the plan was made on, where it knows any.
+    /// The bytes that the plan was made on, where it knows any; of a folder that goes to the trash, what
+    /// it held.
     #[must_use]
     pub fn before(&self) -> Option<&[u8]> {
         match &self.act {
             Act::Replace { before, .. } | Act::Trash { before } => Some(before),
+            Act::TrashFolder { holds } | Act::RestoreFolder { holds, .. } => {
+                holds.as_ref().map(FolderContents::as_bytes)
+            }
             _ => None,
         }
     }
@@ -173,7 +185,7 @@ impl Change {
             Act::Rename { what: Renamed::File, .. } => ChangeKind::Rename,
             Act::Rename { what: Renamed::Folder, .. } => ChangeKind::RenameFolder,
             Act::MakeFolder => ChangeKind::MakeFolder,
-            Act::TrashFolder => ChangeKind::TrashFolder,
+            Act::TrashFolder { .. } => ChangeKind::TrashFolder,
             Act::RestoreFolder { .. } => ChangeKind::RestoreFolder,
         }
     }

@@ -40,8 +40,8 @@ pub mod turn;
 pub mod work;
 
 pub use change::{
-    Act, Change, ChangeKind, ChangeSet, Ended, Intent, IntentState, Renamed, Renames, Seen,
-    Unplannable, Whereabouts,
+    Act, Change, ChangeKind, ChangeSet, Ended, FileState, FolderContents, Intent, IntentState,
+    Renamed, Renames, Seen, Unplannable, Whereabouts,
 };
 pub use compaction::{Compaction, Summary, Utility};
 pub use conversation::{Conversation, ConversationState};

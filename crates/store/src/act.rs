@@ -1,6 +1,6 @@
 //! How what happens at a path stands in columns: `kind`, `target`, `before`, `after`.
 
-use protocol::{Act, Change, ChangeKind, ContentHash, NotePath, Renamed};
+use protocol::{Act, Change, ChangeKind, ContentHash, FolderContents, NotePath, Renamed};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 
@@ -29,7 +29,7 @@ impl ActRow {
     pub(crate) fn naming(change: &Change) -> Result<Self, sqlx::Error> {
         let target = match &change.act {
             Act::Rename { to, .. } => Some(to.as_str().to_owned()),
-            Act::RestoreFolder { trashed } => Some(trashed.clone()),
+            Act::RestoreFolder { trashed, .. } => Some(trashed.clone()),
             _ => None,
         };
         Ok(Self {
@@ -77,8 +77,10 @@ impl ActRow {
             ChangeKind::Rename => Act::Rename { to: to(&target?)?, what: Renamed::File },
             ChangeKind::RenameFolder => Act::Rename { to: to(&target?)?, what: Renamed::Folder },
             ChangeKind::MakeFolder => Act::MakeFolder,
-            ChangeKind::TrashFolder => Act::TrashFolder,
-            ChangeKind::RestoreFolder => Act::RestoreFolder { trashed: target? },
+            ChangeKind::TrashFolder => Act::TrashFolder { holds: holds(db, self.before).await? },
+            ChangeKind::RestoreFolder => {
+                Act::RestoreFolder { trashed: target?, holds: holds(db, self.before).await? }
+            }
         };
         Ok(Change { path, act })
     }
@@ -86,6 +88,17 @@ impl ActRow {
 
 fn to(path: &str) -> Result<NotePath, sqlx::Error> {
     NotePath::parse(path).map_err(decode)
+}
+
+/// Rows of earlier versions do not say what a folder held.
+async fn holds(
+    db: &mut SqliteConnection,
+    hash: Option<ContentHash>,
+) -> Result<Option<FolderContents>, Failure> {
+    Ok(match hash {
+        Some(_) => Some(FolderContents::from_bytes(content(db, hash).await?)),
+        None => None,
+    })
 }
 
 async fn content(db: &mut SqliteConnection, hash: Option<ContentHash>) -> Result<Vec<u8>, Failure> {

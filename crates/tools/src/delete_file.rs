@@ -41,8 +41,9 @@ impl ChangingTool for DeleteFile {
             Thing::Folder(path) => {
                 refuse_waiting(&path, context)?;
                 self.0.may_move(&Thing::Folder(path.clone()), context).await?;
+                let holds = self.0.folder_contents(&path).await?;
                 let summary = format!("Put the folder `{path}` into the trash");
-                (Change { path, act: Act::TrashFolder }, summary)
+                (Change { path, act: Act::TrashFolder { holds: Some(holds) } }, summary)
             }
         };
         Ok((

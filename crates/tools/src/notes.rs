@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use index::{Coverage, Index, SearchError};
 use llm::tool::{ToolContext, ToolFailure};
-use protocol::{Change, ChangeKind, ChangeSet, ContentHash, NotePath, Seen, Unplannable};
+use protocol::{
+    Change, ChangeKind, ChangeSet, ContentHash, FolderContents, NotePath, Seen, Unplannable,
+};
 use vault::{Note, Setting, Vault, VaultError};
 
 use crate::candidates::{self, Candidates};
@@ -158,6 +160,16 @@ impl Notes {
             Thing::Folder(path) => vault.admits_folder(path),
         });
         judged.await?.map_err(|error| failure(&error))
+    }
+
+    /// What is in a folder now.
+    pub(crate) async fn folder_contents(
+        &self,
+        folder: &NotePath,
+    ) -> Result<FolderContents, ToolFailure> {
+        let (vault, folder) = (self.vault.clone(), folder.clone());
+        let found = off_thread(move || vault.folder_contents(&folder));
+        found.await?.map_err(|error| failure(&error))
     }
 
     /// Refuses to change what is in a folder beside the vault, and what this user may not write.

@@ -17,7 +17,7 @@ pub(crate) fn stage(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
         Act::Create { after } => swap::stage_new(vault, intent, after),
         Act::Replace { before, after } => swap::stage(vault, intent, before, after),
         Act::Trash { before } => trash::stage(vault, intent, before),
-        Act::Rename { .. } | Act::TrashFolder | Act::RestoreFolder { .. } => {
+        Act::Rename { .. } | Act::TrashFolder { .. } | Act::RestoreFolder { .. } => {
             carrying::stage(vault, intent)
         }
         Act::MakeFolder => Ok(()),
@@ -35,7 +35,7 @@ pub(crate) fn commit(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
         Act::Create { after } => swap::commit_new(vault, intent, after),
         Act::Replace { before, after } => swap::commit(vault, intent, before, after),
         Act::Trash { before } => trash::commit(vault, intent, before),
-        Act::Rename { .. } | Act::TrashFolder | Act::RestoreFolder { .. } => {
+        Act::Rename { .. } | Act::TrashFolder { .. } | Act::RestoreFolder { .. } => {
             carrying::commit(vault, intent)
         }
         Act::MakeFolder => {
@@ -52,7 +52,7 @@ pub(crate) fn revert(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
         Act::Create { after } => swap::revert_new(vault, intent, after),
         Act::Replace { before, after } => swap::revert(vault, intent, before, after),
         Act::Trash { .. } => trash::revert(vault, intent),
-        Act::Rename { .. } | Act::TrashFolder | Act::RestoreFolder { .. } => {
+        Act::Rename { .. } | Act::TrashFolder { .. } | Act::RestoreFolder { .. } => {
             carrying::revert(vault, intent)
         }
         Act::MakeFolder => {
@@ -70,7 +70,7 @@ pub(crate) fn finish(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
     match &intent.change.act {
         Act::Create { .. } | Act::Replace { .. } => recover::finish_note(vault, intent),
         Act::Trash { before } => trash::finish(vault, intent, before),
-        Act::Rename { .. } | Act::TrashFolder | Act::RestoreFolder { .. } => {
+        Act::Rename { .. } | Act::TrashFolder { .. } | Act::RestoreFolder { .. } => {
             carrying::finish(vault, intent)
         }
         Act::MakeFolder => commit(vault, intent),
@@ -91,7 +91,7 @@ pub(crate) fn has_happened(vault: &Vault, intent: &Intent) -> Result<bool, Refus
             let note = spot.found();
             Ok(matches!(note.map_err(Refusal::open)?, Found::File(bytes) if bytes == *before))
         }
-        Act::Rename { .. } | Act::TrashFolder | Act::RestoreFolder { .. } => {
+        Act::Rename { .. } | Act::TrashFolder { .. } | Act::RestoreFolder { .. } => {
             carrying::has_happened(vault, intent)
         }
         Act::MakeFolder => Ok(false),

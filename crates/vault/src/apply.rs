@@ -226,7 +226,7 @@ impl Order {
         let Self { change_set, changes } = self;
         let mut trashed = Vec::new();
         let mut name = |change: &Change| match change.act {
-            Act::Trash { .. } | Act::TrashFolder => {
+            Act::Trash { .. } | Act::TrashFolder { .. } => {
                 let name = trash::free_name(vault, change.path.name(), &trashed);
                 trashed.push(name.clone());
                 name

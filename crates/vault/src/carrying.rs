@@ -27,8 +27,29 @@ pub(crate) fn stage(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
 /// Carries it, durable when this returns.
 pub(crate) fn commit(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
     let (here, there) = Way::of(intent).spots(vault)?;
+    let path = &intent.change.path;
+    let changed = || Refusal::stale(VaultError::FolderChanged { path: path.clone() });
+    if !holds_as_planned(intent, &here)? {
+        return Err(changed());
+    }
     here.carry(&there).map_err(Refusal::of_missing)?;
+    // Something may have been put into it in that moment.
+    if !holds_as_planned(intent, &there)? {
+        there.carry(&here).map_err(|_| Refusal::parked_at(path))?;
+        there.sync_with(&here).map_err(Refusal::open)?;
+        return Err(changed());
+    }
     here.sync_with(&there).map_err(Refusal::open)
+}
+
+/// Whether a folder that goes to the trash holds what the plan was made on, and nothing else.
+fn holds_as_planned(intent: &Intent, spot: &Spot) -> Result<bool, Refusal> {
+    match &intent.change.act {
+        Act::TrashFolder { holds: Some(holds) } => {
+            Ok(spot.contents().map_err(Refusal::of_missing)? == *holds)
+        }
+        _ => Ok(true),
+    }
 }
 
 /// Carries it back.
@@ -78,7 +99,7 @@ impl<'a> Way<'a> {
             Act::Rename { to, what } => {
                 Self { from: End::Path(path), to: End::Path(to), what: *what }
             }
-            Act::RestoreFolder { trashed } => {
+            Act::RestoreFolder { trashed, .. } => {
                 Self { from: trash(trashed), to: End::Path(path), what: Renamed::Folder }
             }
             _ => {

@@ -106,6 +106,14 @@ pub enum VaultError {
         /// What the other part said.
         why: String,
     },
+    /// A folder that was to go to the trash does not hold what the plan was made on.
+    #[error(
+        "The folder `{path}` does not hold what it held when this was planned, so it was left as it is. Look at what is in it, then delete it again."
+    )]
+    FolderChanged {
+        /// The folder.
+        path: NotePath,
+    },
     /// The user stopped before it.
     #[error("`{path}` was left as it is: the user stopped before it.")]
     Stopped {

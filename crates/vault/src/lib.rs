@@ -13,6 +13,7 @@ mod error;
 mod extra_root;
 mod fold;
 mod folder;
+mod folder_contents;
 mod found;
 mod identity;
 mod keep;

@@ -1,10 +1,11 @@
 //! A name in an open folder, and carrying what has it to another one, never over something.
 
-use protocol::NotePath;
+use protocol::{FolderContents, NotePath};
 use rustix::fs::{self, FileType, Mode, RenameFlags};
 use rustix::io::Errno;
 
 use crate::folder::Folder;
+use crate::folder_contents::contents;
 use crate::found::{self, Found};
 use crate::step::step;
 use crate::{Vault, VaultError};
@@ -59,6 +60,12 @@ impl Spot {
             Err(Errno::NOENT) => Ok(None),
             Err(error) => Err(self.failed(error)),
         }
+    }
+
+    /// What the folder there holds.
+    pub(crate) fn contents(&self) -> Result<FolderContents, VaultError> {
+        let folder = self.folder.folder(&self.name);
+        folder.and_then(|folder| contents(&folder)).map_err(|error| self.failed(error))
     }
 
     /// Makes a folder there; one that is there already is fine.

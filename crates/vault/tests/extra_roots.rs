@@ -118,9 +118,9 @@ async fn nothing_may_change(folder: &Folder, vault: &Vault, root: &Path) {
         (Change::rename_folder(path("notes"), path("Recipes")), "Recipes"),
         (act("Recipes/sub", Act::MakeFolder), "Recipes/sub"),
         (act("RECIPES", Act::MakeFolder), "RECIPES"),
-        (act("Recipes/sweet", Act::TrashFolder), "Recipes/sweet"),
-        (act("Recipes", Act::TrashFolder), "Recipes"),
-        (act("Recipes", Act::RestoreFolder { trashed: trashed() }), "Recipes"),
+        (act("Recipes/sweet", Act::TrashFolder { holds: None }), "Recipes/sweet"),
+        (act("Recipes", Act::TrashFolder { holds: None }), "Recipes"),
+        (act("Recipes", Act::RestoreFolder { trashed: trashed(), holds: None }), "Recipes"),
     ] {
         let ledger = MemoryLedger::default();
         let applied = vault.apply(order([change]), &ledger).await.unwrap();

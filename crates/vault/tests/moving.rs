@@ -189,13 +189,62 @@ fn a_stopped_move_that_cannot_go_on_is_taken_back_by_recovery() {
 fn a_folder_goes_to_the_trash_and_comes_back() {
     let _one = faults();
     let (folder, ledger) = (before(), MemoryLedger::default());
-    let gone = apply(&folder, &ledger, order([act("notes", Act::TrashFolder)]));
+    let gone = apply(&folder, &ledger, order([act("notes", Act::TrashFolder { holds: None })]));
     assert!(gone.problems.is_empty(), "{gone:?}");
     assert_eq!(folder.read(".trash/notes/sub/c.md").unwrap(), b"c to [[b]]");
     let trashed = ledger.0.lock().unwrap()[0].0.temp_name.clone();
-    let back = apply(&folder, &ledger, order([act("notes", Act::RestoreFolder { trashed })]));
+    let back =
+        apply(&folder, &ledger, order([act("notes", Act::RestoreFolder { trashed, holds: None })]));
     assert!(back.problems.is_empty(), "{back:?}");
     assert!(is_untouched(&folder));
+}
+
+/// The deletion of `notes` as it is now.
+fn deletion(folder: &Folder) -> Change {
+    let holds = Some(folder.vault().folder_contents(&path("notes")).unwrap());
+    act("notes", Act::TrashFolder { holds })
+}
+
+#[test]
+fn a_folder_that_holds_something_else_by_then_does_not_go_to_the_trash() {
+    let _one = faults();
+    let meanwhile: [fn(&Folder); 5] = [
+        |folder| folder.write("notes/sub/theirs.md", "theirs"),
+        |folder| folder.write("notes/.hidden", "theirs"),
+        |folder| folder.write("notes/a.md", "of another length"),
+        |folder| std::fs::remove_file(folder.root.join("notes/b.md")).unwrap(),
+        |folder| std::fs::create_dir(folder.root.join("notes/empty")).unwrap(),
+    ];
+    for change in meanwhile {
+        let (folder, ledger) = (before(), MemoryLedger::default());
+        let deletion = deletion(&folder);
+        change(&folder);
+        let names = folder.names();
+        let applied = apply(&folder, &ledger, order([deletion]));
+        assert!(matches!(applied.problems[0].1, VaultError::FolderChanged { .. }), "{applied:?}");
+        assert_eq!(ledger.states(), [IntentState::Stale]);
+        assert_eq!(folder.names(), names);
+        // The control: who does not know what it held takes it all.
+        let careless = act("notes", Act::TrashFolder { holds: None });
+        let applied = apply(&folder, &MemoryLedger::default(), order([careless]));
+        assert_eq!(applied.problems.len(), 0, "{applied:?}");
+    }
+    let (folder, ledger) = (before(), MemoryLedger::default());
+    let applied = apply(&folder, &ledger, order([deletion(&folder)]));
+    assert_eq!(applied.problems.len(), 0, "as it was, it goes: {applied:?}");
+}
+
+#[test]
+fn a_note_that_gets_into_a_folder_just_before_it_goes_to_the_trash_stays() {
+    let _one = faults();
+    let (folder, ledger) = (before(), MemoryLedger::default());
+    let note = folder.root.join("notes/sub/theirs.md");
+    *SAVES.lock().unwrap() = Some(("vault.carry.before", note, vec!["saved"]));
+    let applied = apply(&folder, &ledger, order([deletion(&folder)]));
+    *SAVES.lock().unwrap() = None;
+    assert!(matches!(applied.problems[0].1, VaultError::FolderChanged { .. }), "{applied:?}");
+    assert_eq!(folder.read("notes/sub/theirs.md").unwrap(), b"saved");
+    assert_eq!(folder.read("notes/a.md").unwrap(), b"to [[b]]");
 }
 
 #[test]
@@ -237,7 +286,7 @@ fn nothing_moves_over_something_or_into_itself_or_through_a_link() {
         rename_folder("notes/a.md", "elsewhere"),
         rename_folder("notes", "notes/sub/notes"),
         rename_folder("notes", "old"),
-        act("link", Act::TrashFolder),
+        act("link", Act::TrashFolder { holds: None }),
         act("notes/a.md", Act::MakeFolder),
     ] {
         let ledger = MemoryLedger::default();

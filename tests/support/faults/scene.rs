@@ -186,7 +186,7 @@ fn acts() -> Vec<Scene> {
     vec![
         set(
             "restore folder",
-            vec![folder("Shelf", Act::RestoreFolder { trashed: "Shelf".into() })],
+            vec![folder("Shelf", Act::RestoreFolder { trashed: "Shelf".into(), holds: None })],
         ),
         set(
             "several moves",

@@ -86,11 +86,11 @@ impl Tree {
                 self.make_above(path);
                 self.0.insert(path.to_owned(), Node::Folder);
             }
-            Act::Trash { .. } | Act::TrashFolder => {
+            Act::Trash { .. } | Act::TrashFolder { .. } => {
                 let free = self.free_in_trash(change.path.name());
                 self.carry(path, &free);
             }
-            Act::RestoreFolder { trashed } => self.carry(&format!(".trash/{trashed}"), path),
+            Act::RestoreFolder { trashed, .. } => self.carry(&format!(".trash/{trashed}"), path),
         }
     }
 

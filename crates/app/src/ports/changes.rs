@@ -316,7 +316,7 @@ fn reaction(change: &Change, waiting: bool) -> Reaction {
     let path = change.path.clone();
     match &change.act {
         Act::Rename { to, .. } => Reaction::Moved { path, to: to.clone(), waiting },
-        Act::Trash { .. } | Act::TrashFolder => Reaction::Trashed { path, waiting },
+        Act::Trash { .. } | Act::TrashFolder { .. } => Reaction::Trashed { path, waiting },
         Act::MakeFolder | Act::RestoreFolder { .. } => Reaction::FolderMade { path, waiting },
         Act::Create { .. } | Act::Replace { .. } => {
             let (added, removed) = line_counts(change);

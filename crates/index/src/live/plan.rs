@@ -27,8 +27,9 @@ impl View {
 
     /// What is elsewhere, or in the trash. All that goes comes before all that arrives.
     fn moved(&self, plan: &ChangeSet) -> Vec<(NotePath, Now)> {
-        let moving =
-            |act: &Act| matches!(act, Act::Trash { .. } | Act::TrashFolder | Act::Rename { .. });
+        let moving = |act: &Act| {
+            matches!(act, Act::Trash { .. } | Act::TrashFolder { .. } | Act::Rename { .. })
+        };
         let from: Vec<&NotePath> = plan
             .changes()
             .filter(|change| moving(&change.act))

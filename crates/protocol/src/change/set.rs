@@ -104,7 +104,7 @@ impl ChangeSet {
                     return Seen::Planned(after);
                 }
                 Act::Trash { .. } if change.path == before => return Seen::Gone,
-                Act::TrashFolder if before.is_in(&change.path) => return Seen::Gone,
+                Act::TrashFolder { .. } if before.is_in(&change.path) => return Seen::Gone,
                 _ => {}
             }
         }
@@ -127,7 +127,7 @@ impl ChangeSet {
                 Act::Trash { .. } => {
                     files.insert(&change.path);
                 }
-                Act::TrashFolder => folders.push(&change.path),
+                Act::TrashFolder { .. } => folders.push(&change.path),
                 _ => {}
             }
         }
@@ -175,11 +175,11 @@ impl ChangeSet {
         if self
             .contents
             .iter()
-            .any(|change| change.act == Act::TrashFolder && path.is_in(&change.path))
+            .any(|change| matches!(change.act, Act::TrashFolder { .. }) && path.is_in(&change.path))
         {
             return Err(refused);
         }
-        if matches!(later.act, Act::Trash { .. } | Act::TrashFolder) {
+        if matches!(later.act, Act::Trash { .. } | Act::TrashFolder { .. }) {
             self.forget_rename(&path);
         }
         let found = self.contents.iter().position(|change| change.path == path);
@@ -199,7 +199,8 @@ impl ChangeSet {
             (Act::Trash { before }, Act::Create { after }) => {
                 Act::Replace { before: std::mem::take(before), after }
             }
-            (Act::Create { .. }, Act::Trash { .. }) | (Act::MakeFolder, Act::TrashFolder) => {
+            (Act::Create { .. }, Act::Trash { .. })
+            | (Act::MakeFolder, Act::TrashFolder { .. }) => {
                 self.contents.retain(|change| change.path != path);
                 return Ok(());
             }

@@ -79,7 +79,10 @@ fn what_went_away_takes_no_later_plan() {
     refused(rename("a.md", "b.md"), replace("a.md", "1", "2"));
     refused(rename("a.md", "b.md"), create("a.md", "2"));
     refused(rename_folder("f", "g"), create("f/a.md", "2"));
-    refused(Change { path: path("f"), act: Act::TrashFolder }, replace("f/a.md", "1", "2"));
+    refused(
+        Change { path: path("f"), act: Act::TrashFolder { holds: None } },
+        replace("f/a.md", "1", "2"),
+    );
     refused(Change::trash(path("a.md"), "1"), replace("a.md", "1", "2"));
 }
 
@@ -89,7 +92,7 @@ fn a_reader_sees_what_waits_as_done() {
         replace("f/a.md", "1", "2"),
         create("n.md", "new"),
         Change::trash(path("t.md"), "t"),
-        Change { path: path("old"), act: Act::TrashFolder },
+        Change { path: path("old"), act: Act::TrashFolder { holds: None } },
         rename_folder("f", "g"),
         rename("g/b.md", "b.md"),
     ]);
@@ -135,7 +138,7 @@ fn what_is_renamed_and_then_trashed_goes_to_the_trash_from_where_it_is() {
     .into_iter()
     .collect();
     assert_eq!(set, expected);
-    let trash = Change { path: path("g"), act: Act::TrashFolder };
+    let trash = Change { path: path("g"), act: Act::TrashFolder { holds: None } };
     set.extend(ChangeSet::one(trash)).unwrap();
     assert_eq!(set.renames(), [(path("z.md"), path("y.md"))].into_iter().collect());
 }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use protocol::{Change, ChangeKind, ChangeSet, Effect, Moved, NotePath, Renames, Seen};
+use protocol::{
+    Change, ChangeKind, ChangeSet, Effect, FolderContents, Moved, NotePath, Renames, Seen,
+};
 
 use super::locate::Located;
 use super::past::Past;
@@ -225,19 +227,29 @@ impl<'a> Attempt<'a> {
         if is_used || is_planned {
             return;
         }
-        self.trash_folder(effect, home.path);
+        self.trash_folder(effect, home.path, Some(FolderContents::default()));
     }
 
     fn restored_folder(&mut self, place: usize, effect: &Effect) {
         match self.whereabouts(place, &effect.path) {
-            Ok((now, _)) => self.trash_folder(effect, now),
+            Ok((now, _)) => {
+                // What somebody put into it since does not go with it.
+                let holds = self.contents(effect);
+                self.trash_folder(effect, now, holds);
+            }
             Err(Missing::Gone(_)) => {}
             Err(unsure) => self.miss(place, effect, unsure),
         }
     }
 
-    fn trash_folder(&mut self, effect: &Effect, path: NotePath) {
-        let change = Change { path: path.clone(), act: protocol::Act::TrashFolder };
+    /// What the folder of an effect held, as far as it is known.
+    fn contents(&self, effect: &Effect) -> Option<FolderContents> {
+        let bytes = self.past.image(effect.before.as_ref())?;
+        Some(FolderContents::from_bytes(bytes.to_vec()))
+    }
+
+    fn trash_folder(&mut self, effect: &Effect, path: NotePath, holds: Option<FolderContents>) {
+        let change = Change { path: path.clone(), act: protocol::Act::TrashFolder { holds } };
         self.plan(effect, Hunks::All, path, change);
     }
 
@@ -251,7 +263,7 @@ impl<'a> Attempt<'a> {
         if self.is_taken(&home.path) {
             return self.refuse(place, effect, Why::Taken);
         }
-        let act = protocol::Act::RestoreFolder { trashed };
+        let act = protocol::Act::RestoreFolder { trashed, holds: self.contents(effect) };
         self.plan(effect, Hunks::All, home.path.clone(), Change { path: home.path, act });
     }
 

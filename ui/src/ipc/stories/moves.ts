@@ -64,7 +64,19 @@ const notes: readonly NoteDiff[] = [
   ...followers,
   noteDiff(minutes, { kind: 'rename', to: archived, unit: 'move-1' }),
   noteDiff('Letters/Drafts', { kind: 'rename_folder', to: 'Archive/Letters', unit: 'move-2' }),
-  noteDiff('Untitled folder', { kind: 'trash_folder' }),
+  noteDiff('Untitled folder', {
+    kind: 'trash_folder',
+    removed: 2,
+    hunks: [
+      {
+        heading: null,
+        properties: false,
+        oldStart: 1,
+        newStart: 1,
+        lines: [line('removed', 'Drafts/Untitled.md'), line('removed', 'Untitled 2.md')],
+      },
+    ],
+  }),
 ];
 
 const reactions: Reaction[] = [
