@@ -164,7 +164,8 @@ fn in_a_long_note_changes_are_found_one_by_one() {
 #[test]
 fn a_long_note_of_equal_lines_is_merged() {
     let lines = |every: usize, word: &str| -> Vec<u8> {
-        let line = |n: usize| if n % every == 0 { format!("{word}\na\n") } else { "a\n".into() };
+        let line =
+            |n: usize| if n.is_multiple_of(every) { format!("{word}\na\n") } else { "a\n".into() };
         (1..40_000).flat_map(|n| line(n).into_bytes()).collect()
     };
     let (base, ours, theirs) = (lines(50_000, ""), lines(4_001, "ours"), lines(6_007, "theirs"));
