@@ -152,6 +152,9 @@ pub(crate) fn block(briefing: &Briefing) -> String {
     format!("<context>\n{}\n</context>", lines.join("\n"))
 }
 
+/// How the lines begin that quote a question of the model.
+pub(crate) const QUESTIONS: [&str; 2] = ["Your question", "The user has put your question"];
+
 fn question(asked: &Asked) -> String {
     match asked {
         Asked::Waits(text, options) => {

@@ -9,18 +9,22 @@ mod needles;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use index::{Index, Moment};
-use protocol::{Message, Privacy, PrivateRules, TurnId, UserError};
+use protocol::{Message, Privacy, PrivateRules, Source, TurnId, UserError};
 use vault::{Screen, Vault};
 
 use crate::aside::aside;
+use crate::clock::now;
 use crate::trouble::of_note;
 use clean::Clean;
 use needles::Needles;
+
+/// Where the words come from that each turn was told.
+pub(crate) type Told = HashMap<TurnId, BTreeSet<Source>>;
 
 /// Keeps the private notes of one vault. The screen shows what the strictest of all running turns
 /// may see, and to nobody in particular what any model may see.
@@ -71,6 +75,15 @@ impl View {
     fn hides_nothing(&self) -> bool {
         self.needles.is_empty() && (self.most == Privacy::Never || self.rules.is_empty())
     }
+
+    /// Whether words from there are hidden. Of a note that is not there any more nobody knows whether it
+    /// is private by what it says.
+    fn hides(&self, source: &Source, vault: &Vault) -> bool {
+        let Source::Note(path) = source else { return false };
+        self.needles.are_in(path.as_str())
+            || self.rules.by_path(path) > self.most
+            || (self.rules.looks_inside() && vault.file_id(path).is_none())
+    }
 }
 
 impl Keeper {
@@ -111,11 +124,19 @@ impl Keeper {
         let view = self.view(most).await?;
         let mut state = self.state();
         if view.generation == state.generation {
-            state.clean.insert(turn, view.fingerprint);
+            state.clean.begin(turn, view.fingerprint, now());
         }
         state.running.insert(turn.clone(), view);
         self.show(&state);
         Ok(())
+    }
+
+    /// A turn goes on that an earlier run of the program began: what it heard by then may have been
+    /// more than it may hear now.
+    pub(crate) async fn go_on(&self, turn: &TurnId, most: Privacy) -> Result<(), UserError> {
+        let view = self.view(most).await?;
+        self.state().clean.go_on(turn, view.fingerprint, now());
+        self.begin(turn, most).await
     }
 
     /// The messages of a turn that has ended are heard again, by somebody who may see at most `most`.
@@ -145,11 +166,12 @@ impl Keeper {
         &self,
         turn: &TurnId,
         rows: Vec<Message>,
+        told: &Told,
     ) -> Result<(Vec<Message>, String), UserError> {
         let view = self.view_of(turn).await?;
         let mark =
             if view.hides_nothing() { String::new() } else { format!("{:016x}", view.fingerprint) };
-        Ok((self.heard(&view, rows).await?, mark))
+        Ok((self.heard(&view, rows, told).await?, mark))
     }
 
     /// The messages of another conversation as those may hear them who run now, and whether
@@ -157,10 +179,11 @@ impl Keeper {
     pub(crate) async fn heard_by_any(
         &self,
         rows: Vec<Message>,
+        told: &Told,
     ) -> Result<(Vec<Message>, Withheld), UserError> {
         let most = strictest(&self.state());
         let view = self.view(most).await?;
-        let heard = self.heard(&view, rows.clone()).await?;
+        let heard = self.heard(&view, rows.clone(), told).await?;
         let withheld = if heard == rows { Withheld::Nothing } else { Withheld::Something };
         Ok((heard, withheld))
     }
@@ -171,15 +194,24 @@ impl Keeper {
         aside(move || view.needles.redact(&text).into_owned()).await
     }
 
-    async fn heard(&self, view: &Arc<View>, rows: Vec<Message>) -> Result<Vec<Message>, UserError> {
+    async fn heard(
+        &self,
+        view: &Arc<View>,
+        rows: Vec<Message>,
+        told: &Told,
+    ) -> Result<Vec<Message>, UserError> {
         if view.hides_nothing() {
             return Ok(rows);
         }
         let clean = self.state().clean.clone();
-        let view = Arc::clone(view);
+        let (vault, view, told) = (self.vault.clone(), Arc::clone(view), told.clone());
         aside(move || {
-            let is_clean = |turn: &TurnId| clean.has(turn, view.fingerprint);
-            history::filtered(rows, &view, is_clean)
+            let is_clean = |row: &Message| clean.has(row, view.fingerprint);
+            let heard_private = |turn: &TurnId| {
+                let sources = told.get(turn).into_iter().flatten();
+                sources.into_iter().any(|source| view.hides(source, &vault))
+            };
+            history::filtered(rows, &view, is_clean, heard_private)
         })
         .await
     }
@@ -190,18 +222,19 @@ impl Keeper {
             let state = self.state();
             (state.running.get(turn).cloned(), state.generation)
         };
-        match running {
-            Some(view) if view.generation == generation => Ok(view),
-            Some(view) => {
-                let anew = self.view(view.most).await?;
-                let mut state = self.state();
-                // It heard things under the rules before.
-                state.clean.forget(turn);
-                state.running.insert(turn.clone(), Arc::clone(&anew));
-                Ok(anew)
-            }
-            None => self.view(Privacy::Open).await,
+        let Some(view) = running else { return self.view(Privacy::Open).await };
+        // Without an index every note would be looked into, for each request.
+        if view.generation == generation && self.index.moment().is_none() {
+            return Ok(view);
         }
+        let anew = self.view(view.most).await?;
+        if anew.fingerprint != view.fingerprint {
+            let mut state = self.state();
+            // Until now other notes were hidden from it.
+            state.clean.go_on(turn, anew.fingerprint, now());
+            state.running.insert(turn.clone(), Arc::clone(&anew));
+        }
+        Ok(anew)
     }
 
     async fn view(&self, most: Privacy) -> Result<Arc<View>, UserError> {

@@ -4,7 +4,7 @@
 //! Sources are stored with what they are of, in its commit, so they stand as long as the turn does:
 //! over a restart, and whatever a later summary leaves out.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use protocol::{Change, ConversationId, Source, TurnId};
 use serde_json::json;
@@ -21,6 +21,15 @@ impl Store {
     /// branch included.
     pub async fn heard_sources(&self, turn: &TurnId) -> Result<BTreeSet<Source>, StoreError> {
         read!(self, "read the turn's sources", |db| heard(db, turn))
+    }
+
+    /// Where the words come from that each of these turns was told itself, without those of the turns
+    /// before it.
+    pub async fn own_sources(
+        &self,
+        turns: &[&TurnId],
+    ) -> Result<HashMap<TurnId, BTreeSet<Source>>, StoreError> {
+        read!(self, "read the turns' sources", |db| own(db, turns))
     }
 
     /// Takes note that these changes are about to be made: what a turn writes that has heard of the
@@ -98,6 +107,24 @@ pub(crate) async fn inherit_of(
     .execute(db)
     .await?;
     Ok(())
+}
+
+async fn own(
+    db: &mut SqliteConnection,
+    turns: &[&TurnId],
+) -> Result<HashMap<TurnId, BTreeSet<Source>>, sqlx::Error> {
+    let rows: Vec<(TurnId, Source)> = sqlx::query(
+        "SELECT turn, source FROM source WHERE turn IN (SELECT value FROM json_each(?))",
+    )
+    .bind(text(turns)?)
+    .try_map(|row: SqliteRow| Ok((row.text("turn")?, row.word("source")?)))
+    .fetch_all(db)
+    .await?;
+    let mut sources: HashMap<TurnId, BTreeSet<Source>> = HashMap::new();
+    for (turn, source) in rows {
+        sources.entry(turn).or_default().insert(source);
+    }
+    Ok(sources)
 }
 
 /// Of the turn and of all that it hears.

@@ -8,7 +8,7 @@ use protocol::{ConversationId, ConversationState, Message, Part, Source, TurnId}
 use store::{EndedRow, Store, StoreError};
 use tools::archive::{Archive, ArchiveError, Ended, Heard, Said, Whole};
 
-use crate::privacy::{Keeper, Withheld};
+use crate::privacy::{Keeper, Told, Withheld};
 use crate::submit::first_words;
 
 /// The ended conversations of one vault, without what is private for those who ask.
@@ -35,7 +35,8 @@ impl Archive for StoreArchive {
         let found = self.store.whole_result(conversation, handle).await.map_err(told)?;
         let Some(message) = found else { return Ok(None) };
         let sources = self.store.heard_sources(&message.turn).await.map_err(told)?;
-        let heard = self.keeper.heard_by_any(vec![message]).await;
+        let told = self.told(std::slice::from_ref(&message)).await?;
+        let heard = self.keeper.heard_by_any(vec![message], &told).await;
         let (rows, _) = heard.map_err(|error| ArchiveError(error.message))?;
         let text = rows.into_iter().flat_map(|row| row.parts).find_map(|part| match part {
             Part::Result { output, .. } => Some(output),
@@ -78,12 +79,19 @@ impl StoreArchive {
         }
     }
 
+    /// Where the words of these turns come from.
+    async fn told(&self, rows: &[Message]) -> Result<Told, ArchiveError> {
+        let turns: BTreeSet<&TurnId> = rows.iter().map(|row| &row.turn).collect();
+        self.store.own_sources(&turns.into_iter().collect::<Vec<_>>()).await.map_err(told)
+    }
+
     /// All that was said in a conversation, as those may hear it who ask.
     async fn heard(&self, id: &ConversationId) -> Result<(Vec<Message>, Withheld), ArchiveError> {
         let last: Option<TurnId> = self.store.last_turn(id).await.map_err(told)?;
         let Some(last) = last else { return Ok((Vec::new(), Withheld::Nothing)) };
         let history = self.store.history(id, &last).await.map_err(told)?;
-        self.keeper.heard_by_any(history).await.map_err(|error| ArchiveError(error.message))
+        let told = self.told(&history).await?;
+        self.keeper.heard_by_any(history, &told).await.map_err(|error| ArchiveError(error.message))
     }
 }
 

@@ -50,7 +50,10 @@ pub(crate) struct AppHost {
 impl Host for AppHost {
     async fn setup(&self, turn: &OpenTurn) -> Result<TurnSetup, UserError> {
         let who = self.who(turn).await?;
-        self.keeper.begin(&turn.turn, who.shown).await?;
+        match turn.resumed {
+            0 => self.keeper.begin(&turn.turn, who.shown).await?,
+            _ => self.keeper.go_on(&turn.turn, who.shown).await?,
+        }
         let setup = self.setup_for(turn, &who).await?;
         let stored = self.store.set_model(&turn.turn, &setup.model, who.price());
         stored.await.map_err(user_error)?;
@@ -136,6 +139,7 @@ impl AppHost {
     async fn who(&self, turn: &OpenTurn) -> Result<Who, UserError> {
         // A rule that was written a moment ago counts for this turn.
         self.config.up_to_date().await;
+        self.keeper.set_rules(self.config.private_rules());
         let settings = self.config.get();
         let chosen = self.answering.get().await;
         let captures = turn.origin.is_hub() && self.must_capture(turn, &chosen).await?;

@@ -1,5 +1,6 @@
 //! `llm`'s transcript, kept in the store. The end of a hub turn takes its notifications with it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -147,11 +148,14 @@ impl StoreTranscript {
         let before = self.before(conversation, turn, Back::All).await?;
         let all = self.with_own(&before, turn).await?;
         let all: Vec<Message> = all.into_iter().map(Arc::unwrap_or_clone).collect();
+        let turns: BTreeSet<&TurnId> = all.iter().map(|row| &row.turn).collect();
+        let turns: Vec<&TurnId> = turns.into_iter().collect();
+        let sources = self.store.own_sources(&turns).await.map_err(user_error)?;
         let Some(told) = before.told.clone() else {
-            let (rows, mark) = self.keeper.heard_in(turn, all).await?;
+            let (rows, mark) = self.keeper.heard_in(turn, all, &sources).await?;
             return Ok(Heard { compaction: None, covered: 0, rows, mark });
         };
-        let (rows, mark) = self.keeper.heard_in(turn, all.clone()).await?;
+        let (rows, mark) = self.keeper.heard_in(turn, all.clone(), &sources).await?;
         let until = &told.compaction.until;
         let covered = all.iter().rposition(|row| row.turn == *until).map_or(0, |last| last + 1);
         let may_hear = mark == told.heard || rows.get(..covered) == all.get(..covered);

@@ -1,8 +1,8 @@
 //! What was said before, as it may be heard now.
 //!
-//! A turn that ran while the same was hidden is heard whole. Of any other, results and arguments
-//! that name or hold hidden notes are withheld; and from the first such turn on the answers are
-//! too, because they may tell in other words what they came from. The user's own words stay.
+//! A turn that ran while the same was hidden is heard whole. From the first other turn on that names or
+//! holds hidden notes, or was told their words, everything is withheld that was not the user's own:
+//! results, arguments and answers may tell in other words what they came from. The user's words stay.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use protocol::{Message, Part, Role, TurnId};
 use serde_json::{Map, Value};
 
 use super::View;
-use crate::context::{REJECTED, REJECTED_END, SELECTION};
+use crate::context::{QUESTIONS, REJECTED, REJECTED_END, SELECTION};
 
 const RESULT: &str = "This result held notes that are private now, so it is withheld. Call the tool \
                       again for what may be seen.";
@@ -20,16 +20,20 @@ const WITHHELD: &str = "<rejected>\n(a note that is private now)\n";
 
 const ANSWER: &str = "[This answer is withheld: it may come from notes that are private now.]";
 
-/// The rows without what is hidden; `is_clean` knows the turns from which the same was hidden.
+/// The rows without what is hidden; `is_clean` knows those that were made while the same was hidden, and
+/// `heard_private` the turns that were told words of hidden notes.
 pub(super) fn filtered(
     rows: Vec<Message>,
     view: &View,
-    is_clean: impl Fn(&TurnId) -> bool,
+    is_clean: impl Fn(&Message) -> bool,
+    heard_private: impl Fn(&TurnId) -> bool,
 ) -> Vec<Message> {
-    let reveals = |row: &&Message| row.parts.iter().any(|part| reveals(view, row.role, part));
+    let reveals = |row: &&Message| {
+        row.parts.iter().any(|part| reveals(view, row.role, part)) || heard_private(&row.turn)
+    };
     let revealing: HashSet<TurnId> = rows
         .iter()
-        .filter(|row| !is_clean(&row.turn))
+        .filter(|row| !is_clean(row))
         .filter(reveals)
         .map(|row| row.turn.clone())
         .collect();
@@ -39,8 +43,8 @@ pub(super) fn filtered(
         let heard = Heard {
             view,
             role: row.role,
-            withholds: tainted && !is_clean(&row.turn),
-            reveals: revealing.contains(&row.turn),
+            withholds: tainted && !is_clean(&row),
+            is_tainted: tainted,
         };
         row.parts = row.parts.into_iter().filter_map(|part| heard.part(part)).collect();
         row
@@ -54,8 +58,8 @@ struct Heard<'a> {
     role: Role,
     /// Whether its answers may tell of hidden notes.
     withholds: bool,
-    /// Whether its turn looked at hidden notes.
-    reveals: bool,
+    /// Whether an earlier turn, or this one, looked at hidden notes.
+    is_tainted: bool,
 }
 
 impl Heard<'_> {
@@ -65,7 +69,10 @@ impl Heard<'_> {
                 return None;
             }
             Part::Context { text } => {
-                let text = without_rejected(self.view, text);
+                let mut text = without_rejected(self.view, text);
+                if self.is_tainted {
+                    text = without_question(&text);
+                }
                 Part::Context { text: self.view.needles.redact(&text).into_owned() }
             }
             _ if !self.withholds => part,
@@ -73,10 +80,10 @@ impl Heard<'_> {
                 Part::Text { text: ANSWER.to_owned() }
             }
             Part::Verbatim { .. } => return None,
-            Part::Call { id, tool, .. } if self.reveals => {
+            Part::Call { id, tool, .. } => {
                 Part::Call { id, tool, arguments: Value::Object(Map::new()) }
             }
-            Part::Result { call, is_error, .. } if reveals(self.view, self.role, &part) => {
+            Part::Result { call, is_error, .. } => {
                 Part::Result { call, output: RESULT.to_owned(), is_error }
             }
             part => part,
@@ -121,6 +128,27 @@ fn without_rejected(view: &View, context: String) -> String {
         Some(diffs) if tells(view, &bare(diffs)) => context.replace(diffs, WITHHELD),
         _ => context,
     }
+}
+
+/// The block without the words of a question that a model asked: from the quotation mark on, with the
+/// options behind it. Where a later line has quotation marks too, what is between goes as well.
+fn without_question(context: &str) -> String {
+    let Some(start) = QUESTIONS.iter().find_map(|said| {
+        let at = context.find(said)?;
+        context.get(at..)?.find('“').map(|quote| at + quote)
+    }) else {
+        return context.to_owned();
+    };
+    let end = context.rfind('”').map_or(context.len(), |end| end + '”'.len_utf8());
+    let (before, rest) =
+        (context.get(..start).unwrap_or_default(), context.get(end..).unwrap_or_default());
+    let rest = match rest.strip_prefix(" (") {
+        Some(options) => {
+            options.find('\n').and_then(|line| options.get(line..)).unwrap_or_default()
+        }
+        None => rest,
+    };
+    format!("{before}(withheld){rest}")
 }
 
 /// Diffs as text: paths whole, lines without the signs before them.

@@ -64,7 +64,7 @@ fn keeper_of(vault: &Vault, rules: PrivateRules) -> Arc<Keeper> {
 async fn heard(keeper: &Keeper, most: Privacy, rows: Vec<Message>) -> String {
     let turn = TurnId::from("three");
     keeper.begin(&turn, most).await.expect("begun");
-    let (heard, _) = keeper.heard_in(&turn, rows).await.expect("heard");
+    let (heard, _) = keeper.heard_in(&turn, rows, &Told::new()).await.expect("heard");
     serde_json::to_string(&heard).expect("json")
 }
 
@@ -98,7 +98,7 @@ async fn what_was_said_of_open_notes_is_heard_whole() {
     let rows = story("Open.md", "title: x");
     let turn = TurnId::from("three");
     keeper.begin(&turn, Privacy::Open).await.expect("begun");
-    assert_eq!(keeper.heard_in(&turn, rows.clone()).await.expect("heard").0, rows);
+    assert_eq!(keeper.heard_in(&turn, rows.clone(), &Told::new()).await.expect("heard").0, rows);
 }
 
 #[tokio::test]
@@ -110,6 +110,100 @@ async fn a_turn_from_which_the_same_was_hidden_is_not_withheld() {
     keeper.end(&two);
     let told = heard(&keeper, Privacy::Open, story("Secret.md", "tags: [home]")).await;
     assert!(told.contains("As I said") && !told.contains("It says"), "{told}");
+}
+
+/// A turn whose words name no note and hold no tag.
+fn nameless(turn: &str) -> Vec<Message> {
+    let call = CallId::from("call");
+    let arguments = json!({ "message": format!("It says {CANARY}.") });
+    let tool = "send_message".to_owned();
+    vec![
+        row(turn, Role::User, Part::Text { text: "what does it say?".to_owned() }),
+        row(turn, Role::Assistant, Part::Call { id: call.clone(), tool, arguments }),
+        row(turn, Role::User, Part::Result { call, output: CANARY.to_owned(), is_error: false }),
+        row(turn, Role::Assistant, Part::Text { text: format!("It says {CANARY}.") }),
+    ]
+}
+
+/// What somebody hears of turn `two`, which was told words from this note.
+async fn heard_from(keeper: &Keeper, note: &str) -> String {
+    let turn = TurnId::from("three");
+    keeper.begin(&turn, Privacy::Open).await.expect("begun");
+    let source = Source::Note(NotePath::parse(note).expect("a path"));
+    let told = Told::from([(TurnId::from("two"), BTreeSet::from([source]))]);
+    let (heard, _) = keeper.heard_in(&turn, nameless("two"), &told).await.expect("heard");
+    serde_json::to_string(&heard).expect("json")
+}
+
+#[tokio::test]
+async fn words_that_came_from_a_hidden_note_are_withheld_though_they_do_not_name_it() {
+    let (_folder, vault) = folder();
+    for rules in [rules(&[], &["#home"]), rules(&["Secret"], &[]), rules(&[], &["tags: home"])] {
+        let keeper = keeper_of(&vault, rules);
+        let told = heard_from(&keeper, "Secret.md").await;
+        assert!(!told.contains(CANARY) && told.contains("what does it say?"), "{told}");
+        // The control: what came from an open note is heard whole.
+        let told = heard_from(&keeper, "Open.md").await;
+        assert_eq!(told.matches(CANARY).count(), 3, "{told}");
+    }
+    // A note that is gone may have been private by what it said; by its place it was not.
+    let by_tag = keeper_of(&vault, rules(&["#home"], &[]));
+    assert!(!heard_from(&by_tag, "Gone.md").await.contains(CANARY));
+    let by_place = keeper_of(&vault, rules(&["Secret"], &[]));
+    assert!(heard_from(&by_place, "Gone.md").await.contains(CANARY));
+}
+
+#[tokio::test]
+async fn behind_a_turn_that_tells_of_a_hidden_note_nothing_but_the_users_words_is_heard() {
+    let (_folder, vault) = folder();
+    let keeper = keeper_of(&vault, rules(&[], &["#home"]));
+    let mut rows = story("Secret.md", "tags: [home]");
+    rows.extend(nameless("four"));
+    let told = heard(&keeper, Privacy::Open, rows).await;
+    assert!(!told.contains(CANARY), "{told}");
+}
+
+#[tokio::test]
+async fn a_turn_that_goes_on_after_a_start_does_not_hear_what_it_heard_before() {
+    let (_folder, vault) = folder();
+    let keeper = keeper_of(&vault, rules(&["#home"], &[]));
+    let turn = TurnId::from("one");
+    let rows = story("Secret.md", "tags: [home]");
+    // The control: one that began under these rules was never told.
+    keeper.begin(&turn, Privacy::Open).await.expect("begun");
+    let (whole, _) = keeper.heard_in(&turn, rows.clone(), &Told::new()).await.expect("heard");
+    assert!(serde_json::to_string(&whole).expect("json").contains("It says"));
+
+    let keeper = keeper_of(&vault, rules_again());
+    keeper.go_on(&turn, Privacy::Open).await.expect("begun");
+    let (heard, _) = keeper.heard_in(&turn, rows, &Told::new()).await.expect("heard");
+    assert!(!serde_json::to_string(&heard).expect("json").contains(CANARY));
+}
+
+fn rules_again() -> PrivateRules {
+    rules(&["#home"], &[])
+}
+
+#[tokio::test]
+async fn a_question_about_a_hidden_note_is_not_quoted_to_who_may_not_see_the_note() {
+    let (_folder, vault) = folder();
+    let keeper = keeper_of(&vault, rules(&[], &["#home"]));
+    for said in [
+        format!(
+            "The user has put your question “Is it {CANARY}?” aside: what follows is no answer."
+        ),
+        format!("Your question still waits for the user's answer: “Is it?” ({CANARY} / no)"),
+        format!(
+            "Your question `q1` still waits for the user's answer: “Is it {CANARY}?” (yes / no)"
+        ),
+    ] {
+        let mut rows = story("Secret.md", "tags: [home]");
+        let text = format!("<context>\nTime: 2\n{said}\n</context>");
+        rows.push(row("three", Role::User, Part::Context { text }));
+        let told = heard(&keeper, Privacy::Open, rows).await;
+        assert!(!told.contains(CANARY), "{told}");
+        assert!(told.contains("Time: 2") && told.contains("(withheld)"), "{told}");
+    }
 }
 
 #[tokio::test]
