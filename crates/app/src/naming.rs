@@ -73,10 +73,25 @@ pub(crate) fn name(words: &str, path: &NotePath, files: &[NotePath]) -> bool {
             return true;
         }
     }
-    let is_spelled = whole_words(&text, &spelled)
-        || (bare.contains('/') && (links_to(&text, bare) || whole_words(&text, bare)));
+    // Links say by themselves what they mean, whatever words stand in them.
+    let typed = without_links(&text);
+    let longer: Vec<String> = others()
+        .map(|file| folded(file.as_str()))
+        .filter(|other| *other != spelled)
+        .flat_map(|path| [path.strip_suffix(".md").map(str::to_owned), Some(path)])
+        .flatten()
+        .filter(|other| other.len() > bare.len() && other.contains(bare))
+        .collect();
+    let is_typed = |needle: &str| {
+        let apart =
+            |at: usize| !longer.iter().any(|longer| covers(&typed, longer, at, needle.len()));
+        whole_words(&typed, needle).any(apart)
+    };
+    let is_spelled = is_typed(&spelled)
+        || links_to(&text, &spelled)
+        || (bare.contains('/') && (links_to(&text, bare) || is_typed(bare)));
     let is_only = || !others().any(|file| folded(file.as_str()) == spelled);
-    is_spelled && (is_only() || whole_words(words, path.as_str()))
+    is_spelled && (is_only() || whole_words(words, path.as_str()).next().is_some())
 }
 
 fn folded(text: &str) -> String {
@@ -92,13 +107,31 @@ fn links_to(text: &str, target: &str) -> bool {
     })
 }
 
-fn whole_words(text: &str, needle: &str) -> bool {
+/// Where `needle` stands in the text as whole words.
+fn whole_words<'a>(text: &'a str, needle: &'a str) -> impl Iterator<Item = usize> + 'a {
     let goes_on = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || "/-_".contains(c));
-    text.match_indices(needle).any(|(at, found)| {
-        let before = text.get(..at).and_then(|before| before.chars().next_back());
+    let is_whole = move |(at, found): &(usize, &str)| {
+        let before = text.get(..*at).and_then(|before| before.chars().next_back());
         let after = text.get(at + found.len()..).and_then(|after| after.chars().next());
         !goes_on(before) && !goes_on(after)
-    })
+    };
+    text.match_indices(needle).filter(is_whole).map(|(at, _)| at)
+}
+
+/// Whether what stands at `at` is part of a longer name.
+fn covers(text: &str, longer: &str, at: usize, length: usize) -> bool {
+    whole_words(text, longer).any(|from| from <= at && at + length <= from + longer.len())
+}
+
+fn without_links(text: &str) -> String {
+    let mut typed = String::new();
+    let mut rest = text;
+    while let Some((before, link)) = rest.split_once("[[") {
+        typed.push_str(before);
+        typed.push('\n');
+        rest = link.split_once("]]").map_or("", |(_, behind)| behind);
+    }
+    typed + rest
 }
 
 #[cfg(test)]
@@ -130,6 +163,23 @@ mod tests {
             "old-Projects/Harbour.md",
         ] {
             assert!(!name(text, &note, &[]), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_not_found_inside_the_name_of_another_note() {
+        let files = ["Plan.md", "My Plan.md", "Work/Plan.md", "Work/Plan B.md"].map(path);
+        let [plan, my_plan, work, work_b] = &files;
+        for (text, named) in [
+            ("tidy My Plan.md", vec![my_plan]),
+            ("tidy Plan.md and My Plan.md", vec![plan, my_plan]),
+            ("tidy Work/Plan B please", vec![work_b]),
+            ("tidy [[Work/Plan B|Plan B]]", vec![work_b]),
+            ("tidy Work/Plan please", vec![work]),
+            ("go on with [[conversation:1|Clean up Work/Plan.md]]", vec![]),
+        ] {
+            let found: Vec<_> = files.iter().filter(|file| name(text, file, &files)).collect();
+            assert_eq!(found, named, "{text}");
         }
     }
 
