@@ -199,7 +199,7 @@ fn ask(choice: &Choice, vendor: Vendor, found: Option<FoundKeys>, no_tools: NoTo
         lists,
         model: model.to_owned(),
         vendor,
-        shown: match settings.private.endpoint_is_local && is_local {
+        shown: match settings.private.endpoint_is_local && is_local && !runs_elsewhere(model) {
             true => Privacy::Local,
             false => Privacy::Open,
         },
@@ -214,6 +214,12 @@ fn ask(choice: &Choice, vendor: Vendor, found: Option<FoundKeys>, no_tools: NoTo
             offer: None,
         },
     }
+}
+
+/// Whether a server on this computer hands a model of this name on to its maker's: Ollama does so with
+/// those that it calls `…-cloud` or `…:cloud`.
+fn runs_elsewhere(model: &str) -> bool {
+    model.ends_with("-cloud") || model.ends_with(":cloud")
 }
 
 /// One provider for all keys; with no key at all, one that goes without.
