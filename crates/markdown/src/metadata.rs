@@ -34,7 +34,7 @@ pub fn metadata(bytes: &[u8]) -> Metadata {
         }
     }
     tag::candidates(&text, |name| found.tags.push(name.to_owned()));
-    if text.trim_start().starts_with('{') {
+    if text.trim_start_matches('\u{feff}').trim_start().starts_with('{') {
         tag::candidates(&unescaped(&text), |name| found.tags.push(name.to_owned()));
     }
     found

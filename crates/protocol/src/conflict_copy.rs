@@ -17,6 +17,18 @@ pub fn original(name: &str) -> Option<String> {
     without_brackets(&name).map(str::to_owned)
 }
 
+/// The name, in lower case, of the file that an editor or a merge kept this one of: `plan.md` for `Plan.md~`,
+/// `Plan.md.bak` and `Plan.md.orig`. `None` for any other name.
+#[must_use]
+pub fn backed_up(name: &str) -> Option<String> {
+    let name = name.to_lowercase();
+    let kept = KEPT.iter().find_map(|mark| name.strip_suffix(mark))?;
+    (!kept.is_empty() && !kept.ends_with('/')).then(|| kept.to_owned())
+}
+
+/// How the names of kept files end: of Emacs and gedit, of editors and tools that say so, of merges.
+const KEPT: [&str; 7] = ["~", ".bak", ".backup", ".old", ".orig", ".rej", ".save"];
+
 fn without_mark(stem: &str) -> Option<&str> {
     let dated = |mark: &str| {
         let (before, rest) = stem.rsplit_once(mark)?;
@@ -36,6 +48,16 @@ fn without_brackets(stem: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_an_editor_kept_tells_what_it_is_of() {
+        for name in ["Plan.md~", "Plan.md.bak", "plan.md.ORIG", "Plan.md.save"] {
+            assert_eq!(backed_up(name).as_deref(), Some("plan.md"), "{name}");
+        }
+        for name in ["Plan.md", "~", ".bak", "Notes/~", "Plan~.md"] {
+            assert_eq!(backed_up(name), None, "{name}");
+        }
+    }
 
     #[test]
     fn a_copy_tells_what_it_is_a_copy_of() {

@@ -49,7 +49,7 @@ pub struct Metadata {
 
 /// Raised whenever the same rules judge the same text in another way: what was kept of the old
 /// judgement counts no more.
-const JUDGING: u32 = 2;
+const JUDGING: u32 = 3;
 
 /// What the user keeps private.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -106,17 +106,22 @@ impl PrivateRules {
         }
         let mut path = folded(path.as_str());
         let mut privacy = self.most(|rule| rule.covers(&path));
-        while let Some(original) = original(&path) {
+        while let Some(original) = original(&path).or_else(|| conflict_copy::backed_up(&path)) {
             privacy = privacy.max(self.most(|rule| rule.covers(&original)));
             path = original;
         }
         privacy
     }
 
-    /// Whether the text of what is called so decides too: of a note or a canvas.
+    /// Whether the text of what is called so decides too: of a note or a canvas, and of what an editor kept
+    /// of one.
     #[must_use]
     pub fn looks_into(&self, path: &NotePath) -> bool {
-        (path.is_markdown() || path.is_canvas()) && self.looks_inside()
+        let of_note = |kept: String| kept.ends_with(".md") || kept.ends_with(".canvas");
+        self.looks_inside()
+            && (path.is_markdown()
+                || path.is_canvas()
+                || conflict_copy::backed_up(&folded(path.as_str())).is_some_and(of_note))
     }
 
     /// How private a note is by what it says about itself.
