@@ -112,7 +112,12 @@ impl VaultChanges {
         let (overlay, vault) = (waiting.collect::<ChangeSet>(), self.keeper.seen());
         let shown = aside(move || {
             overlay.filter(|change| {
-                !vault.hides(&change.path) && !change.target().is_some_and(|to| vault.hides(to))
+                // A text that waits may make the note private.
+                let shows = |path: &NotePath| {
+                    !vault.hides(path)
+                        && change.after().is_none_or(|text| vault.shows(path, text, None))
+                };
+                shows(&change.path) && change.target().is_none_or(shows)
             })
         });
         shown.await.unwrap_or_default()
