@@ -16,7 +16,7 @@ use uuid::Uuid;
 use vault::Vault;
 
 use crate::data_dir::{DataDir, make_private, trouble};
-use record::{Likeness, Mark, Record};
+use record::{LAST_OF_TOPS, Likeness, Mark, Record};
 
 /// A vault's data folder, and the id by which it is known on this device.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,7 +105,11 @@ impl Seen {
         let same_card = match (&record.card, &self.card) {
             (None, _) => true,
             (Some(known), Some(card)) => known == card,
-            (Some(_), None) => self.mark.inode == record.mark.inode,
+            // Who removed it did not make another folder; but all top folders of disks have the same
+            // numbers.
+            (Some(_), None) => {
+                self.mark.inode == record.mark.inode && self.mark.inode > LAST_OF_TOPS
+            }
         };
         if !same_card {
             return false;

@@ -22,28 +22,34 @@ impl Vault {
     /// The id that the folder carries, if it carries one. Blocks on the disk.
     #[must_use]
     pub fn identity(&self) -> Option<String> {
-        let flags = OFlags::RDONLY | OFlags::NONBLOCK;
-        let opened = self.root().open(&format!("{OURS}/{CARD}"), flags, Mode::empty()).ok()?;
-        let mut text = String::new();
-        File::from(opened).take(CARD_LIMIT).read_to_string(&mut text).ok()?;
-        let card: Value = serde_json::from_str(&text).ok()?;
-        let id = card.get("id")?.as_str()?;
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
-        ((8..=64).contains(&id.len()) && id.bytes().all(is_plain)).then(|| id.to_owned())
+        of(&self.root())
     }
 
-    /// The id that the folder gets with the first change that is applied, unless it carries one by
-    /// then. Nothing is written before: who only looks leaves no trace.
+    /// The id that the folder gets before the first change is recorded, unless it carries one by then.
+    /// Nothing is written before: who only looks leaves no trace.
     pub fn will_be(&self, id: String) {
         *self.card().lock().unwrap_or_else(PoisonError::into_inner) = Some(id);
+    }
+
+    /// Whether an id was announced that was never written: then no change was recorded for this folder, and
+    /// what the ledger holds is about another one.
+    pub(crate) fn is_unmarked(&self) -> bool {
+        let card = self.card().lock().unwrap_or_else(PoisonError::into_inner);
+        card.is_some() && self.identity().is_none()
     }
 
     /// Writes the id that was announced. That it fails harms no note, so it is only logged.
     pub(crate) fn identify(&self) {
         let mut card = self.card().lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(id) = card.as_ref().filter(|_| self.identity().is_none()) else { return };
+        let Some(id) = card.as_ref() else { return };
+        if let Some(carried) = self.identity() {
+            return self.keep_id(carried);
+        }
         match self.write_card(id) {
-            Ok(()) => *card = None,
+            Ok(()) => {
+                self.keep_id(id.clone());
+                *card = None;
+            }
             Err(error) => tracing::warn!(%error, "the vault's id could not be written"),
         }
     }
@@ -65,6 +71,18 @@ impl Vault {
         }
         written
     }
+}
+
+/// The id that a folder carries, if it carries one.
+pub(crate) fn of(folder: &Folder) -> Option<String> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK;
+    let opened = folder.open(&format!("{OURS}/{CARD}"), flags, Mode::empty()).ok()?;
+    let mut text = String::new();
+    File::from(opened).take(CARD_LIMIT).read_to_string(&mut text).ok()?;
+    let card: Value = serde_json::from_str(&text).ok()?;
+    let id = card.get("id")?.as_str()?;
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    ((8..=64).contains(&id.len()) && id.bytes().all(is_plain)).then(|| id.to_owned())
 }
 
 fn write_new(folder: &Folder, name: &str, text: &str) -> Result<(), Errno> {

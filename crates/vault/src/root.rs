@@ -4,6 +4,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
+use protocol::FileId;
 use rustix::fs::{self, Access, AtFlags, StatVfsMountFlags};
 use rustix::io::Errno;
 
@@ -12,7 +13,7 @@ use crate::folder::Folder;
 use crate::link::Links;
 use crate::old_file::Held;
 use crate::watch::Seats;
-use crate::{OpenError, Screen, system_folder};
+use crate::{OpenError, Screen, identity, system_folder};
 
 /// An open folder of notes. Cheap to clone; all clones are the same vault.
 ///
@@ -33,6 +34,10 @@ struct Inner {
     links: RwLock<Links>,
     extra: RwLock<Arc<ExtraRoots>>,
     card: Mutex<Option<String>>,
+    /// The id that the folder was seen to carry.
+    known_id: Mutex<Option<String>>,
+    /// Which folder it is.
+    mark: Option<FileId>,
     seats: Seats,
     held: Held,
     changing: Arc<tokio::sync::Mutex<Changing>>,
@@ -119,19 +124,45 @@ impl Vault {
         self.root().stands_at(&self.inner.folder)
     }
 
-    /// Takes the folder that stands under the name now, and says whether there is one. Another
-    /// folder with nothing in it is none: an unmounted disk leaves such a one behind.
+    /// Takes the folder that stands under the name now, and says whether it is this vault's, as ADR 0017
+    /// tells. Another folder is another vault, with a history of its own: it has to be opened.
     pub(crate) fn come_home(&self) -> bool {
         if self.is_at_home() {
             return true;
         }
         let Ok(handle) = readable(&self.inner.folder) else { return false };
         let folder = Folder::root(handle);
-        let filled = folder.is_filled();
-        if filled {
+        let is_it = folder.is_filled() && self.is_this(&folder);
+        if is_it {
             *self.inner.root.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(folder);
         }
-        filled
+        is_it
+    }
+
+    /// Whether a folder is the one that was opened: by the id that it carries, its inode and the time at
+    /// which it was made.
+    fn is_this(&self, folder: &Folder) -> bool {
+        let (known, carried) = (self.known_id(), identity::of(folder));
+        if known.is_some() && known != carried {
+            return false;
+        }
+        let carries = known.is_some();
+        match (self.inner.mark, folder.file_id(".").ok()) {
+            (Some(before), Some(now)) => match (before.born, now.born) {
+                (Some(then), Some(born)) => then == born && (carries || before.inode == now.inode),
+                _ => carries || before.inode == now.inode,
+            },
+            _ => carries,
+        }
+    }
+
+    /// The id that the folder was seen to carry.
+    fn known_id(&self) -> Option<String> {
+        self.inner.known_id.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn keep_id(&self, id: String) {
+        *self.inner.known_id.lock().unwrap_or_else(PoisonError::into_inner) = Some(id);
     }
 
     /// Held while notes change, by the thread that changes them: a caller that goes away does not
@@ -142,13 +173,17 @@ impl Vault {
 
     fn over(folder: &Path, handle: OwnedFd) -> Self {
         let named = folder.file_name().unwrap_or(folder.as_os_str());
+        let handle = Folder::root(handle);
+        let (mark, known_id) = (handle.file_id(".").ok(), identity::of(&handle));
         let inner = Inner {
             folder: folder.to_owned(),
             name: named.to_string_lossy().into_owned(),
-            root: RwLock::new(Arc::new(Folder::root(handle))),
+            root: RwLock::new(Arc::new(handle)),
             links: RwLock::default(),
             extra: RwLock::default(),
             card: Mutex::default(),
+            known_id: Mutex::new(known_id),
+            mark,
             seats: Seats::default(),
             held: Held::default(),
             changing: Arc::default(),
@@ -185,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_empty_folder_in_its_place_is_not_the_vault_and_a_filled_one_is() {
+    fn another_folder_in_its_place_is_not_the_vault() {
         let all = tempfile::tempdir().unwrap();
         let (folder, aside) = (all.path().join("vault"), all.path().join("aside"));
         std::fs::create_dir(&folder).unwrap();
@@ -200,7 +235,10 @@ mod tests {
         assert!(!vault.come_home() && is_there("old.md"));
 
         std::fs::write(folder.join("new.md"), "new").unwrap();
+        assert!(!vault.come_home() && is_there("old.md") && !is_there("new.md"));
+
+        std::fs::rename(&folder, all.path().join("other")).unwrap();
+        std::fs::rename(&aside, &folder).unwrap();
         assert!(vault.come_home() && vault.is_at_home());
-        assert!(is_there("new.md") && !is_there("old.md"));
     }
 }

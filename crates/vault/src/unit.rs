@@ -64,6 +64,15 @@ pub(crate) fn stopped(group: Group) -> Outcomes {
     group.into_iter().map(stopped).collect()
 }
 
+/// What becomes of a group that was interrupted in another folder than this one: nothing is touched.
+pub(crate) fn not_here(group: Group) -> Outcomes {
+    let parked = |intent: Intent| {
+        let refusal = Refusal::parked_at(&intent.change.path);
+        (intent, Err(refusal))
+    };
+    group.into_iter().map(parked).collect()
+}
+
 /// Finishes a group that was interrupted, or takes back what of it stands.
 pub(crate) fn finish(vault: &Vault, group: Group) -> Outcomes {
     // Renames come last: where one has happened, all contents have, and are looked for in vain

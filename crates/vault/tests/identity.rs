@@ -8,6 +8,7 @@
 
 mod support;
 
+use protocol::IntentState;
 use support::{Folder, MemoryLedger, create, order};
 
 const ID: &str = "0198a1b2-0000-7000-8000-000000000001";
@@ -18,18 +19,39 @@ async fn change(vault: &vault::Vault, at: &str) {
 }
 
 #[tokio::test]
-async fn the_id_comes_with_the_first_applied_change_and_goes_with_the_folder() {
+async fn the_id_comes_before_the_first_change_and_goes_with_the_folder() {
     let folder = Folder::with(&[("a.md", "a")]);
     let vault = folder.vault();
     vault.will_be(ID.to_owned());
     vault.list().unwrap();
+    vault.recover(&MemoryLedger::default()).await.unwrap();
+    assert_eq!(folder.names(), ["a.md", "notes"], "nothing was changed: no trace");
     vault.apply(order([create("a.md", "x")]), &MemoryLedger::default()).await.unwrap();
-    assert_eq!(folder.names(), ["a.md", "notes"], "no change was applied: no trace");
+    assert_eq!(vault.identity().as_deref(), Some(ID), "a refused change was recorded too");
     change(&vault, "b.md").await;
     assert_eq!(vault.identity().as_deref(), Some(ID));
     let moved = folder.root.with_file_name("moved");
     std::fs::rename(&folder.root, &moved).unwrap();
     assert_eq!(vault::Vault::open(&moved).unwrap().identity().as_deref(), Some(ID));
+}
+
+#[tokio::test]
+async fn what_was_recorded_for_another_folder_is_not_finished_in_one_that_never_had_an_id() {
+    let elsewhere = Folder::with(&[("a.md", "a")]);
+    let ledger = MemoryLedger::default();
+    elsewhere.vault().apply(order([create("b.md", "x")]), &ledger).await.unwrap();
+    let open = || MemoryLedger::holding(vec![ledger.0.lock().unwrap()[0].0.clone()]);
+    let folder = Folder::with(&[("a.md", "a")]);
+    let vault = folder.vault();
+    vault.will_be(ID.to_owned());
+    let interrupted = open();
+    let recovery = vault.recover(&interrupted).await.unwrap();
+    assert_eq!((recovery.done.len(), recovery.problems.len()), (0, 1));
+    assert_eq!(interrupted.states(), [IntentState::Parked]);
+    assert_eq!(folder.names(), ["a.md", "notes"]);
+    // The control: a folder of which nothing is known to the contrary finishes it.
+    folder.vault().recover(&open()).await.unwrap();
+    assert_eq!(folder.read("b.md").unwrap(), b"x");
 }
 
 #[tokio::test]

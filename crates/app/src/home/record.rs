@@ -17,7 +17,7 @@ const NAME: &str = "home";
 /// And in one that a vault had, before it got another.
 const LEFT: &str = "home-left";
 /// Numbers up to this are those of the top folders of file systems: each has one.
-const LAST_OF_TOPS: u64 = 256;
+pub(super) const LAST_OF_TOPS: u64 = 256;
 
 /// By what a folder is told from a copy of it, however it is called and wherever it is mounted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl Mark {
         }
     }
 
-    fn read(text: &str) -> Option<Self> {
+    pub(super) fn read(text: &str) -> Option<Self> {
         let (inode, born) = text.split_once('@').unwrap_or((text, "-"));
         Some(Self { inode: inode.parse().ok()?, born: born.parse().ok() })
     }

@@ -229,6 +229,31 @@ fn an_id_that_sync_brings_is_taken_and_then_another_one_is_another_vault() {
 }
 
 #[test]
+fn another_disk_in_the_place_of_one_with_an_id_is_another_vault() {
+    let stage = Stage::new();
+    let place = fs::canonicalize(stage.at("Notes")).expect("there");
+    let is_it = |mark: &str, card: Option<&str>| {
+        let mark = Mark::read(mark).expect("a mark");
+        let record = Record {
+            dir: stage.at("data"),
+            id: VaultId::from("one"),
+            card: Some("0001-aged".to_owned()),
+            mark,
+            place: place.clone(),
+            data_mark: None,
+        };
+        let card = card.map(str::to_owned);
+        Seen { card, mark, number: (0, 0), place: place.clone() }.is_it(&record)
+    };
+    // The top folder of a disk has the number that all have; its time says little or nothing.
+    for top in ["2@-", "1@-", "2@1790000000000000000"] {
+        assert!(!is_it(top, None), "{top}");
+        assert!(is_it(top, Some("0001-aged")), "{top}");
+    }
+    assert!(is_it("3000@-", None), "who removed the id did not make another folder");
+}
+
+#[test]
 fn what_versions_before_left_is_found_again() {
     let stage = Stage::new();
     let place = fs::canonicalize(stage.at("Notes")).expect("there");
