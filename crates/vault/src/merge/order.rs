@@ -89,8 +89,10 @@ struct Graph<'a> {
     steps: Cell<usize>,
 }
 
-/// Over so many lines the versions are followed at most, in one merge.
-const STEPS: usize = 20_000_000;
+/// Over so many lines the versions are followed at most, in one merge, and over so many more for each line
+/// that they have.
+const STEPS: usize = 2_000_000;
+const STEPS_A_LINE: usize = 64;
 
 /// Of so many lines at one place it is told in which order they stand.
 const HEADS: usize = 4_000;
@@ -115,7 +117,8 @@ impl<'a> Graph<'a> {
                 }
             }
         }
-        Self { places, below, steps: Cell::new(STEPS) }
+        let steps = Cell::new(STEPS + below.len().saturating_mul(STEPS_A_LINE));
+        Self { places, below, steps }
     }
 
     /// `None` when no line says where it belongs.
@@ -141,11 +144,13 @@ impl<'a> Graph<'a> {
         }
         let mut led = Vec::with_capacity(heads.len());
         let mut seen: Vec<bool> = Vec::new();
+        // What is used up stays so: the next meeting must not begin again.
+        let mut steps = self.steps.replace(0);
         for from in heads.keys() {
             seen.clear();
             seen.resize(self.below.len(), false);
             let mut waiting = vec![*from];
-            let mut steps = self.steps.get().checked_sub(self.below.len() / 64)?;
+            steps = steps.checked_sub(self.below.len() / 64)?;
             while let Some(place) = waiting.pop() {
                 for below in self.below.get(place).into_iter().flatten() {
                     steps = steps.checked_sub(1)?;
@@ -154,10 +159,10 @@ impl<'a> Graph<'a> {
                     waiting.push(*below);
                 }
             }
-            self.steps.set(steps);
             let leads = |to: &usize| seen.get(*to).is_some_and(|seen| *seen);
             led.push(heads.keys().map(leads).collect());
         }
+        self.steps.set(steps);
         Some(Reach { heads, led })
     }
 }
