@@ -20,6 +20,9 @@ pub(super) enum Node {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct Tree(pub(super) BTreeMap<String, Node>);
 
+/// Where a vault keeps its id.
+const ID: &str = ".vaultmate/vault.json";
+
 impl Tree {
     /// What is there now.
     #[must_use]
@@ -34,7 +37,11 @@ impl Tree {
                     tree.0.insert(below.into_owned(), Node::Folder);
                     folders.push(path);
                 } else {
-                    let bytes = fs::read(&path).expect("a readable file");
+                    // Each vault has an id of its own.
+                    let bytes = match &*below {
+                        ID => Vec::new(),
+                        _ => fs::read(&path).expect("a readable file"),
+                    };
                     tree.0.insert(below.into_owned(), Node::File(bytes));
                 }
             }
@@ -80,7 +87,7 @@ impl Tree {
     fn change(&mut self, change: &Change) {
         let path = change.path.as_str();
         match &change.act {
-            Act::Create { after } | Act::Replace { after, .. } => self.put(path, after.clone()),
+            Act::Create { after, .. } | Act::Replace { after, .. } => self.put(path, after.clone()),
             Act::Rename { to, .. } => self.carry(path, to.as_str()),
             Act::MakeFolder => {
                 self.make_above(path);
