@@ -147,6 +147,24 @@ async fn a_note_is_known_after_saves_that_replace_its_file() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_note_that_came_in_the_place_of_a_gone_one_is_not_restored_over() {
+    let (home, running) = watered("Log.md", &[("Other.md", "other\n")]).await;
+    fs::remove_file(home.notes.root().join("Log.md")).expect("removed");
+    let undone = undo(&running).await;
+    let conflict = only(&undone).clone();
+    assert!(!conflict.places.is_empty(), "the user can have it restored: {conflict:?}");
+    home.notes.write("Log.md", "another log\n");
+    let refused = running.app.settle_conflict(&conflict).await.expect_err("another note");
+    assert!(refused.message.contains("changed again"), "{}", refused.message);
+    assert_eq!(home.notes.read("Log.md"), "another log\n");
+    // The control: with nothing in its place it is restored.
+    fs::remove_file(home.notes.root().join("Log.md")).expect("removed");
+    running.app.settle_conflict(&conflict).await.expect("restored");
+    assert_eq!(home.notes.read("Log.md"), LOG);
+    running.quit().await;
+}
+
 /// Waits until the application knows which note the newest change is about.
 async fn known(running: &Running) {
     let all = ListApplied { conversation: None, before: None };

@@ -1,5 +1,8 @@
 //! Moves and deletions are taken back with all links right, also those that were added since.
 
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+
 use protocol::applied::{AppliedSet, ListApplied, UndoScope};
 use serde_json::{Value, json};
 use testkit::{Reply, ScriptedModel};
@@ -91,6 +94,66 @@ async fn a_deleted_folder_and_a_deleted_note_come_back_from_the_trash() {
         assert_eq!(home.notes.try_read("A/One.md"), None, "{path}");
         running.quit().await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deleted_note_comes_back_as_closed_as_it_was() {
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![("delete_file", json!({ "path": "Diary.md" }))]),
+        Reply::text("It waits for you."),
+    ])
+    .await;
+    let home = keyed(&[("Diary.md", "secret\n"), ("Top.md", "top\n")]);
+    let diary = home.notes.root().join("Diary.md");
+    fs::set_permissions(&diary, Permissions::from_mode(0o600)).expect("closed");
+    let running = home.open(asking(&model)).await;
+    let conversation = running.say(None, "Please").await;
+    running.decide(&conversation, &["Diary.md"], &[]).await.expect("applied");
+    let set = newest(&running).await;
+    running.app.undo(&whole(&set)).await.expect("taken back");
+    assert_eq!(home.notes.read("Diary.md"), "secret\n");
+    let mode = fs::metadata(&diary).expect("it is there").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_that_was_made_is_undone_around_what_stands_in_it() {
+    let notes = [("x.md", "x\n"), ("Top.md", "top\n")];
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![("create_folder", json!({ "path": "New" }))]),
+        Reply::calls(vec![("move_file", json!({ "source": "x.md", "destination": "New/x.md" }))]),
+        Reply::text("It waits for you."),
+    ])
+    .await;
+    let home = keyed(&notes);
+    let running = home.open(asking(&model)).await;
+    let conversation = running.say(None, "Please").await;
+    let review = running.view(&conversation).await.review.expect("it waits");
+    let paths: Vec<_> = review.notes.iter().map(|note| note.path.as_str()).collect();
+    running.decide(&conversation, &paths, &[]).await.expect("applied");
+    assert_eq!(home.notes.read("New/x.md"), "x\n");
+    let set = newest(&running).await;
+    let undone = running.app.undo(&whole(&set)).await.expect("taken back");
+    assert!(undone.conflicts.is_empty(), "{undone:?}");
+    assert_eq!(home.notes.read("x.md"), "x\n");
+    assert!(home.notes.root().join("New").is_dir(), "it went with the note still in it");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_folder_of_the_same_name_does_not_come_back_from_the_trash() {
+    let notes = [("A/One.md", "one\n"), ("Top.md", "[[One]]\n")];
+    let (home, running) = after(&notes, "delete_file", json!({ "path": "A/" })).await;
+    let trash = home.notes.root().join(".trash");
+    fs::remove_dir_all(&trash).expect("emptied");
+    fs::create_dir_all(trash.join("A")).expect("a folder");
+    fs::write(trash.join("A/Other.md"), "other\n").expect("a note");
+    let set = newest(&running).await;
+    let undone = running.app.undo(&whole(&set)).await.expect("tried");
+    assert!(undone.conflicts[0].why.contains("does not hold what it held"), "{undone:?}");
+    assert_eq!(home.notes.try_read("A/Other.md"), None);
+    running.quit().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -108,8 +108,14 @@ impl App {
         let open = self.open().await?;
         let _alone = open.deciding.lock().await;
         let effect = the_effect(&open.store, &conflict.effect).await?;
+        let past = open.past_since(&Wanted::back([effect.id.clone()])).await?;
         let (vault, path) = (open.vault.clone(), conflict.path.clone());
-        let bytes = match aside(move || vault.bytes(&path)).await? {
+        let (notes, id) = (VaultNotes(open.vault.clone()), effect.id.clone());
+        let read = move || (vault.bytes(&path), vault::undo::note_now(&past, &id, &notes));
+        let (bytes, its_place) = aside(read).await?;
+        let bytes = match bytes {
+            // Another note may have come there since the conflict was shown.
+            Ok(_) if its_place.as_ref() != Some(&conflict.path) => return Err(moved_on()),
             Ok(bytes) => Some(bytes),
             Err(VaultError::NotFound { .. }) => None,
             Err(error) => return Err(of_note(&error)),
@@ -321,14 +327,16 @@ impl OpenVault {
     }
 }
 
+fn moved_on() -> UserError {
+    UserError::other("The note changed again since it was shown: undo again to see it.")
+}
+
 /// The change that writes the earlier version where the note is as it was shown.
 fn settled(
     effect: &Effect,
     conflict: &UndoConflict,
     bytes: Option<Vec<u8>>,
 ) -> Result<Change, UserError> {
-    let moved_on =
-        || UserError::other("The note changed again since it was shown: undo again to see it.");
     let path = conflict.path.clone();
     let Some(bytes) = bytes else {
         let whole = conflict.places.first().ok_or_else(moved_on)?;

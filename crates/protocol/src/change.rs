@@ -33,6 +33,9 @@ pub enum Act {
     Create {
         /// The bytes that shall be there.
         after: Vec<u8>,
+        /// The name in the trash of the file that this brings back: where it is there with these bytes, the
+        /// note gets its owner, permissions and attributes.
+        like: Option<String>,
     },
     /// A note is there; its bytes are exchanged.
     Replace {
@@ -105,7 +108,13 @@ impl Change {
     /// A note is made.
     #[must_use]
     pub fn create(path: NotePath, after: impl Into<Vec<u8>>) -> Self {
-        Self { path, act: Act::Create { after: after.into() } }
+        Self { path, act: Act::Create { after: after.into(), like: None } }
+    }
+
+    /// A note is made again that went to the trash, under the name `trashed` there.
+    #[must_use]
+    pub fn restore(path: NotePath, after: impl Into<Vec<u8>>, trashed: Option<String>) -> Self {
+        Self { path, act: Act::Create { after: after.into(), like: trashed } }
     }
 
     /// A note's bytes are exchanged.
@@ -149,7 +158,7 @@ impl Change {
     #[must_use]
     pub fn after(&self) -> Option<&[u8]> {
         match &self.act {
-            Act::Create { after } | Act::Replace { after, .. } => Some(after),
+            Act::Create { after, .. } | Act::Replace { after, .. } => Some(after),
             _ => None,
         }
     }

@@ -29,6 +29,7 @@ impl ActRow {
     pub(crate) fn naming(change: &Change) -> Result<Self, sqlx::Error> {
         let target = match &change.act {
             Act::Rename { to, .. } => Some(to.as_str().to_owned()),
+            Act::Create { like, .. } => like.clone(),
             Act::RestoreFolder { trashed, .. } => Some(trashed.clone()),
             _ => None,
         };
@@ -66,9 +67,10 @@ impl ActRow {
     ) -> Result<Change, Failure> {
         let lacking = |what: &str| decode(format!("a change of `{path}` has no {what}"));
         let kind = serde_json::from_value(serde_json::Value::String(self.kind));
+        let like = self.target.clone();
         let target = self.target.ok_or_else(|| lacking("target"));
         let act = match kind.map_err(decode)? {
-            ChangeKind::Create => Act::Create { after: content(db, self.after).await? },
+            ChangeKind::Create => Act::Create { after: content(db, self.after).await?, like },
             ChangeKind::Replace => Act::Replace {
                 before: content(db, self.before).await?,
                 after: content(db, self.after).await?,

@@ -14,7 +14,7 @@ pub(crate) fn stage(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
         vault.takes_changes(path).map_err(Refusal::failed)?;
     }
     match &intent.change.act {
-        Act::Create { after } => swap::stage_new(vault, intent, after),
+        Act::Create { after, like } => swap::stage_new(vault, intent, after, like.as_deref()),
         Act::Replace { before, after } => swap::stage(vault, intent, before, after),
         Act::Trash { before } => trash::stage(vault, intent, before),
         Act::Rename { .. } | Act::TrashFolder { .. } | Act::RestoreFolder { .. } => {
@@ -32,7 +32,7 @@ pub(crate) fn unstage(vault: &Vault, intent: &Intent) {
 /// Carries out what was staged, durable when this returns.
 pub(crate) fn commit(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
     match &intent.change.act {
-        Act::Create { after } => swap::commit_new(vault, intent, after),
+        Act::Create { after, .. } => swap::commit_new(vault, intent, after),
         Act::Replace { before, after } => swap::commit(vault, intent, before, after),
         Act::Trash { before } => trash::commit(vault, intent, before),
         Act::Rename { .. } | Act::TrashFolder { .. } | Act::RestoreFolder { .. } => {
@@ -49,7 +49,7 @@ pub(crate) fn commit(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
 /// the system refuses, it stays open for the next recovery.
 pub(crate) fn revert(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
     match &intent.change.act {
-        Act::Create { after } => swap::revert_new(vault, intent, after),
+        Act::Create { after, .. } => swap::revert_new(vault, intent, after),
         Act::Replace { before, after } => swap::revert(vault, intent, before, after),
         Act::Trash { .. } => trash::revert(vault, intent),
         Act::Rename { .. } | Act::TrashFolder { .. } | Act::RestoreFolder { .. } => {
@@ -80,7 +80,7 @@ pub(crate) fn finish(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
 /// Whether an interrupted change of a unit stands on disk, so that it can be taken back.
 pub(crate) fn has_happened(vault: &Vault, intent: &Intent) -> Result<bool, Refusal> {
     match &intent.change.act {
-        Act::Create { after } | Act::Replace { after, .. } => {
+        Act::Create { after, .. } | Act::Replace { after, .. } => {
             let Ok(place) = Place::open(vault, intent) else { return Ok(false) };
             let note = place.note().map_err(Refusal::open)?;
             Ok(matches!(note, Found::File(bytes) if bytes == *after))

@@ -85,6 +85,8 @@ impl Vault {
         let mut settled = Settled::All;
         let places: Vec<NotePath> =
             order.changes.iter().map(|planned| planned.change.path.clone()).collect();
+        // Before anything is recorded: by it a later start knows what the record is about.
+        self.identify();
         let mut intents = order.into_intents(self);
         let (mut course, patience) = (Course::default(), Patience::default());
         for tries in 1.. {
@@ -102,11 +104,7 @@ impl Vault {
             }
             let (vault, progress) = (self.clone(), progress.clone());
             let work = move || {
-                let outcomes = carry_out(&vault, intents, &progress);
-                if outcomes.iter().any(|(_, outcome)| outcome.is_ok()) {
-                    vault.identify();
-                }
-                let files = files_left(&vault, &outcomes);
+                let (outcomes, files) = carry_out(&vault, intents, &progress);
                 (held, outcomes, files)
             };
             let (returned, outcomes, files) =
@@ -144,9 +142,9 @@ impl Vault {
     async fn once_saved(&self, mut outcomes: Outcomes) -> Result<(Outcomes, Again), ApplyError> {
         let began = Instant::now();
         loop {
-            let vault = self.clone();
+            let (vault, waited) = (self.clone(), began.elapsed());
             let look = move || {
-                let again = rebase::again(&vault, &outcomes);
+                let again = rebase::again(&vault, &outcomes, waited);
                 (outcomes, again)
             };
             let again;
@@ -328,7 +326,11 @@ pub(crate) fn files_left(vault: &Vault, outcomes: &Outcomes) -> HashMap<EffectId
 
 /// All temporary files are durable before the first note changes. No folder is held open between
 /// the two, because an order may touch more folders than a process may hold open.
-fn carry_out(vault: &Vault, intents: Vec<Intent>, progress: &Progress) -> Outcomes {
+fn carry_out(
+    vault: &Vault,
+    intents: Vec<Intent>,
+    progress: &Progress,
+) -> (Outcomes, HashMap<EffectId, FileId>) {
     let stage = |group| {
         if progress.is_stopped() { Err(unit::stopped(group)) } else { unit::stage(vault, group) }
     };
@@ -347,5 +349,12 @@ fn carry_out(vault: &Vault, intents: Vec<Intent>, progress: &Progress) -> Outcom
         }
         Err(outcomes) => outcomes,
     };
-    staged.into_iter().flat_map(commit).collect()
+    let (mut all, mut files) = (Outcomes::new(), HashMap::new());
+    for staged in staged {
+        let outcomes = commit(staged);
+        // Asked at once: later in the order somebody may have put another file there.
+        files.extend(files_left(vault, &outcomes));
+        all.extend(outcomes);
+    }
+    (all, files)
 }

@@ -16,6 +16,12 @@ pub(crate) fn stage(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
     {
         return Err(Refusal::stale(VaultError::Exists { path: (*path).clone() }));
     }
+    if let End::Trash(name) = &way.from {
+        let path = &intent.change.path;
+        let here = Spot::in_trash(vault, name, path).map_err(Refusal::failed)?;
+        let kind = here.kind().map_err(Refusal::failed)?;
+        admit(path, way.what, kind).map_err(Refusal::of_missing)?;
+    }
     if let End::Path(path) = &way.from {
         let here = Spot::open(vault, path).map_err(Refusal::of_missing)?;
         let kind = here.kind().map_err(Refusal::failed)?;
@@ -29,23 +35,39 @@ pub(crate) fn commit(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
     let (here, there) = Way::of(intent).spots(vault)?;
     let path = &intent.change.path;
     let changed = || Refusal::stale(VaultError::FolderChanged { path: path.clone() });
+    if let Act::TrashFolder { .. } = &intent.change.act {
+        here.nobody_writes().map_err(Refusal::of_missing)?;
+    }
     if !holds_as_planned(intent, &here)? {
         return Err(changed());
     }
     here.carry(&there).map_err(Refusal::of_missing)?;
-    // Something may have been put into it in that moment.
-    if !holds_as_planned(intent, &there)? {
-        there.carry(&here).map_err(|_| Refusal::parked_at(path))?;
-        there.sync_with(&here).map_err(Refusal::open)?;
-        return Err(changed());
-    }
+    confirm(intent, &here, &there)?;
     here.sync_with(&there).map_err(Refusal::open)
 }
 
-/// Whether a folder that goes to the trash holds what the plan was made on, and nothing else.
+/// Carries a folder back from the trash if something was put into it, or taken out, in the moment in
+/// which it went there.
+fn confirm(intent: &Intent, here: &Spot, there: &Spot) -> Result<(), Refusal> {
+    if !matches!(intent.change.act, Act::TrashFolder { .. }) {
+        return Ok(());
+    }
+    let path = &intent.change.path;
+    let why = match holds_as_planned(intent, there) {
+        Ok(true) => return Ok(()),
+        Ok(false) => Refusal::stale(VaultError::FolderChanged { path: path.clone() }),
+        Err(why) => why,
+    };
+    there.carry(here).map_err(|_| Refusal::parked_at(path))?;
+    there.sync_with(here).map_err(Refusal::open)?;
+    Err(why)
+}
+
+/// Whether a folder that goes to the trash, or comes back, holds what the plan was made on, and nothing
+/// else.
 fn holds_as_planned(intent: &Intent, spot: &Spot) -> Result<bool, Refusal> {
     match &intent.change.act {
-        Act::TrashFolder { holds: Some(holds) } => {
+        Act::TrashFolder { holds: Some(holds) } | Act::RestoreFolder { holds: Some(holds), .. } => {
             Ok(spot.contents().map_err(Refusal::of_missing)? == *holds)
         }
         _ => Ok(true),
@@ -73,6 +95,7 @@ pub(crate) fn finish(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
         (true, _) => stage(vault, intent).and_then(|()| commit(vault, intent)),
         (false, true) => {
             let (here, there) = way.spots(vault)?;
+            confirm(intent, &here, &there)?;
             here.sync_with(&there).map_err(Refusal::open)
         }
         (false, false) => Err(Refusal::parked_at(&intent.change.path)),

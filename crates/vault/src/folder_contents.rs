@@ -1,11 +1,14 @@
 //! What is in a folder, for a deletion that takes nothing else.
 
+use std::fs::File;
+
 use protocol::{FileState, FolderContents, NotePath};
-use rustix::fs::{self, AtFlags, FileType};
+use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use crate::folder::Folder;
-use crate::{Vault, VaultError};
+use crate::old_file::is_open_for_writing;
+use crate::{Vault, VaultError, read};
 
 impl Vault {
     /// Everything in the folder at `path`, at any depth, hidden files too. Nothing is opened but
@@ -20,6 +23,37 @@ impl Vault {
 /// Everything in a folder.
 pub(crate) fn contents(top: &Folder) -> Result<FolderContents, Errno> {
     let mut found: Vec<(Vec<u8>, Option<FileState>)> = Vec::new();
+    walk(top, |_, path, stat| {
+        let state = (!is_folder(stat)).then(|| FileState {
+            size: read::size(stat),
+            written: (stat.st_mtime, stat.st_mtime_nsec),
+        });
+        found.push((path.to_vec(), state));
+        true
+    })?;
+    Ok(FolderContents::of(found.iter().map(|(path, state)| (path.as_slice(), *state))))
+}
+
+/// The path below `top` of a file that a program has open for writing, if there is one.
+pub(crate) fn being_written(top: &Folder) -> Result<Option<String>, Errno> {
+    let mut found = None;
+    walk(top, |folder, path, stat| {
+        if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
+            && let Ok(path) = std::str::from_utf8(path)
+        {
+            let name = path.rsplit('/').next().unwrap_or(path);
+            let file = folder.open(name, OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty());
+            let is_open = file.is_ok_and(|file| is_open_for_writing(&File::from(file)));
+            found = is_open.then(|| path.to_owned());
+        }
+        found.is_none()
+    })?;
+    Ok(found)
+}
+
+/// Shows everything in a folder, at any depth, until `show` has seen enough: the folder that it is in, its
+/// path below `top` and what it is.
+fn walk(top: &Folder, mut show: impl FnMut(&Folder, &[u8], &Stat) -> bool) -> Result<(), Errno> {
     let mut folders: Vec<Vec<u8>> = vec![Vec::new()];
     while let Some(at) = folders.pop() {
         let folder = match at.is_empty() {
@@ -42,15 +76,17 @@ pub(crate) fn contents(top: &Folder) -> Result<FolderContents, Errno> {
                 path.push(b'/');
             }
             path.extend_from_slice(name.to_bytes());
-            if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
-                folders.push(path.clone());
-                found.push((path, None));
-            } else {
-                let size = u64::try_from(stat.st_size).unwrap_or_default();
-                let written = (stat.st_mtime, stat.st_mtime_nsec);
-                found.push((path, Some(FileState { size, written })));
+            if !show(&folder, &path, &stat) {
+                return Ok(());
+            }
+            if is_folder(&stat) {
+                folders.push(path);
             }
         }
     }
-    Ok(FolderContents::of(found.iter().map(|(path, state)| (path.as_slice(), *state))))
+    Ok(())
+}
+
+fn is_folder(stat: &Stat) -> bool {
+    FileType::from_raw_mode(stat.st_mode) == FileType::Directory
 }

@@ -38,7 +38,9 @@ const FLAGS: IFlags = IFlags::COMPRESSED
     .union(IFlags::SYNC)
     .union(IFlags::NODUMP)
     .union(IFlags::NOATIME)
-    .union(IFlags::NOCOW);
+    .union(IFlags::NOCOW)
+    .union(IFlags::SECURE_REMOVAL)
+    .union(IFlags::UNRM);
 
 /// Gives the empty file `to` the owner, permissions, flags and extended attributes of `from`, as far
 /// as the system allows. [`confirm`] tells whether it did.

@@ -12,19 +12,18 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use lease::{ReadLease, Refused};
-use protocol::NotePath;
+use protocol::{NotePath, Timestamp};
 use rustix::fs;
 use rustix::io::Errno;
 
 use crate::place::Place;
-use crate::stamp::Stamp;
 use crate::{Vault, VaultError, read, replaced};
 
 /// How many old files are held at once; each is an open file.
 const HELD: usize = 128;
 
 /// How long a program that opened the file in the last moment may take to write.
-const WRITING: Duration = Duration::from_secs(2);
+const WRITING: Duration = Duration::from_secs(30);
 const LOOK: Duration = Duration::from_millis(5);
 
 /// A file that nobody has open for writing, as far as the system tells.
@@ -34,6 +33,8 @@ pub(crate) struct OldFile {
     file: File,
     /// `None` where the file system grants no leases.
     lease: Option<ReadLease>,
+    /// Its size and last write when it was held.
+    written: (u64, Timestamp),
 }
 
 impl OldFile {
@@ -43,12 +44,13 @@ impl OldFile {
         let again = || file.try_clone().map_err(|error| io(path, &error));
         let lease = match ReadLease::take(again()?) {
             Ok(lease) => Some(lease),
-            Err(Refused::OpenForWriting) => {
+            Err(Refused::OpenForWriting) if !is_remote(file) => {
                 return Err(VaultError::BeingWritten { path: path.clone() });
             }
-            Err(Refused::Unsupported) => None,
+            Err(Refused::OpenForWriting | Refused::Unsupported) => None,
         };
-        Ok(Self { path: path.clone(), file: again()?, lease })
+        let stat = fs::fstat(file).map_err(|error| VaultError::system("changed", path, error))?;
+        Ok(Self { path: path.clone(), file: again()?, lease, written: written(&stat) })
     }
 
     /// Whether somebody came to write since the file is held.
@@ -80,24 +82,23 @@ impl OldFile {
 
     /// What a program wrote that had found the file before the exchange and opened it after: the
     /// bytes, once nobody has it open any more.
-    fn written_late(self) -> Option<(NotePath, Vec<u8>)> {
+    fn written_late(self) -> Option<(NotePath, Vec<u8>, File)> {
         if !self.is_wanted() {
             return None;
         }
-        let Self { path, mut file, lease } = self;
-        let before = Stamp::of(&fs::fstat(&file).ok()?);
+        let Self { path, mut file, lease, written: before } = self;
         drop(lease);
         let began = Instant::now();
         while is_open_for_writing(&file) && began.elapsed() < WRITING {
             std::thread::park_timeout(LOOK);
         }
         let stat = fs::fstat(&file).ok()?;
-        if Stamp::of(&stat) == before {
+        if written(&stat) == before {
             return None;
         }
         file.seek(SeekFrom::Start(0)).ok()?;
         let bytes = read::contents(&path, &file, &stat).ok()?;
-        Some((path, bytes))
+        Some((path, bytes, file))
     }
 }
 
@@ -123,8 +124,8 @@ impl Vault {
     pub(crate) fn let_go(&self) {
         let held =
             std::mem::take(&mut *self.held().0.lock().unwrap_or_else(PoisonError::into_inner));
-        for (path, bytes) in held.into_iter().filter_map(OldFile::written_late) {
-            match replaced::save_beside(self, &path, &bytes) {
+        for (path, bytes, old) in held.into_iter().filter_map(OldFile::written_late) {
+            match replaced::save_beside(self, &path, &bytes, &old) {
                 Ok(copy) => {
                     tracing::warn!(%path, %copy, "a program wrote to the old file of a note");
                 }
@@ -143,9 +144,34 @@ impl Vault {
     }
 }
 
-fn is_open_for_writing(file: &File) -> bool {
+/// Whether a program has the file open for writing; `false` where nobody can tell.
+pub(crate) fn is_open_for_writing(file: &File) -> bool {
     let lease = file.try_clone().map(ReadLease::take);
-    matches!(lease, Ok(Err(Refused::OpenForWriting)))
+    matches!(lease, Ok(Err(Refused::OpenForWriting))) && !is_remote(file)
+}
+
+/// Whether the file lies on another computer. There a lease is refused in the same words when the server
+/// has not promised to tell of other writers, so it says nothing about them.
+fn is_remote(file: &File) -> bool {
+    /// From `linux/magic.h`, and of CIFS from its sources.
+    const REMOTE: [u32; 7] = [
+        0x6969,      // NFS
+        0x517b,      // SMB
+        0xfe53_4d42, // SMB 2
+        0xff53_4d42, // CIFS
+        0x0102_1997, // 9p
+        0x00c3_6400, // Ceph
+        0x5346_414f, // AFS
+    ];
+    let kind = fs::fstatfs(file).map(|disk| disk.f_type);
+    // As wide as the machine's words, and signed; the numbers have 32 bits.
+    kind.is_ok_and(|kind| {
+        u32::try_from(kind as i128 & 0xffff_ffff).is_ok_and(|kind| REMOTE.contains(&kind))
+    })
+}
+
+fn written(stat: &fs::Stat) -> (u64, Timestamp) {
+    (read::size(stat), read::modified(stat))
 }
 
 fn io(path: &NotePath, error: &std::io::Error) -> VaultError {

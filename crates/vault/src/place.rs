@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io::Write;
 
-use protocol::{Intent, NotePath};
+use protocol::{FileId, Intent, NotePath};
 use rustix::fs::{self, AtFlags, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
 
@@ -94,6 +94,11 @@ impl Place {
         Inode::of(&named) == Inode::of(&held)
     }
 
+    /// Which file has the temporary name.
+    pub(crate) fn temp_id(&self) -> Option<FileId> {
+        self.folder.file_id(&self.temp).ok()
+    }
+
     pub(crate) fn folder(&self) -> &Folder {
         &self.folder
     }
@@ -135,13 +140,16 @@ impl Place {
     /// Gives the note what its bytes before, which have the temporary name now, had beside them when
     /// the two were exchanged: somebody may have changed it since the note was staged.
     pub(crate) fn keep_newest_attributes(&self) -> Result<(), VaultError> {
-        let open = |name: &str| {
-            let flags = OFlags::RDONLY | OFlags::NONBLOCK;
-            let opened = self.folder.open(name, flags, Mode::empty());
-            opened.map(File::from).map_err(|error| self.failed(error))
-        };
-        let (old, new) = (open(&self.temp)?, open(self.path.name())?);
+        let failed = |error| self.failed(error);
+        let (old, new) = (self.open_temp().map_err(failed)?, self.open_note().map_err(failed)?);
         keep::confirm(&old, &new).map_err(|lost| self.lost(lost))
+    }
+
+    /// Gives the temporary file what the note has beside its bytes by now.
+    pub(crate) fn keep_latest_attributes(&self) -> Result<(), VaultError> {
+        let failed = |error| self.failed(error);
+        let (note, temp) = (self.open_note().map_err(failed)?, self.open_temp().map_err(failed)?);
+        keep::confirm(&note, &temp).map_err(|lost| self.lost(lost))
     }
 
     /// Refuses a note that this user may not write.

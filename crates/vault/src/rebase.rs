@@ -32,6 +32,10 @@ const SETTLING_CUT: Duration = Duration::from_millis(500);
 /// others. A save in several writes is over by then.
 pub(crate) const WAIT: Duration = Duration::from_secs(5);
 
+/// Programs that save by rename leave the name free for a moment. So long a note that is not there is
+/// waited for.
+const MISSING: Duration = Duration::from_millis(250);
+
 /// How soon to look again whether a program has a note still open for writing.
 const OPEN: Duration = Duration::from_millis(25);
 
@@ -72,8 +76,8 @@ pub(crate) struct Again {
 }
 
 /// Finds stale edits whose own lines are as they were, and plans them on the notes as they are.
-/// Touches nothing.
-pub(crate) fn again(vault: &Vault, outcomes: &Outcomes) -> Again {
+/// Touches nothing. It was waited for so long already.
+pub(crate) fn again(vault: &Vault, outcomes: &Outcomes, waited: Duration) -> Again {
     let why: HashMap<&EffectId, &Refusal> = outcomes
         .iter()
         .filter_map(|(intent, outcome)| Some((&intent.effect, outcome.as_ref().err()?)))
@@ -87,12 +91,27 @@ pub(crate) fn again(vault: &Vault, outcomes: &Outcomes) -> Again {
                 refusal.why,
                 VaultError::Stale { .. }
                     | VaultError::BeingWritten { .. }
+                    | VaultError::NotFound { .. }
                     | VaultError::TakenBack { .. }
             )
         })
     };
+    let is_missing = |intent: &Intent| {
+        intent.change.before().is_some() && vault.file_id(&intent.change.path).is_none()
+    };
     for group in unit::groups(refused) {
-        if group.iter().all(is_stale) {
+        if !group.iter().all(is_stale) {
+            continue;
+        }
+        let being_written = |intent: &Intent| match &why.get(&intent.effect)?.why {
+            VaultError::BeingWritten { path } => Some(vault.is_being_written(path)),
+            _ => Some(vault.is_being_written(&intent.change.path)),
+        };
+        if group.iter().any(|intent| being_written(intent) == Some(true))
+            || (waited < MISSING && group.iter().any(is_missing))
+        {
+            again.pause = again.pause.max(Some(OPEN));
+        } else if !group.iter().any(is_missing) {
             again.add(vault, &group);
         }
     }
@@ -105,10 +124,6 @@ impl Again {
         let effects = || group.iter().map(|intent| intent.effect.clone());
         let mut planned = Vec::with_capacity(group.len());
         for intent in group {
-            if intent.change.before().is_some() && vault.is_being_written(&intent.change.path) {
-                self.pause = self.pause.max(Some(OPEN));
-                return;
-            }
             let Some(change) = on_what_is_there(vault, &intent.change) else {
                 self.pause = self.pause.max(unsettled(vault, &intent.change));
                 return;

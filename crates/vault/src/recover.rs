@@ -10,7 +10,7 @@ use crate::ledger::Ledger;
 use crate::place::Place;
 use crate::root::Changing;
 use crate::swap::{self, Refusal};
-use crate::{ApplyError, Vault, VaultError, act, unit};
+use crate::{ApplyError, Vault, VaultError, act, replaced, unit};
 
 /// What became of the changes that were open, in the order they were intended. Each intent names
 /// its turn and call, so a caller can say of every call whether its change happened.
@@ -40,9 +40,14 @@ impl Vault {
         let intents = ledger.open().await?;
         let vault = self.clone();
         let work = move || {
-            let groups = unit::groups(intents).into_iter();
-            let outcomes: Vec<_> = groups.flat_map(|group| unit::finish(&vault, group)).collect();
+            let is_other = vault.is_unmarked();
+            let finish = |group| match is_other {
+                true => unit::not_here(group),
+                false => unit::finish(&vault, group),
+            };
+            let outcomes: Vec<_> = unit::groups(intents).into_iter().flat_map(finish).collect();
             let files = files_left(&vault, &outcomes);
+            vault.let_go();
             (held, outcomes, files)
         };
         let (mut held, outcomes, files) =
@@ -113,6 +118,11 @@ pub(crate) fn finish_note(vault: &Vault, intent: &Intent) -> Result<(), Refusal>
     // A note is never half of ours: only the temporary file is written in place.
     let note = if note == Image::Part { Image::Other } else { note };
     let mut remedy = remedy(change.kind(), note, temp);
+    // Only the exchange gives the note's own file the temporary name. A beginning of the bytes after may as
+    // well be ours, half written, and the note have them from elsewhere. Both stay.
+    if remedy == Remedy::TakeBack && temp == Image::Part && place.temp_id() != intent.base {
+        return Err(Refusal::parked(&place));
+    }
     if remedy != Remedy::TakeBack
         && !matches!(temp, Image::Nothing | Image::Other)
         && swap::discard_temp(vault, &place).is_err()
@@ -125,7 +135,10 @@ pub(crate) fn finish_note(vault: &Vault, intent: &Intent) -> Result<(), Refusal>
         };
     }
     match remedy {
-        Remedy::Apply => act::stage(vault, intent).and_then(|()| act::commit(vault, intent)),
+        Remedy::Apply => {
+            replaced::unlink(vault, &place);
+            act::stage(vault, intent).and_then(|()| act::commit(vault, intent))
+        }
         Remedy::Done => place.sync().map_err(Refusal::open),
         Remedy::TakeBack => Err(swap::take_back(vault, &place, change.after().unwrap_or_default())),
         Remedy::Park => Err(Refusal::parked(&place)),
@@ -150,7 +163,8 @@ fn finish_way_back(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
     let note = image(&change, back.note().map_err(Refusal::open)?);
     match (note, image(&change, found)) {
         // It took out bytes that were not those of the change.
-        (Image::After, Image::Part | Image::Other) => Err(swap::take_back(vault, &back, before)),
+        (Image::After, Image::Other) => Err(swap::take_back(vault, &back, before)),
+        (Image::After, Image::Part) => Err(Refusal::parked(&back)),
         (_, Image::Other) => Err(Refusal::parked(&back)),
         _ => swap::discard_temp(vault, &back).map_err(|_| Refusal::parked(&back)),
     }

@@ -12,10 +12,10 @@ use rustix::io::Errno;
 use crate::folder::Folder;
 use crate::place::Place;
 use crate::spot::{TRASH, make_folders};
-use crate::{Vault, VaultError, read};
+use crate::{Vault, VaultError, keep};
 
 /// Where they are kept, in the vault's trash: each under the time it was put there, in milliseconds
-/// since 1970, and the note's name.
+/// since 1970, the size and the time of the last write that it had then, and the note's name.
 const KEPT_IN: &str = "vaultmate-replaced";
 
 /// How long one is kept that nobody wrote to.
@@ -26,7 +26,8 @@ const KEPT_FOR: Duration = Duration::from_secs(60 * 60);
 pub(crate) fn keep(vault: &Vault, place: &Place) {
     let kept = folder(vault).and_then(|kept| {
         remove_old(&kept);
-        place.move_temp(&kept, &name_for(place.path()))
+        let name = name_for(place.path(), &place.folder().stat(place.temp_name())?);
+        place.move_temp(&kept, &name)
     });
     if let Err(error) = kept {
         tracing::warn!(%error, "the old file of a note stays beside it");
@@ -37,14 +38,34 @@ pub(crate) fn keep(vault: &Vault, place: &Place) {
 pub(crate) fn link(vault: &Vault, place: &Place) -> Result<(), Errno> {
     let kept = folder(vault)?;
     remove_old(&kept);
-    place.link_note(&kept, &name_for(place.path()))
+    let name = name_for(place.path(), &place.folder().stat(place.path().name())?);
+    place.link_note(&kept, &name)
 }
 
-/// Saves `bytes` as a new note beside the one at `path`; returns where.
+/// Takes second names of the note's own file out of the trash again: a note with two names is not
+/// opened.
+pub(crate) fn unlink(vault: &Vault, place: &Place) {
+    let Ok(note) = place.folder().stat(place.path().name()) else { return };
+    let Ok(kept) = vault.root().folder(&format!("{TRASH}/{KEPT_IN}")) else { return };
+    let Ok(entries) = kept.entries() else { return };
+    let is_note = |name: &String| {
+        let same = |stat: fs::Stat| (stat.st_dev, stat.st_ino) == (note.st_dev, note.st_ino);
+        kept.stat(name).is_ok_and(same)
+    };
+    let names =
+        entries.flatten().filter_map(|entry| entry.file_name().to_str().ok().map(str::to_owned));
+    for name in names.filter(is_note).collect::<Vec<_>>() {
+        let _told_by_whoever_opens_the_note = fs::unlinkat(&kept, &name, AtFlags::empty());
+    }
+}
+
+/// Saves `bytes` as a new note beside the one at `path`, with the owner and permissions of `like`; returns
+/// where.
 pub(crate) fn save_beside(
     vault: &Vault,
     path: &NotePath,
     bytes: &[u8],
+    like: &File,
 ) -> Result<NotePath, VaultError> {
     let failed = |error| VaultError::system("created", path, error);
     let folder = vault.root().folder_or_self(path.folder()).map_err(failed)?;
@@ -55,13 +76,15 @@ pub(crate) fn save_beside(
     });
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
     let (name, made) = names
-        .find_map(|name| match folder.open(&name, flags, Mode::from_raw_mode(0o666)) {
+        .find_map(|name| match folder.open(&name, flags, Mode::from_raw_mode(0o600)) {
             Err(Errno::EXIST) => None,
             made => Some((name, made)),
         })
         .ok_or_else(|| failed(Errno::EXIST))?;
     let mut copy = File::from(made.map_err(failed)?);
-    let written = copy.write_all(bytes).and_then(|()| copy.sync_all());
+    let written = keep::attributes(like, &copy)
+        .and_then(|()| copy.write_all(bytes))
+        .and_then(|()| copy.sync_all());
     written.map_err(|error| failed(Errno::from_io_error(&error).unwrap_or(Errno::IO)))?;
     fs::fsync(&folder).map_err(failed)?;
     let place = path.folder().map_or_else(|| name.clone(), |folder| format!("{folder}/{name}"));
@@ -72,8 +95,14 @@ fn folder(vault: &Vault) -> Result<Folder, Errno> {
     make_folders(&vault.root(), Some(&format!("{TRASH}/{KEPT_IN}")))
 }
 
-fn name_for(path: &NotePath) -> String {
-    format!("{}-{:04x} {}", now().as_millis(), fastrand::u16(..), path.name())
+fn name_for(path: &NotePath, file: &fs::Stat) -> String {
+    let number = fastrand::u16(..);
+    format!("{}-{number:04x}-{} {}", now().as_millis(), state(file), path.name())
+}
+
+/// What tells whether somebody wrote to a file: its size and its last write.
+fn state(file: &fs::Stat) -> String {
+    format!("{}-{}.{:09}", file.st_size, file.st_mtime, file.st_mtime_nsec)
 }
 
 /// Removes what was kept long enough. What somebody wrote to since it was put there stays for good:
@@ -82,10 +111,12 @@ fn remove_old(kept: &Folder) {
     let Ok(entries) = kept.entries() else { return };
     let old = entries.flatten().filter_map(|entry| {
         let name = entry.file_name().to_str().ok()?.to_owned();
-        let put = Duration::from_millis(name.split_once('-')?.0.parse().ok()?);
-        let stat = kept.stat(&name).ok()?;
-        let written = u64::try_from(read::modified(&stat).0).map(Duration::from_millis).ok()?;
-        (written < put && now() > put + KEPT_FOR).then_some(name)
+        let (told, _) = name.split_once(' ')?;
+        let mut parts = told.splitn(3, '-');
+        let put = Duration::from_millis(parts.next()?.parse().ok()?);
+        let was = parts.nth(1)?;
+        let is_as_it_was = state(&kept.stat(&name).ok()?) == was;
+        (is_as_it_was && now() > put + KEPT_FOR).then_some(name)
     });
     for name in old.collect::<Vec<_>>() {
         let _tried_again_later = fs::unlinkat(kept, &name, AtFlags::empty());

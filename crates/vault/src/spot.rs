@@ -1,12 +1,15 @@
 //! A name in an open folder, and carrying what has it to another one, never over something.
 
-use protocol::{FolderContents, NotePath};
-use rustix::fs::{self, FileType, Mode, RenameFlags};
+use std::fs::File;
+
+use protocol::{FileId, FolderContents, NotePath};
+use rustix::fs::{self, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use crate::folder::Folder;
-use crate::folder_contents::contents;
+use crate::folder_contents::{being_written, contents};
 use crate::found::{self, Found};
+use crate::old_file::is_open_for_writing;
 use crate::step::step;
 use crate::{Vault, VaultError};
 
@@ -53,6 +56,18 @@ impl Spot {
         found::look(&self.folder, &self.name, &self.path)
     }
 
+    /// Which file or folder stands there; `None` for nothing.
+    pub(crate) fn file_id(&self) -> Option<FileId> {
+        self.folder.file_id(&self.name).ok()
+    }
+
+    /// Whether a program has the file there open for writing.
+    pub(crate) fn is_being_written(&self) -> bool {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK;
+        let file = self.folder.open(&self.name, flags, Mode::empty());
+        file.is_ok_and(|file| is_open_for_writing(&File::from(file)))
+    }
+
     /// What stands there, a link not followed; `None` for nothing.
     pub(crate) fn kind(&self) -> Result<Option<FileType>, VaultError> {
         match self.folder.stat(&self.name) {
@@ -66,6 +81,19 @@ impl Spot {
     pub(crate) fn contents(&self) -> Result<FolderContents, VaultError> {
         let folder = self.folder.folder(&self.name);
         folder.and_then(|folder| contents(&folder)).map_err(|error| self.failed(error))
+    }
+
+    /// Refuses a folder in which another program has a file open for writing.
+    pub(crate) fn nobody_writes(&self) -> Result<(), VaultError> {
+        let folder = self.folder.folder(&self.name).map_err(|error| self.failed(error))?;
+        match being_written(&folder).map_err(|error| self.failed(error))? {
+            Some(file) => {
+                let path = NotePath::parse(&format!("{}/{file}", self.path));
+                let path = path.unwrap_or_else(|_| self.path.clone());
+                Err(VaultError::BeingWritten { path })
+            }
+            None => Ok(()),
+        }
     }
 
     /// Makes a folder there; one that is there already is fine.

@@ -11,7 +11,7 @@ use crate::found::Found;
 use crate::old_file::OldFile;
 use crate::place::{Exchange, Place};
 use crate::read::{self, NOTE_LIMIT};
-use crate::{Vault, VaultError, replaced};
+use crate::{Vault, VaultError, replaced, trash};
 
 /// Why a note was not changed, and how its intent ended.
 #[derive(Debug)]
@@ -42,6 +42,7 @@ impl Refusal {
         match why {
             VaultError::NotFound { .. }
             | VaultError::Exists { .. }
+            | VaultError::Stale { .. }
             | VaultError::BeingWritten { .. } => Self::stale(why),
             _ => Self::failed(why),
         }
@@ -69,14 +70,20 @@ impl Refusal {
 }
 
 /// Makes a new note ready: its folder is there, its name is free, and its bytes are durable in the
-/// temporary file.
-pub(crate) fn stage_new(vault: &Vault, intent: &Intent, after: &[u8]) -> Result<(), Refusal> {
+/// temporary file, with what the file `like` in the trash has beside the same bytes.
+pub(crate) fn stage_new(
+    vault: &Vault,
+    intent: &Intent,
+    after: &[u8],
+    like: Option<&str>,
+) -> Result<(), Refusal> {
     under_limit(intent, after)?;
     let place = Place::make(vault, intent).map_err(Refusal::failed)?;
     if !matches!(place.note().map_err(Refusal::failed)?, Found::Nothing) {
         return Err(Refusal::stale(VaultError::Exists { path: intent.change.path.clone() }));
     }
-    place.write_temp(after, None).map_err(Refusal::failed)
+    let like = like.and_then(|name| trash::file_with(vault, name, place.path(), after));
+    place.write_temp(after, like.as_ref()).map_err(Refusal::failed)
 }
 
 /// Makes new bytes of a note ready: the note is what the plan was made on, nobody has it open for
@@ -95,8 +102,9 @@ pub(crate) fn stage(
     read::admit(path, &stat).map_err(Refusal::failed)?;
     place.admit_change(&note).map_err(Refusal::failed)?;
     // Nobody is in the middle of writing what is read here.
-    let _held = OldFile::hold(path, &note).map_err(Refusal::of_missing)?;
+    let held = OldFile::hold(path, &note).map_err(Refusal::of_missing)?;
     let bytes = read::contents(path, &note, &stat).map_err(Refusal::failed)?;
+    drop(held);
     if bytes != before {
         return Err(stale(&place));
     }
@@ -115,6 +123,11 @@ pub(crate) fn commit_new(vault: &Vault, intent: &Intent, after: &[u8]) -> Result
         }
     })?;
     if !place.holds(ours).map_err(|error| Refusal::open(place.failed(error)))? {
+        // A file there is another program's, which took the place of ours in that moment, and stays.
+        if matches!(place.note(), Ok(Found::File(_))) {
+            place.sync().map_err(Refusal::open)?;
+            return Err(Refusal::stale(VaultError::Exists { path: intent.change.path.clone() }));
+        }
         // What was planted goes back under the temporary name, where nobody looks for a note.
         place.take_out().map_err(|error| Refusal::open(place.failed(error)))?;
         return Err(disturbed(&place));
@@ -249,6 +262,11 @@ fn replace(vault: &Vault, place: &Place, before: &[u8], after: &[u8]) -> Result<
     };
     let note = place.open_note().map_err(|error| unready(place.failed(error)))?;
     let old = OldFile::hold(place.path(), &note).map_err(unready)?;
+    // From here on nobody writes to it, so only a file that is renamed over it can be another one below.
+    let stat = fs::fstat(&note).map_err(|error| unready(place.failed(error)))?;
+    if read::contents(place.path(), &note, &stat).map_err(unready)? != before {
+        return Err(unready(VaultError::Stale { path: place.path().clone() }));
+    }
     match place.exchange() {
         Ok(Exchange::Done) => match place.holds(ours) {
             Ok(true) => {}
@@ -322,13 +340,17 @@ fn replace_unexchanged(
         Err(error) => return Err(given_up(Refusal::failed(error))),
     }
     let failed = |error| given_up(Refusal::failed(place.failed(error)));
+    place.keep_latest_attributes().map_err(|why| given_up(Refusal::failed(why)))?;
     if old.is_unseen() {
         replaced::link(vault, place).map_err(failed)?;
     } else if old.is_wanted() {
         let path = place.path().clone();
         return Err(given_up(Refusal::stale(VaultError::BeingWritten { path })));
     }
-    place.put_over().map_err(failed)?;
+    place.put_over().map_err(|error| {
+        replaced::unlink(vault, place);
+        failed(error)
+    })?;
     old.watch_nameless(vault);
     Ok(())
 }

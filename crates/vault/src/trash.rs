@@ -1,6 +1,10 @@
 //! A note goes to the vault's trash. It is never removed.
 
-use protocol::Intent;
+use std::fs::File;
+use std::io::Seek;
+
+use protocol::{Intent, NotePath};
+use rustix::fs::{self, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::found::Found;
@@ -8,7 +12,7 @@ use crate::old_file::OldFile;
 use crate::place::Place;
 use crate::spot::{Spot, TRASH};
 use crate::swap::Refusal;
-use crate::{Vault, VaultError};
+use crate::{Vault, VaultError, read};
 
 /// The note is what the plan was made on.
 pub(crate) fn stage(vault: &Vault, intent: &Intent, before: &[u8]) -> Result<(), Refusal> {
@@ -53,12 +57,32 @@ pub(crate) fn finish(vault: &Vault, intent: &Intent, before: &[u8]) -> Result<()
     let (note, trashed) = spots(vault, intent)?;
     let in_trash = trashed.found();
     match in_trash.map_err(Refusal::open)? {
-        Found::File(bytes) if bytes == before => note.sync_with(&trashed).map_err(Refusal::open),
+        Found::File(bytes) if bytes == before && !trashed.is_being_written() => {
+            note.sync_with(&trashed).map_err(Refusal::open)
+        }
         // Neither here nor there: it was handed on to the user's own trash, or emptied away.
         Found::Nothing if note.kind().map_err(Refusal::open)?.is_none() => Ok(()),
         Found::Nothing => stage(vault, intent, before).and_then(|()| commit(vault, intent, before)),
+        // It is the note, which somebody saved or opened before it went.
+        _ if intent.base.is_some() && trashed.file_id() == intent.base => {
+            trashed.carry(&note).map_err(|_| Refusal::parked_at(&intent.change.path))?;
+            trashed.sync_with(&note).map_err(Refusal::open)?;
+            Err(Refusal::stale(VaultError::Stale { path: intent.change.path.clone() }))
+        }
         _ => Err(Refusal::parked_at(&intent.change.path)),
     }
+}
+
+/// The file `name` in the trash, open for reading, if it is one of its own with these bytes.
+pub(crate) fn file_with(vault: &Vault, name: &str, path: &NotePath, bytes: &[u8]) -> Option<File> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK;
+    let file = vault.root().folder(TRASH).ok()?.open(name, flags, Mode::empty()).ok()?;
+    let mut file = File::from(file);
+    let stat = fs::fstat(&file).ok()?;
+    read::admit(path, &stat).ok()?;
+    let is_it = read::contents(path, &file, &stat).ok()? == bytes;
+    file.rewind().ok()?;
+    is_it.then_some(file)
 }
 
 /// A name that is free in the trash, like `wanted`.

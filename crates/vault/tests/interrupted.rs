@@ -122,8 +122,10 @@ fn exchanged(taken_out: &str) -> (Folder, MemoryLedger) {
     // The third point is behind `intend`: the intent is stored and nothing else has happened.
     run_until(2, async || drop(vault.apply(order([changes().remove(0)]), &ledger).await));
     let intent = ledger.0.lock().unwrap()[0].0.clone();
+    let temp = folder.root.join("notes").join(&intent.temp_name);
+    folder.write("notes/a.md", taken_out);
+    std::fs::rename(folder.root.join("notes/a.md"), temp).unwrap();
     folder.write("notes/a.md", "old and new");
-    folder.write(&format!("notes/{}", intent.temp_name), taken_out);
     (folder, MemoryLedger::holding(vec![intent]))
 }
 
@@ -137,6 +139,20 @@ fn bytes_that_an_exchange_took_out_by_mistake_go_back() {
         assert_eq!(folder.read("notes/a.md").unwrap(), theirs.as_bytes());
         assert_eq!(ledger.states(), [IntentState::Stale]);
         assert_eq!(folder.names(), ["notes", "notes/a.md", "notes/other.md"]);
+    }
+}
+
+#[test]
+fn a_half_written_file_of_ours_never_takes_the_place_of_the_note() {
+    let _one = faults();
+    for half in ["", "old"] {
+        let (folder, ledger) = exchanged("theirs");
+        let intent = ledger.0.lock().unwrap()[0].0.clone();
+        let temp = format!("notes/{}", intent.temp_name);
+        std::fs::remove_file(folder.root.join(&temp)).unwrap();
+        folder.write(&temp, &format!("{half} and")[..half.len()]);
+        recover(&folder.vault(), &ledger);
+        assert_eq!(folder.read("notes/a.md").unwrap(), b"old and new", "{half:?}");
     }
 }
 
@@ -192,6 +208,22 @@ fn a_note_saved_twice_around_the_exchange_keeps_the_newest_and_loses_neither() {
     assert_eq!(folder.read("notes/a.md").unwrap(), b"second");
     let beside = folder.names().into_iter().find(|name| name.contains(".vaultmate-")).unwrap();
     assert_eq!(folder.read(&beside).unwrap(), b"first");
+}
+
+#[test]
+fn a_new_note_that_another_program_replaces_at_once_is_that_programs() {
+    let _one = faults();
+    let (folder, ledger) = (before(), MemoryLedger::default());
+    let note = folder.root.join("notes/new.md");
+    *SAVES.lock().unwrap() = Some(("vault.rename.after", note, vec!["theirs"]));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let change = order([create("notes/new.md", "ours")]);
+    let applied = runtime.block_on(folder.vault().apply(change, &ledger)).unwrap();
+    *SAVES.lock().unwrap() = None;
+    assert!(matches!(applied.problems[0].1, VaultError::Exists { .. }), "{applied:?}");
+    assert_eq!(ledger.states(), [IntentState::Stale]);
+    assert_eq!(folder.read("notes/new.md").unwrap(), b"theirs");
+    assert!(!folder.names().iter().any(|name| name.contains(".vaultmate-")));
 }
 
 #[test]

@@ -337,20 +337,17 @@ fn what_was_kept_for_an_hour_goes_unless_somebody_wrote_to_it() {
     let folder = Folder::with(&[("note.md", "old\n")]);
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     let (long_ago, lately) = (now.as_millis() - 2 * 3_600_000, now.as_millis() - 60_000);
-    let kept = |put: u128, name: &str| format!(".trash/vaultmate-replaced/{put}-0000 {name}");
+    let kept = |put: u128, name: &str| {
+        format!(".trash/vaultmate-replaced/{put}-0000-4-{}.000000000 {name}", long_ago / 1000)
+    };
     let names = [kept(long_ago, "a.md"), kept(long_ago, "written.md"), kept(lately, "b.md")];
+    let written = std::time::UNIX_EPOCH + Duration::from_secs((long_ago / 1000) as u64);
     for name in &names {
         folder.write(name, "old\n");
+        let file = File::options().append(true).open(folder.root.join(name)).unwrap();
+        file.set_modified(written).unwrap();
     }
-    let before = std::time::SystemTime::now() - Duration::from_secs(3 * 3600);
-    for name in [&names[0], &names[2]] {
-        File::options()
-            .append(true)
-            .open(folder.root.join(name))
-            .unwrap()
-            .set_modified(before)
-            .unwrap();
-    }
+    append_handle(&folder.root.join(&names[1])).write_all(b"mine\n").unwrap();
     apply(&folder.vault(), [replace("note.md", "old\n", "new\n")]);
     let left = names.each_ref().map(|name| folder.read(name).is_some());
     assert_eq!(left, [false, true, true]);

@@ -235,7 +235,7 @@ fn sixty_taken_back() -> Scene {
     let Work::Set(changes) = work else { panic!("sixty notes are no call") };
     let back = |Change { path, act }: &Change| match act {
         Act::Replace { before, after } => Change::replace(path.clone(), &after[..], &before[..]),
-        Act::Create { after } => Change::trash(path.clone(), &after[..]),
+        Act::Create { after, .. } => Change::trash(path.clone(), &after[..]),
         Act::Trash { before } => Change::create(path.clone(), &before[..]),
         other => panic!("sixty notes have no {other:?}"),
     };

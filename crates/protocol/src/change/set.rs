@@ -100,7 +100,7 @@ impl ChangeSet {
         let Some(before) = self.renames().back(path) else { return Seen::Gone };
         for change in &self.contents {
             match &change.act {
-                Act::Create { after } | Act::Replace { after, .. } if change.path == before => {
+                Act::Create { after, .. } | Act::Replace { after, .. } if change.path == before => {
                     return Seen::Planned(after);
                 }
                 Act::Trash { .. } if change.path == before => return Seen::Gone,
@@ -188,7 +188,9 @@ impl ChangeSet {
             return Ok(());
         };
         earlier.act = match (&mut earlier.act, later.act) {
-            (Act::Create { .. }, Act::Replace { after, .. }) => Act::Create { after },
+            (Act::Create { like, .. }, Act::Replace { after, .. }) => {
+                Act::Create { after, like: like.take() }
+            }
             (Act::Replace { before, .. }, Act::Replace { after, .. }) => {
                 Act::Replace { before: std::mem::take(before), after }
             }
@@ -196,7 +198,7 @@ impl ChangeSet {
                 Act::Trash { before: std::mem::take(before) }
             }
             // Trashed and made anew: the note has other bytes.
-            (Act::Trash { before }, Act::Create { after }) => {
+            (Act::Trash { before }, Act::Create { after, .. }) => {
                 Act::Replace { before: std::mem::take(before), after }
             }
             (Act::Create { .. }, Act::Trash { .. })

@@ -182,10 +182,12 @@ impl<'a> Attempt<'a> {
         if self.is_taken(&path) {
             return self.refuse(place, effect, Why::Taken);
         }
+        let trashing = home.trashed_at.and_then(|at| self.past.effect(at)).unwrap_or(effect);
+        let trashed = trashing.trashed.clone();
         if let Some(trashed_at) = home.trashed_at {
             self.restored.insert(trashed_at);
         }
-        self.plan(effect, Hunks::All, path.clone(), Change::create(path, bytes));
+        self.plan(effect, Hunks::All, path.clone(), Change::restore(path, bytes, trashed));
     }
 
     fn rename(&mut self, place: usize, effect: &Effect) {
@@ -223,23 +225,42 @@ impl<'a> Attempt<'a> {
             !file.is_folder
                 && self.planned.seen_from(&file.path).is_some_and(|path| path.is_in(&home.path))
         });
+        // What is moved out of it goes only after it.
+        let whereabouts = self.planned.whereabouts();
+        let leaves_later = self.notes.files().iter().any(|file| {
+            !file.is_folder && file.path.is_in(&home.path) && whereabouts.of(&file.path).is_some()
+        });
         let is_planned = self.planned.written().iter().any(|(path, _)| path.is_in(&home.path));
-        if is_used || is_planned {
+        if is_used || leaves_later || is_planned {
             return;
         }
-        self.trash_folder(effect, home.path, Some(FolderContents::default()));
+        let holds = self.folders_in(&home.path);
+        self.trash_folder(effect, home.path, Some(holds));
     }
 
     fn restored_folder(&mut self, place: usize, effect: &Effect) {
         match self.whereabouts(place, &effect.path) {
             Ok((now, _)) => {
                 // What somebody put into it since does not go with it.
-                let holds = self.contents(effect);
-                self.trash_folder(effect, now, holds);
+                let Some(holds) = self.contents(effect) else {
+                    return self.refuse(place, effect, Why::Forgotten);
+                };
+                self.trash_folder(effect, now, Some(holds));
             }
             Err(Missing::Gone(_)) => {}
             Err(unsure) => self.miss(place, effect, unsure),
         }
+    }
+
+    /// The folders in a folder, without those that go before it; nothing else may be in it.
+    fn folders_in(&self, home: &NotePath) -> FolderContents {
+        let whereabouts = self.planned.whereabouts();
+        let files = self.notes.files();
+        let below = files.iter().filter_map(|file| {
+            let below = file.path.as_str().strip_prefix(home.as_str())?.strip_prefix('/')?;
+            whereabouts.of(&file.path).is_some().then_some((below.as_bytes(), None))
+        });
+        FolderContents::of(below)
     }
 
     /// What the folder of an effect held, as far as it is known.
@@ -255,11 +276,13 @@ impl<'a> Attempt<'a> {
 
     fn trashed_folder(&mut self, place: usize, effect: &Effect) {
         let Some(home) = self.past.trace(place, &effect.path) else { return };
-        let Some(trashed) =
-            effect.trashed.clone().filter(|_| self.notes.file(&home.path).is_none())
-        else {
-            return;
-        };
+        let Some(trashed) = effect.trashed.clone() else { return };
+        match self.notes.file(&home.path) {
+            None => {}
+            // It is back already.
+            Some(found) if Some(found) == effect.base => return,
+            Some(_) => return self.refuse(place, effect, Why::Taken),
+        }
         if self.is_taken(&home.path) {
             return self.refuse(place, effect, Why::Taken);
         }

@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use protocol::{FileId, NotePath};
+use protocol::{FileId, NotePath, conflict_copy};
 
 use super::trace::{Successions, Trace};
 
@@ -91,10 +91,14 @@ fn is_certain_at_home(file: FileId, found: FileId) -> bool {
 }
 
 /// Where the file is that was moved. Editors that keep a backup rename the note to it and write a new
-/// one: what is no note any more is not it.
+/// one: what is no note any more is not it. Sync programs rename it to a copy, and put the other side's
+/// version in its place: then only the user can tell.
 fn carried_away(trace: &Trace, file: FileId, notes: &dyn Notes) -> Option<NotePath> {
     let found = notes.files().into_iter().find(|standing| standing.file == file)?;
-    (found.path.is_markdown() || !trace.path.is_markdown()).then_some(found.path)
+    let is_copy = conflict_copy::original(found.path.name())
+        .is_some_and(|original| original == trace.path.name().to_lowercase());
+    let is_note = found.path.is_markdown() || !trace.path.is_markdown();
+    (is_note && !is_copy).then_some(found.path)
 }
 
 /// Notes elsewhere that have its name, then those that say what it said; else those that say most of it.

@@ -137,7 +137,7 @@ impl World {
             forgotten: None,
         };
         match &change.act {
-            Act::Create { after } => {
+            Act::Create { after, .. } => {
                 // What comes back out of the trash is the same note.
                 let lines = lines(after);
                 let is_it =
