@@ -13,6 +13,7 @@ mod support;
 use std::collections::BTreeSet;
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use support::watched::next;
 use support::{Folder, MemoryLedger, order, path, replace};
@@ -158,9 +159,16 @@ async fn a_folder_that_goes_and_comes_back_is_told_and_watched_again() {
     let vault = folder.vault();
     let mut watch = vault.watch().unwrap();
     assert_eq!(next(&mut watch).await, Changed::Everything);
-    fs::remove_dir_all(&folder.root).unwrap();
+    let away = folder.out.join("away");
+    fs::rename(&folder.root, &away).unwrap();
     while next(&mut watch).await != Changed::Gone {}
-    folder.write("a.md", "new");
+    // Another folder in its place is another vault.
+    folder.write("a.md", "another");
+    let come = tokio::time::timeout(Duration::from_secs(2), next(&mut watch)).await;
+    assert!(come.is_err(), "{come:?}");
+    fs::remove_dir_all(&folder.root).unwrap();
+    fs::write(away.join("a.md"), "new").unwrap();
+    fs::rename(&away, &folder.root).unwrap();
     while next(&mut watch).await != Changed::Back {}
     while next(&mut watch).await != Changed::Everything {}
     assert_eq!(vault.read(&path("a.md")).unwrap().bytes, b"new");
