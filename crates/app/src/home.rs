@@ -105,8 +105,8 @@ impl Seen {
         let same_card = match (&record.card, &self.card) {
             (None, _) => true,
             (Some(known), Some(card)) => known == card,
-            // Who removed it did not make another folder; but all top folders of disks have the same
-            // numbers.
+            // The user may have removed the id. But the top folders of all disks have the same number,
+            // so there it is another disk.
             (Some(_), None) => {
                 self.mark.inode == record.mark.inode && self.mark.inode > LAST_OF_TOPS
             }

@@ -144,8 +144,8 @@ impl PrivateRules {
         })
     }
 
-    /// Tells these rules, and the way they judge, from others; the same on every computer. Whoever
-    /// keeps a judgement that these rules made keeps this beside it.
+    /// Tells these rules, and the way they judge, from others; the same on every computer. Store it
+    /// beside each judgement that these rules made.
     #[must_use]
     pub fn digest(&self) -> u64 {
         let hash = blake3::hash(format!("{JUDGING} {self:?}").as_bytes());

@@ -3,7 +3,7 @@
 //!
 //! A program that has the note open for writing writes to the file, not to the name. So a note is
 //! exchanged only while nobody has its file open for writing, which a read lease tells, and the file is
-//! held until the exchange has been looked at from behind. Why, and what a file system without
+//! held until the change is recorded. Why, and what a file system without
 //! leases costs: `docs/adr/0021-open-writers.md`.
 
 use std::fs::File;
@@ -80,8 +80,8 @@ impl OldFile {
         self.lease.is_none()
     }
 
-    /// What a program wrote that had found the file before the exchange and opened it after: the
-    /// bytes, once nobody has it open any more.
+    /// The bytes written by a program that found the file before the exchange and opened it after, once
+    /// nobody has it open any more. `None` if nobody came.
     fn written_late(self) -> Option<(NotePath, Vec<u8>, File)> {
         if !self.is_wanted() {
             return None;
@@ -119,8 +119,8 @@ impl Held {
 }
 
 impl Vault {
-    /// Lets go of the files that were replaced. What a program still wrote to one of them becomes a
-    /// note of its own beside the one it was meant for.
+    /// Lets go of the files that were replaced. Bytes that a program still wrote to one of them become a
+    /// note of their own beside the one they were meant for.
     pub(crate) fn let_go(&self) {
         let held =
             std::mem::take(&mut *self.held().0.lock().unwrap_or_else(PoisonError::into_inner));

@@ -32,8 +32,7 @@ const SETTLING_CUT: Duration = Duration::from_millis(500);
 /// others. A save in several writes is over by then.
 pub(crate) const WAIT: Duration = Duration::from_secs(5);
 
-/// Programs that save by rename leave the name free for a moment. So long a note that is not there is
-/// waited for.
+/// How long to wait for a note that is not there: some programs remove it for a moment when they save.
 const MISSING: Duration = Duration::from_millis(250);
 
 /// How soon to look again whether a program has a note still open for writing.

@@ -118,8 +118,9 @@ pub(crate) fn finish_note(vault: &Vault, intent: &Intent) -> Result<(), Refusal>
     // A note is never half of ours: only the temporary file is written in place.
     let note = if note == Image::Part { Image::Other } else { note };
     let mut remedy = remedy(change.kind(), note, temp);
-    // Only the exchange gives the note's own file the temporary name. A beginning of the bytes after may as
-    // well be ours, half written, and the note have them from elsewhere. Both stay.
+    // The temporary file holds only a beginning of the bytes after. If it is not the note's own file, which
+    // only the exchange puts there, it may be our half-written one, and the note may have got these bytes
+    // from another program. Both stay.
     if remedy == Remedy::TakeBack && temp == Image::Part && place.temp_id() != intent.base {
         return Err(Refusal::parked(&place));
     }

@@ -100,13 +100,13 @@ fn name_for(path: &NotePath, file: &fs::Stat) -> String {
     format!("{}-{number:04x}-{} {}", now().as_millis(), state(file), path.name())
 }
 
-/// What tells whether somebody wrote to a file: its size and its last write.
+/// The size and the last write of a file: they differ once somebody has written to it.
 fn state(file: &fs::Stat) -> String {
     format!("{}-{}.{:09}", file.st_size, file.st_mtime, file.st_mtime_nsec)
 }
 
-/// Removes what was kept long enough. What somebody wrote to since it was put there stays for good:
-/// it may be the only copy.
+/// Removes files that were kept long enough. One that somebody wrote to since stays for good: it may be
+/// the only copy.
 fn remove_old(kept: &Folder) {
     let Ok(entries) = kept.entries() else { return };
     let old = entries.flatten().filter_map(|entry| {

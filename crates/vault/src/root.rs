@@ -36,7 +36,7 @@ struct Inner {
     card: Mutex<Option<String>>,
     /// The id that the folder was seen to carry.
     known_id: Mutex<Option<String>>,
-    /// Which folder it is.
+    /// Inode and birth time of the folder.
     mark: Option<FileId>,
     seats: Seats,
     held: Held,

@@ -321,9 +321,9 @@ fn displaced(vault: &Vault, place: &Place, before: &[u8]) -> Refusal {
     }
 }
 
-/// For file systems without exchange. Who writes to the note waits where there are leases, and else
-/// writes to the file that the trash keeps; what another program puts in the note's place between
-/// this look and the rename is lost.
+/// For file systems without exchange. With leases, a program that writes to the note waits; without,
+/// it writes to the file that the trash keeps. A file that another program renames into the note's
+/// place between this look and the rename is lost.
 fn replace_unexchanged(
     vault: &Vault,
     place: &Place,

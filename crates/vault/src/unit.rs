@@ -64,7 +64,7 @@ pub(crate) fn stopped(group: Group) -> Outcomes {
     group.into_iter().map(stopped).collect()
 }
 
-/// What becomes of a group that was interrupted in another folder than this one: nothing is touched.
+/// Parks a group that was interrupted in another folder than this one: nothing is touched.
 pub(crate) fn not_here(group: Group) -> Outcomes {
     let parked = |intent: Intent| {
         let refusal = Refusal::parked_at(&intent.change.path);

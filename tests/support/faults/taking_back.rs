@@ -83,7 +83,7 @@ fn control(program: &Path, extent: Extent, tally: &Tally) {
 }
 
 impl Prepared {
-    /// Does the deed once, undisturbed; panics if that does not bring back what was there.
+    /// Does the deed once, undisturbed; panics if that does not restore the notes.
     fn new(deed: Deed, program: &Path) -> Self {
         let case = Case::default();
         let mut prepared = Self { deed, points: 0, case, program: program.to_owned() };
