@@ -232,7 +232,7 @@ pub enum VaultError {
     },
     /// The system denies this user the file or its folder.
     #[error(
-        "The system does not allow `{path}` to be {verb}. Change its permissions, then try again."
+        "The system does not allow `{path}` to be {verb}. Change the permissions of it or its folder, then try again."
     )]
     Denied {
         /// "read", "listed", "changed".

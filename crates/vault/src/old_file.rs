@@ -120,8 +120,10 @@ impl Held {
 
 impl Vault {
     /// Lets go of the files that were replaced. Bytes that a program still wrote to one of them become a
-    /// note of their own beside the one they were meant for.
+    /// note of their own beside the one they were meant for. Temporary files that could not be removed
+    /// are tried again.
     pub(crate) fn let_go(&self) {
+        self.remove_unremoved();
         let held =
             std::mem::take(&mut *self.held().0.lock().unwrap_or_else(PoisonError::into_inner));
         for (path, bytes, old) in held.into_iter().filter_map(OldFile::written_late) {

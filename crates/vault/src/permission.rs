@@ -53,6 +53,20 @@ pub(crate) fn admit_name(folder: &Folder, name: &str, path: &NotePath) -> Result
     }
 }
 
+/// Refuses a folder in which files can be made but not replaced or removed, before a temporary file is
+/// made there that could not be taken away again.
+pub(crate) fn admit_folder(folder: &Folder, path: &NotePath) -> Result<(), VaultError> {
+    let denied = || VaultError::Denied { verb: "changed", path: path.clone() };
+    let is_fixed = fs::ioctl_getflags(folder)
+        .is_ok_and(|flags| flags.intersects(IFlags::IMMUTABLE | IFlags::APPEND));
+    if is_fixed {
+        return Err(denied());
+    }
+    let wanted = Access::WRITE_OK | Access::EXEC_OK;
+    fs::accessat(folder, ".", wanted, AtFlags::EACCESS)
+        .map_err(|error| VaultError::system("changed", path, error))
+}
+
 /// The system lets root write to everything. A note that its owner may not write is protected on
 /// purpose, also from a program that root runs.
 fn denies_owner(stat: &Stat) -> bool {

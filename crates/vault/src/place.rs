@@ -11,6 +11,7 @@ use rustix::io::Errno;
 use crate::folder::Folder;
 use crate::found::{self, Found};
 use crate::keep::{self, Lost};
+use crate::leftovers::Unremoved;
 use crate::permission;
 use crate::read;
 use crate::spot::make_folders;
@@ -23,6 +24,7 @@ pub(crate) struct Place {
     path: NotePath,
     folder: Folder,
     temp: String,
+    unremoved: Unremoved,
 }
 
 /// Which file it is, whatever its name.
@@ -51,12 +53,16 @@ impl Place {
 
     /// The same with another name for the temporary file.
     pub(crate) fn named(vault: &Vault, intent: &Intent, temp: String) -> Result<Self, VaultError> {
-        let path = intent.change.path.clone();
+        Self::beside(vault, &intent.change.path, temp)
+    }
+
+    /// The place of the note `path`, whose folder exists.
+    pub(crate) fn beside(vault: &Vault, path: &NotePath, temp: String) -> Result<Self, VaultError> {
         let folder = vault
             .root()
             .folder_or_self(path.folder())
-            .map_err(|error| VaultError::system("changed", &path, error))?;
-        Ok(Self { path, folder, temp })
+            .map_err(|error| VaultError::system("changed", path, error))?;
+        Ok(Self { path: path.clone(), folder, temp, unremoved: vault.unremoved().clone() })
     }
 
     /// The place of an intent; folders that are missing are made, each durable in its parent.
@@ -67,7 +73,8 @@ impl Place {
             Errno::NOTDIR => VaultError::NotANote { path: path.clone(), what: "inside a file" },
             other => VaultError::system("created", &path, other),
         })?;
-        Ok(Self { path, folder, temp: intent.temp_name.clone() })
+        let (temp, unremoved) = (intent.temp_name.clone(), vault.unremoved().clone());
+        Ok(Self { path, folder, temp, unremoved })
     }
 
     pub(crate) fn path(&self) -> &NotePath {
@@ -99,6 +106,11 @@ impl Place {
         self.folder.file_id(&self.temp).ok()
     }
 
+    /// The same, if it is there, for comparing.
+    pub(crate) fn temp_file(&self) -> Option<Inode> {
+        self.folder.stat(&self.temp).ok().as_ref().map(Inode::of)
+    }
+
     pub(crate) fn folder(&self) -> &Folder {
         &self.folder
     }
@@ -118,8 +130,10 @@ impl Place {
     }
 
     /// Makes the temporary file with `bytes`, durable when this returns. Owner, permissions and
-    /// attributes are those of `like`, or it is refused. On failure no temporary file is left.
+    /// attributes are those of `like`, or it is refused. On failure no temporary file is left, unless
+    /// the folder stopped taking removals in that moment.
     pub(crate) fn write_temp(&self, bytes: &[u8], like: Option<&File>) -> Result<(), VaultError> {
+        permission::admit_folder(&self.folder, &self.path)?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
         let mode = Mode::from_raw_mode(if like.is_some() { 0o600 } else { 0o666 });
         let made = step!("temp_create", self.folder.open(&self.temp, flags, mode));
@@ -214,13 +228,17 @@ impl Place {
         step!("rename", self.rename(RenameFlags::empty()))
     }
 
-    /// Removes the temporary file. That it stays behind harms no note, so it is only logged.
+    /// Removes the temporary file. That it stays behind harms no note, so it is only logged, and tried
+    /// again after this order and the next ones.
     pub(crate) fn discard_temp(&self) {
         let removed = step!("unlink", fs::unlinkat(&self.folder, &self.temp, AtFlags::empty()));
         if let Err(error) = removed
             && error != Errno::NOENT
         {
             tracing::warn!(%error, "a temporary file beside a note could not be removed");
+            if let Some(file) = self.temp_file() {
+                self.unremoved.push(&self.path, &self.temp, file);
+            }
         }
     }
 

@@ -10,6 +10,7 @@ use rustix::io::Errno;
 
 use crate::extra_root::ExtraRoots;
 use crate::folder::Folder;
+use crate::leftovers::Unremoved;
 use crate::link::Links;
 use crate::old_file::Held;
 use crate::watch::Seats;
@@ -40,6 +41,7 @@ struct Inner {
     mark: Option<FileId>,
     seats: Seats,
     held: Held,
+    unremoved: Unremoved,
     changing: Arc<tokio::sync::Mutex<Changing>>,
 }
 
@@ -100,6 +102,11 @@ impl Vault {
     /// The files that were replaced and are held a moment longer.
     pub(crate) fn held(&self) -> &Held {
         &self.inner.held
+    }
+
+    /// Temporary files that could not be removed.
+    pub(crate) fn unremoved(&self) -> &Unremoved {
+        &self.inner.unremoved
     }
 
     pub(crate) fn links(&self) -> Links {
@@ -186,6 +193,7 @@ impl Vault {
             mark,
             seats: Seats::default(),
             held: Held::default(),
+            unremoved: Unremoved::default(),
             changing: Arc::default(),
         };
         Self { inner: Arc::new(inner), screen: None }

@@ -199,6 +199,24 @@ async fn a_capability_that_writing_takes_away_is_given_back() {
     assert!(rustix::fs::getxattr(&file, "security.capability", &mut value).unwrap() > 0);
 }
 
+#[tokio::test]
+async fn a_folder_that_takes_no_removals_is_left_without_a_trace() {
+    let folder = Folder::with(&[("in/a.md", "old")]);
+    let inside = folder.root.join("in");
+    if !done("chattr", &["+a"], &inside) {
+        return;
+    }
+    let names = folder.names();
+    for change in [replace("in/a.md", "old", "new"), create("in/b.md", "made")] {
+        let (applied, _) = apply(&folder.vault(), [change]).await;
+        let why = applied.problems[0].1.to_string();
+        assert!(why.contains("Change the permissions of it or its folder"), "{why}");
+    }
+    assert!(done("chattr", &["-a"], &inside));
+    assert_eq!(folder.names(), names);
+    assert_eq!(folder.read("in/a.md").unwrap(), b"old");
+}
+
 /// Runs a test of this binary once more as a user who owns `folder` and nothing else.
 fn as_nobody(test: &str, folder: &Folder) {
     let own = folder.root.parent().unwrap();
