@@ -34,10 +34,29 @@ pub fn metadata(bytes: &[u8]) -> Metadata {
         }
     }
     tag::candidates(&text, |name| found.tags.push(name.to_owned()));
-    if text.trim_start_matches('\u{feff}').trim_start().starts_with('{') {
-        tag::candidates(&unescaped(&text), |name| found.tags.push(name.to_owned()));
+    let json = text.trim_start_matches('\u{feff}').trim();
+    if json.starts_with('{') {
+        let unescaped = unescaped(json);
+        tag::candidates(&unescaped, |name| found.tags.push(name.to_owned()));
+        if unescaped.contains("frontmatter") {
+            canvas(json, &mut found);
+        }
     }
     found
+}
+
+/// The properties of a canvas: `metadata.frontmatter`, as the Advanced Canvas plugin writes it.
+fn canvas(json: &str, found: &mut Metadata) {
+    let Ok(canvas) = serde_json::from_str::<serde_json::Value>(json) else {
+        found.is_unclear = true;
+        return;
+    };
+    let Some(frontmatter) = canvas.pointer("/metadata/frontmatter") else { return };
+    // What serde_json writes is YAML, too.
+    match Properties::read(&frontmatter.to_string()) {
+        Ok(properties) => note(&properties, found),
+        Err(_) => found.is_unclear = true,
+    }
 }
 
 fn note(properties: &Properties, found: &mut Metadata) {

@@ -86,6 +86,15 @@ const HIDDEN: &[(&str, &str)] = &[
     ("#private", "{\"nodes\":[{\"type\":\"text\",\"text\":\"a\\n#private\"}]}"),
     ("#private", "{\"nodes\":[{\"type\":\"text\",\"text\":\"#pr\\u0069vate\"}]}"),
     ("#\u{1F512}", "{\"nodes\":[{\"text\":\"#\\ud83d\\udd12\"}]}"),
+    // Properties of a canvas.
+    ("status: secret", "{\"nodes\":[],\"metadata\":{\"frontmatter\":{\"status\":\"secret\"}}}"),
+    (
+        "status: secret",
+        "{\"met\\u0061data\":{\"frontm\\u0061tter\":{\"status\":[1,\"s\\u0065cret\"]}}}",
+    ),
+    ("status: \u{1F512}", "{\"metadata\":{\"frontmatter\":{\"status\":\"\\ud83d\\udd12\"}}}"),
+    ("#private", "{\"metadata\":{\"frontmatter\":{\"tags\":[\"private\"]}}}"),
+    ("status: secret", "{\"metadata\":{\"frontmatter\":{\"status\":"),
 ];
 
 /// Spellings that letters alone tell.
