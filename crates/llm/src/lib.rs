@@ -40,6 +40,7 @@ pub mod shorten;
 mod shown;
 mod shows;
 mod sse;
+mod surrogates;
 mod tls;
 mod tokens;
 pub mod tool;

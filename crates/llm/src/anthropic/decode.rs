@@ -13,6 +13,7 @@ use crate::decoding::{
 use crate::http::Trouble;
 use crate::model::{ModelEvent, StopReason};
 use crate::sse::{SseEvent, SseReader};
+use crate::surrogates::{self, Joiner};
 
 #[cfg(test)]
 mod tests;
@@ -27,6 +28,8 @@ pub(super) struct MessagesDecoder {
     reason: Option<StopReason>,
     text: Size,
     arguments: Size,
+    /// Parts come one after the other, each whole.
+    joiner: Joiner,
 }
 
 #[derive(Debug)]
@@ -43,7 +46,7 @@ impl Decoder for MessagesDecoder {
     type Framing = SseReader;
 
     fn decode(&mut self, event: &SseEvent) -> Result<Decoded, DecodeError> {
-        let event = match serde_json::from_str(&event.data) {
+        let event = match surrogates::from_json(&event.data) {
             _ if self.over => return Ok(Decoded::Ping),
             Ok(event) => event,
             Err(_) if wire::KINDS.contains(&event.name.as_str()) => {
@@ -115,12 +118,12 @@ impl MessagesDecoder {
             (Some(OpenBlock::Text), Delta::Text { text }) => self.say(text),
             (Some(OpenBlock::Call { json, .. }), Delta::Json { partial_json }) => {
                 self.arguments.grow(partial_json.len(), TOO_MANY_ARGUMENTS)?;
-                json.push_str(&partial_json);
+                json.push_str(&self.joiner.join(partial_json)?);
                 Ok(Vec::new())
             }
             (Some(OpenBlock::Thinking { thinking, .. }), Delta::Thinking { thinking: more }) => {
-                thinking.push_str(&more);
                 self.text.grow(more.len(), TOO_MUCH_TEXT)?;
+                thinking.push_str(&self.joiner.join(more)?);
                 Ok(Vec::new())
             }
             (Some(OpenBlock::Thinking { signature, .. }), Delta::Signature { signature: more }) => {
@@ -135,10 +138,12 @@ impl MessagesDecoder {
 
     fn say(&mut self, text: String) -> Result<Vec<ModelEvent>, DecodeError> {
         self.text.grow(text.len(), TOO_MUCH_TEXT)?;
+        let text = self.joiner.join(text)?;
         Ok(if text.is_empty() { Vec::new() } else { vec![ModelEvent::Text(text)] })
     }
 
     fn close(&mut self, index: u32) -> Result<Vec<ModelEvent>, DecodeError> {
+        self.joiner.end()?;
         match self.blocks.insert(index, OpenBlock::Closed) {
             None | Some(OpenBlock::Closed) => {
                 Err(DecodeError::Unreadable("it ends a part that is not open"))

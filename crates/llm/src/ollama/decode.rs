@@ -11,6 +11,7 @@ use crate::decoding::{
 use crate::http::Trouble;
 use crate::lines::LineReader;
 use crate::model::{ModelEvent, StopReason};
+use crate::surrogates::{self, Joiner};
 
 #[cfg(test)]
 mod tests;
@@ -22,13 +23,21 @@ pub(super) struct LineDecoder {
     over: bool,
     calls: usize,
     text: Size,
+    said: Joiner,
     arguments: Size,
 }
 
 impl LineDecoder {
     /// Follows the answer to a request of this size.
     pub(super) fn new(sent: Sent) -> Self {
-        Self { sent, over: false, calls: 0, text: Size::default(), arguments: Size::default() }
+        Self {
+            sent,
+            over: false,
+            calls: 0,
+            text: Size::default(),
+            said: Joiner::default(),
+            arguments: Size::default(),
+        }
     }
 }
 
@@ -40,7 +49,7 @@ impl Decoder for LineDecoder {
             return Ok(Decoded::Ping);
         }
         let unreadable = |_| DecodeError::Unreadable("a line of it is not what the API describes");
-        let read: Line = serde_json::from_str(line).map_err(unreadable)?;
+        let read: Line = surrogates::from_json(line).map_err(unreadable)?;
         if read.error.is_some() {
             return Err(DecodeError::Reported(Trouble::read(line.as_bytes())));
         }
@@ -48,12 +57,14 @@ impl Decoder for LineDecoder {
         if let Some(said) = read.message {
             let text = said.content.unwrap_or_default();
             self.text.grow(text.len(), TOO_MUCH_TEXT)?;
+            let text = self.said.join(text)?;
             events.extend((!text.is_empty()).then_some(ModelEvent::Text(text)));
             for call in said.tool_calls.unwrap_or_default() {
                 events.push(self.call(call)?);
             }
         }
         if read.done {
+            self.said.end()?;
             let tokens = |given: Option<u64>| u32::try_from(given.unwrap_or(0)).unwrap_or(u32::MAX);
             let usage = Usage {
                 input: tokens(read.prompt_eval_count),
@@ -79,7 +90,11 @@ impl LineDecoder {
             return Err(DecodeError::TooLarge(TOO_MANY_PARTS));
         }
         let function = call.function.unwrap_or_default();
-        self.arguments.grow(function.arguments.to_string().len(), TOO_MANY_ARGUMENTS)?;
+        let spelled = function.arguments.to_string();
+        self.arguments.grow(spelled.len(), TOO_MANY_ARGUMENTS)?;
+        if surrogates::is_cut(&spelled) {
+            return Err(DecodeError::Unreadable("a sign in a call is cut in two"));
+        }
         let arguments = match function.arguments {
             serde_json::Value::Null => serde_json::json!({}),
             given => given,

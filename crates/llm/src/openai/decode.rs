@@ -10,6 +10,7 @@ use crate::decoding::{
 use crate::http::Trouble;
 use crate::model::{ModelEvent, StopReason};
 use crate::sse::{SseEvent, SseReader};
+use crate::surrogates::{self, Joiner};
 
 #[cfg(test)]
 mod tests;
@@ -23,6 +24,7 @@ pub(super) struct ChatDecoder {
     reason: Option<StopReason>,
     refused: bool,
     text: Size,
+    said: Joiner,
     arguments: Size,
 }
 
@@ -32,6 +34,7 @@ struct OpenCall {
     id: String,
     tool: String,
     json: String,
+    joiner: Joiner,
 }
 
 impl OpenCall {
@@ -50,10 +53,11 @@ impl Decoder for ChatDecoder {
         if event.data.trim() == "[DONE]" {
             return Ok(Decoded::Progress(self.stop()));
         }
-        let Ok(value) = serde_json::from_str::<serde_json::Value>(&event.data) else {
+        if event.data.trim().is_empty() {
             return Ok(Decoded::Ping);
-        };
+        }
         let unreadable = |_| DecodeError::Unreadable("a part of it is not what the API describes");
+        let value = surrogates::from_json::<serde_json::Value>(&event.data).map_err(unreadable)?;
         let chunk = serde_json::from_value::<Chunk>(value.clone()).map_err(unreadable)?;
         if chunk.error.is_some() || event.name == "error" {
             return Err(DecodeError::Reported(Trouble::find(&value)));
@@ -85,6 +89,10 @@ impl ChatDecoder {
             None => Vec::new(),
         };
         if let Some(word) = choice.finish_reason {
+            self.said.end()?;
+            for call in &self.calls {
+                call.joiner.end()?;
+            }
             let reason = if self.refused { StopReason::Refusal } else { reason(&word) };
             self.reason = Some(reason);
             events.extend(self.close(reason));
@@ -112,6 +120,7 @@ impl ChatDecoder {
 
     fn say(&mut self, text: String) -> Result<Option<ModelEvent>, DecodeError> {
         self.text.grow(text.len(), TOO_MUCH_TEXT)?;
+        let text = self.said.join(text)?;
         Ok((!text.is_empty()).then_some(ModelEvent::Text(text)))
     }
 
@@ -128,7 +137,7 @@ impl ChatDecoder {
         if call.tool.is_empty() {
             call.tool = name;
         }
-        call.json.push_str(&arguments);
+        call.json.push_str(&call.joiner.join(arguments)?);
         Ok(())
     }
 

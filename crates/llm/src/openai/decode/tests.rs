@@ -205,7 +205,7 @@ fn an_error_inside_the_stream_is_an_error() {
 
 #[test]
 fn what_means_nothing_is_passed_over_and_nonsense_is_refused() {
-    let noise = ": comment\n\ndata: not json\n\ndata: \n\ndata: {\"choices\":[]}\n\ndata: {}\n\n";
+    let noise = ": comment\n\ndata: \n\ndata: {\"choices\":[]}\n\ndata: {}\n\n";
     let body = format!("{noise}{}data: more\n\n", wire(&[text("x"), finish("stop"), text("y")]));
     assert_eq!(read(&body), (vec![said("x"), stopped(StopReason::EndTurn)], None));
     for odd in
@@ -213,6 +213,45 @@ fn what_means_nothing_is_passed_over_and_nonsense_is_refused() {
     {
         let (_, error) = read(&wire(std::slice::from_ref(&odd)));
         assert!(matches!(error, Some(DecodeError::Unreadable(_))), "{odd}: {error:?}");
+    }
+    let cut =
+        format!("data: {{\"choices\":[{{\"delta\":{{\"content\"\n\n{}", wire(&[finish("stop")]));
+    assert!(matches!(read(&cut).1, Some(DecodeError::Unreadable(_))), "a part would be missing");
+}
+
+/// A chunk with this spelling of its words, as JavaScript and some servers in C++ write it.
+fn spelled(field: &str, spelling: &str) -> String {
+    let delta = match field {
+        "content" => format!("{{\"content\":\"{spelling}\"}}"),
+        _ => format!(
+            "{{\"tool_calls\":[{{\"index\":0,\"function\":{{\"name\":\"read\",\"arguments\":\"{spelling}\"}}}}]}}"
+        ),
+    };
+    format!("data: {{\"choices\":[{{\"index\":0,\"delta\":{delta}}}]}}\n\n")
+}
+
+#[test]
+fn a_sign_that_is_cut_over_two_chunks_arrives_whole_or_nothing_does() {
+    let pieces = [r"cake \ud83c", r"\udf82 for Mia \ud83e", r"\udd73!"];
+    let words: String = pieces.iter().map(|piece| spelled("content", piece)).collect();
+    let (events, error) = read(&format!("{words}{}", wire(&[finish("stop")])));
+    let text = events.iter().filter_map(|event| match event {
+        ModelEvent::Text(text) => Some(text.as_str()),
+        _ => None,
+    });
+    assert_eq!((text.collect::<String>().as_str(), error), ("cake 🎂 for Mia 🥳!", None));
+
+    let pieces = [r#"{\"text\":\"cake \ud83c"#, r#"\udf82\"}"#];
+    let call: String = pieces.iter().map(|piece| spelled("arguments", piece)).collect();
+    let (events, error) = read(&format!("{call}{}", wire(&[finish("tool_calls")])));
+    assert_eq!(events.first(), Some(&called("", json!({"text": "cake 🎂"}))));
+    assert_eq!(error, None);
+
+    for field in ["content", "arguments"] {
+        let (events, error) =
+            read(&format!("{}{}", spelled(field, r"a\ud83c"), wire(&[finish("stop")])));
+        assert!(matches!(error, Some(DecodeError::Unreadable(_))), "{error:?}");
+        assert!(!events.iter().any(|event| matches!(event, ModelEvent::Call(_))), "{events:?}");
     }
 }
 
