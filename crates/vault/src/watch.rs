@@ -77,6 +77,13 @@ impl Vault {
             }
         }
     }
+
+    /// Whether this file is followed and was at `path` when it was last heard of: a change of ours put it
+    /// there, or a [`Watch`] saw it come.
+    #[must_use]
+    pub fn is_followed(&self, path: &NotePath, file: FileId) -> bool {
+        self.seats().at(path) == Some(file)
+    }
 }
 
 impl Watch {

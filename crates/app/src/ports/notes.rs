@@ -26,4 +26,8 @@ impl Notes for VaultNotes {
         };
         listing.entries.into_iter().filter_map(standing).collect()
     }
+
+    fn is_followed(&self, path: &NotePath, file: FileId) -> bool {
+        self.0.is_followed(path, file)
+    }
 }

@@ -24,6 +24,11 @@ pub trait Notes {
 
     /// Everything in the vault, folders too.
     fn files(&self) -> Vec<Standing>;
+
+    /// Whether a watch saw this file come to `path`, or a change of ours put it there.
+    fn is_followed(&self, _path: &NotePath, _file: FileId) -> bool {
+        false
+    }
 }
 
 /// A file or folder of the vault.
@@ -65,10 +70,18 @@ pub(super) fn locate(
         if is_home {
             return Located::At(trace.path.clone());
         }
-        if file.born.is_some()
-            && let Some(path) = carried_away(trace, file, notes)
-        {
-            return Located::At(path);
+        if file.born.is_some() {
+            let mut found = carried_away(trace, file, notes);
+            // Where another file has its name, the old one may be a backup that shares it by a hard link.
+            let is_certain = |path: &NotePath| at_home.is_none() || notes.is_followed(path, file);
+            match found.as_slice() {
+                [] => {}
+                [path] if is_certain(path) => return Located::At(path.clone()),
+                _ => {
+                    found.extend(at_home.map(|_| trace.path.clone()));
+                    return Located::Unsure(found);
+                }
+            }
         }
     }
     let says_it = || text.is_some() && notes.bytes(&trace.path).as_deref() == text;
@@ -93,12 +106,21 @@ fn is_certain_at_home(file: FileId, found: FileId) -> bool {
 /// Where the file is that was moved. Editors that keep a backup rename the note to it and write a new
 /// one: what is no note any more is not it. Sync programs rename it to a copy, and put the other side's
 /// version in its place: then only the user can tell.
-fn carried_away(trace: &Trace, file: FileId, notes: &dyn Notes) -> Option<NotePath> {
-    let found = notes.files().into_iter().find(|standing| standing.file == file)?;
-    let is_copy = conflict_copy::original(found.path.name())
-        .is_some_and(|original| original == trace.path.name().to_lowercase());
-    let is_note = found.path.is_markdown() || !trace.path.is_markdown();
-    (is_note && !is_copy).then_some(found.path)
+///
+/// More than one place has the file where its names are hard links, or where a snapshot of the folder lies
+/// in it.
+fn carried_away(trace: &Trace, file: FileId, notes: &dyn Notes) -> Vec<NotePath> {
+    let mut found = notes.files();
+    found.retain(|standing| {
+        let name = standing.path.name();
+        let is_copy = || {
+            conflict_copy::original(name)
+                .is_some_and(|original| original == trace.path.name().to_lowercase())
+        };
+        let is_note = standing.path.is_markdown() || !trace.path.is_markdown();
+        standing.file == file && is_note && !is_copy()
+    });
+    found.into_iter().map(|standing| standing.path).collect()
 }
 
 /// Notes elsewhere that have its name, then those that say what it said; else those that say most of it.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use notify::{ErrorKind, RecommendedWatcher, RecursiveMode, Watcher};
 use protocol::NotePath;
@@ -157,12 +157,14 @@ impl Lookout {
             Sighting::Touched(path) => self.touched(path),
             Sighting::Created(path) => self.created(path),
             Sighting::Removed(path) => {
-                self.follower.removed(self.vault.seats(), &path);
+                self.follower.removed(self.vault.seats(), &path, Instant::now());
                 self.touched(path);
             }
             Sighting::Arrived(path) => self.arrived(path),
             Sighting::Left(path) => self.left(path),
-            Sighting::Renamed(from, to) => self.follower.renamed(&from, &to),
+            Sighting::Renamed(from, to) => {
+                self.follower.renamed(self.vault.seats(), &from, &to);
+            }
             Sighting::CaughtUp => self.caught_up(),
             Sighting::FolderRemoved(path) => {
                 self.vault.seats().leave_below(&path);
@@ -182,7 +184,7 @@ impl Lookout {
             self.files.extend(files);
         } else {
             let now = self.vault.file_id(&path);
-            self.follower.arrived(self.vault.seats(), &path, now);
+            self.follower.arrived(self.vault.seats(), &path, now, SystemTime::now());
             self.saved(path);
         }
     }
@@ -261,7 +263,14 @@ impl Lookout {
         self.extra = Extra::default();
         self.watch_from(None);
         self.look_at_extra_roots();
+        self.look_at_followed();
         self.everything = true;
+    }
+
+    /// What took the place of a followed file before the watches stood was not seen.
+    fn look_at_followed(&self) {
+        let stands = |path: &NotePath, file| self.vault.file_id(path) == Some(file);
+        self.vault.seats().keep_those_that(stands);
     }
 
     /// Watches a folder, or the top one for `None`, and all in it; the files that are there. Each
@@ -335,6 +344,9 @@ impl Lookout {
             }
         }
         let watched = self.watch_by_now();
+        if !watched.is_empty() {
+            self.look_at_followed();
+        }
         let News { files, folders } = self.rounds.walk(&self.vault);
         self.files.extend(files);
         for folder in watched {

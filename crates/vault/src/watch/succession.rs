@@ -3,13 +3,16 @@
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use protocol::{FileId, NotePath, Succession};
 
 /// Editors that keep a backup rename the note to it, write the note anew, and remove the backup. All of
 /// that takes them milliseconds; whoever takes longer is not such an editor.
 const BACKUP_SAVE: Duration = Duration::from_secs(1);
+
+/// A program that saves by a rename has just made the file. One that is older was a file of its own before.
+const FRESH: Duration = Duration::from_secs(60);
 
 /// Where the files are that somebody wants followed.
 #[derive(Debug, Default)]
@@ -25,6 +28,15 @@ impl Seats {
 
     pub(super) fn at(&self, path: &NotePath) -> Option<FileId> {
         self.lock().get(path).copied()
+    }
+
+    /// Follows no longer what does not stand at its path any more: its replacement was not seen.
+    pub(super) fn keep_those_that(&self, stand: impl Fn(&NotePath, FileId) -> bool) {
+        self.lock().retain(|path, file| stand(path, *file));
+    }
+
+    fn has(&self, file: FileId) -> bool {
+        self.lock().values().any(|followed| *followed == file)
     }
 
     /// Follows what stands at `path` no longer.
@@ -82,8 +94,14 @@ impl Follower {
         self.candidates.iter_mut().for_each(|candidate| candidate.is_marked = true);
     }
 
-    /// A file came to `path` by a rename.
-    pub(super) fn arrived(&mut self, seats: &Seats, path: &NotePath, now: Option<FileId>) {
+    /// A file came to `path` by a rename; `at` is the time of day.
+    pub(super) fn arrived(
+        &mut self,
+        seats: &Seats,
+        path: &NotePath,
+        now: Option<FileId>,
+        at: SystemTime,
+    ) {
         let Some(now) = now else {
             self.doubt(path);
             seats.leave(path);
@@ -91,10 +109,16 @@ impl Follower {
         };
         match seats.at(path) {
             Some(seat) if seat == now => {}
-            Some(seat) => self.replaced(path, seat, now),
-            None if self.vacated.values().any(|vacated| vacated.file == now) => {
+            // Another note that is followed came over this one, which is gone.
+            _ if self.vacated.values().any(|vacated| vacated.file == now) || seats.has(now) => {
+                self.doubt(path);
                 seats.take(path, now);
             }
+            Some(_) if !is_fresh(now, at) => {
+                self.doubt(path);
+                seats.leave(path);
+            }
+            Some(seat) => self.replaced(path, seat, now),
             None => {
                 // Saved again, over a file whose own succession is not settled yet.
                 if let Some(vacated) = self.vacated.get_mut(path)
@@ -106,8 +130,13 @@ impl Follower {
         }
     }
 
-    /// What was at `from` is at `to`.
-    pub(super) fn renamed(&mut self, from: &NotePath, to: &NotePath) {
+    /// What was at `from` is at `to`. What had the name of a note before is a note of its own, and not the
+    /// new file of the one whose name it took.
+    pub(super) fn renamed(&mut self, seats: &Seats, from: &NotePath, to: &NotePath) {
+        if from.is_markdown() && self.candidates.iter().any(|candidate| candidate.path == *to) {
+            self.doubt(to);
+            seats.leave(to);
+        }
         if let Some(vacated) = self.vacated.get_mut(from) {
             vacated.renamed = Some(to.clone());
         }
@@ -151,13 +180,16 @@ impl Follower {
         }
     }
 
-    /// The file at `path` was removed.
-    pub(super) fn removed(&mut self, seats: &Seats, path: &NotePath) {
+    /// The file at `path` was removed. That was a backup only if it went at once, and was no note.
+    pub(super) fn removed(&mut self, seats: &Seats, path: &NotePath, at: Instant) {
         self.doubt(path);
         self.vacated.remove(path);
         seats.leave(path);
-        let is_backup =
-            |(_, vacated): &(&NotePath, &Vacated)| vacated.renamed.as_ref() == Some(path);
+        let is_backup = |(_, vacated): &(&NotePath, &Vacated)| {
+            vacated.renamed.as_ref() == Some(path)
+                && !path.is_markdown()
+                && at.duration_since(vacated.at) < BACKUP_SAVE
+        };
         let backed_up = self.vacated.iter().find(is_backup);
         if let Some((note, Vacated { file, refilled: Some(now), .. })) = backed_up {
             let (note, file, now) = (note.clone(), *file, *now);
@@ -198,9 +230,23 @@ impl Follower {
     }
 }
 
+/// Whether the file was made a moment ago. A clock that was set makes that doubtful, and doubt asks.
+fn is_fresh(file: FileId, now: SystemTime) -> bool {
+    let born = file.born.and_then(|nanoseconds| u64::try_from(nanoseconds).ok());
+    let age = born.and_then(|born| {
+        let born = UNIX_EPOCH.checked_add(Duration::from_nanos(born))?;
+        // The file system's clock ticks behind the system's.
+        Some(now.duration_since(born).unwrap_or_default())
+    });
+    age.is_some_and(|age| age < FRESH)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// All files of these tests were made a moment before.
+    const NOW: SystemTime = UNIX_EPOCH;
 
     fn path(name: &str) -> NotePath {
         NotePath::parse(name).unwrap()
@@ -228,19 +274,19 @@ mod tests {
     #[test]
     fn a_file_renamed_over_the_note_goes_on_as_the_note() {
         let (seats, mut follower) = followed();
-        follower.arrived(&seats, &path("a.md"), Some(file(2)));
+        follower.arrived(&seats, &path("a.md"), Some(file(2)), NOW);
         assert_eq!(marked(&mut follower, &seats), [succession(1, 2)]);
-        follower.arrived(&seats, &path("a.md"), Some(file(3)));
+        follower.arrived(&seats, &path("a.md"), Some(file(3)), NOW);
         assert_eq!(marked(&mut follower, &seats), [succession(2, 3)]);
     }
 
     #[test]
     fn a_note_made_anew_after_the_old_one_went_is_another() {
         let (seats, mut follower) = followed();
-        follower.removed(&seats, &path("a.md"));
+        follower.removed(&seats, &path("a.md"), Instant::now());
         follower.created(&seats, &path("a.md"), Some(file(2)), Instant::now());
         assert!(!follower.waits());
-        follower.arrived(&seats, &path("a.md"), Some(file(3)));
+        follower.arrived(&seats, &path("a.md"), Some(file(3)), NOW);
         assert!(!follower.waits(), "nor is what is saved over that one");
     }
 
@@ -248,9 +294,9 @@ mod tests {
     fn a_look_that_came_too_late_does_not_count() {
         let (seats, mut follower) = followed();
         // The save was reported when the note had been removed and another one made: the look saw that.
-        follower.arrived(&seats, &path("a.md"), Some(file(9)));
+        follower.arrived(&seats, &path("a.md"), Some(file(9)), NOW);
         follower.mark();
-        follower.removed(&seats, &path("a.md"));
+        follower.removed(&seats, &path("a.md"), Instant::now());
         follower.created(&seats, &path("a.md"), Some(file(9)), Instant::now());
         assert_eq!(follower.certain(&seats), []);
     }
@@ -259,7 +305,7 @@ mod tests {
     fn a_mark_speaks_only_for_what_was_looked_at_before_it() {
         let (seats, mut follower) = followed();
         follower.mark();
-        follower.arrived(&seats, &path("a.md"), Some(file(2)));
+        follower.arrived(&seats, &path("a.md"), Some(file(2)), NOW);
         assert_eq!(follower.certain(&seats), []);
         assert!(follower.waits());
         assert_eq!(marked(&mut follower, &seats), [succession(1, 2)]);
@@ -271,11 +317,11 @@ mod tests {
         let now = Instant::now();
         follower.left(&seats, &path("a.md"), None, now);
         // The look at the backup came too late already.
-        follower.arrived(&seats, &path("a.md~"), None);
-        follower.renamed(&path("a.md"), &path("a.md~"));
+        follower.arrived(&seats, &path("a.md~"), None, NOW);
+        follower.renamed(&seats, &path("a.md"), &path("a.md~"));
         follower.created(&seats, &path("a.md"), Some(file(2)), now);
         assert!(!follower.waits(), "the old file is still there");
-        follower.removed(&seats, &path("a.md~"));
+        follower.removed(&seats, &path("a.md~"), Instant::now());
         assert_eq!(marked(&mut follower, &seats), [succession(1, 2)]);
     }
 
@@ -284,11 +330,11 @@ mod tests {
         let (seats, mut follower) = followed();
         let now = Instant::now();
         follower.left(&seats, &path("a.md"), None, now);
-        follower.arrived(&seats, &path("b.md"), Some(file(1)));
-        follower.renamed(&path("a.md"), &path("b.md"));
+        follower.arrived(&seats, &path("b.md"), Some(file(1)), NOW);
+        follower.renamed(&seats, &path("a.md"), &path("b.md"));
         let later = now + BACKUP_SAVE;
         follower.created(&seats, &path("a.md"), Some(file(2)), later);
-        follower.removed(&seats, &path("b.md"));
+        follower.removed(&seats, &path("b.md"), Instant::now());
         assert!(!follower.waits());
     }
 
@@ -296,8 +342,53 @@ mod tests {
     fn a_note_that_was_moved_is_followed_at_its_new_name() {
         let (seats, mut follower) = followed();
         follower.left(&seats, &path("a.md"), None, Instant::now());
-        follower.arrived(&seats, &path("b.md"), Some(file(1)));
-        follower.arrived(&seats, &path("b.md"), Some(file(2)));
+        follower.arrived(&seats, &path("b.md"), Some(file(1)), NOW);
+        follower.arrived(&seats, &path("b.md"), Some(file(2)), NOW);
         assert_eq!(marked(&mut follower, &seats), [succession(1, 2)]);
+    }
+
+    #[test]
+    fn another_note_that_is_renamed_over_one_is_not_its_new_file() {
+        let (seats, mut follower) = followed();
+        seats.take(&path("b.md"), file(2));
+        follower.left(&seats, &path("b.md"), None, Instant::now());
+        follower.arrived(&seats, &path("a.md"), Some(file(2)), NOW);
+        follower.renamed(&seats, &path("b.md"), &path("a.md"));
+        assert!(!follower.waits(), "both are followed");
+        assert_eq!(seats.at(&path("a.md")), Some(file(2)));
+
+        let (seats, mut follower) = followed();
+        follower.arrived(&seats, &path("a.md"), Some(file(2)), NOW);
+        follower.renamed(&seats, &path("b.md"), &path("a.md"));
+        assert_eq!(marked(&mut follower, &seats), [], "the other one is not followed");
+        assert_eq!(seats.at(&path("a.md")), None);
+
+        let (seats, mut follower) = followed();
+        follower.arrived(&seats, &path("a.md"), Some(file(2)), NOW + FRESH * 2);
+        assert_eq!(marked(&mut follower, &seats), [], "it was made long ago");
+    }
+
+    #[test]
+    fn a_note_that_is_archived_and_removed_there_does_not_go_on_as_the_new_one() {
+        for (archived, pause) in
+            [("Archive/a.md", Duration::ZERO), ("a.md~", BACKUP_SAVE), ("a.md~", BACKUP_SAVE * 9)]
+        {
+            let (seats, mut follower) = followed();
+            let now = Instant::now();
+            follower.left(&seats, &path("a.md"), None, now);
+            follower.arrived(&seats, &path(archived), Some(file(1)), NOW);
+            follower.renamed(&seats, &path("a.md"), &path(archived));
+            follower.created(&seats, &path("a.md"), Some(file(2)), now);
+            follower.removed(&seats, &path(archived), now + pause);
+            assert_eq!(marked(&mut follower, &seats), [], "{archived} {pause:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_whose_replacement_was_not_seen_is_followed_no_longer() {
+        let (seats, mut follower) = followed();
+        seats.keep_those_that(|_, stands| stands == file(7));
+        follower.arrived(&seats, &path("a.md"), Some(file(3)), NOW);
+        assert_eq!(marked(&mut follower, &seats), []);
     }
 }

@@ -112,6 +112,26 @@ fn an_unrelated_note_under_the_old_name_is_not_touched() {
 }
 
 #[test]
+fn a_backup_that_has_the_old_file_is_not_taken_for_the_note() {
+    // `cp -al`, and an unseen save that put another file in the note's place.
+    let mut world = world();
+    world.is_unwatched = true;
+    let effect = edit(&mut world, &[1, 20, 3, 4, 5]);
+    let note = world.notes.remove(&path("a.md")).unwrap();
+    world.notes.insert(path("Backup/a.md"), note.clone());
+    world.add_note(&path("a.md"), vec![1, 20, 3, 4, 5, 6]);
+    let taken = back_there(&mut world, &Wanted::back([effect.clone()]));
+    assert_eq!(taken.changes.len(), 0, "{taken:?}");
+    let [conflict] = taken.conflicts.as_slice() else { panic!("{taken:?}") };
+    assert_eq!(conflict.candidates, [path("Backup/a.md"), path("a.md")]);
+    // Under two other names, none of which the watch saw.
+    world.notes.remove(&path("a.md"));
+    world.notes.insert(path("Snapshot/a.md"), note);
+    let taken = back_there(&mut world, &Wanted::back([effect]));
+    assert_eq!((taken.changes.len(), taken.conflicts.len()), (0, 1), "{taken:?}");
+}
+
+#[test]
 fn a_note_that_was_made_and_then_written_in_does_not_go_to_the_trash() {
     let mut world = world();
     world.apply(&ChangeSet::one(Change::create(path("new.md"), bytes(&[7, 8]))), "turn");

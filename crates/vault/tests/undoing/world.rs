@@ -36,6 +36,8 @@ pub(crate) struct World {
     undone: Vec<Done>,
     graves: Vec<(NotePath, Note)>,
     numbers: u32,
+    /// Whether no watch ran while others moved notes.
+    pub(crate) is_unwatched: bool,
 }
 
 pub(crate) fn path(text: &str) -> NotePath {
@@ -271,5 +273,9 @@ impl Notes for World {
             is_folder: false,
         };
         self.notes.iter().map(standing).collect()
+    }
+
+    fn is_followed(&self, path: &NotePath, file: FileId) -> bool {
+        !self.is_unwatched && self.file(path) == Some(file)
     }
 }
