@@ -9,14 +9,16 @@ mod keys;
 mod watch;
 mod whole;
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use protocol::settings::HubSettings;
 use protocol::{ErrorCode, PrivateRules, Settings, SettingsChoice, SettingsTrouble, UserError};
+use rustix::fs::OFlags;
+use rustix::io::Errno;
 use tokio::sync::{mpsc, oneshot};
 use vault::{Links, Vault};
 
@@ -219,7 +221,7 @@ impl Config {
             Fault::Unreadable(error) => {
                 UserError::other(format!("The settings cannot be written: {error}"))
             }
-            Fault::Gone | Fault::Empty | Fault::Cut => {
+            Fault::Gone | Fault::Empty | Fault::Cut | Fault::Unguarded(_) => {
                 UserError::new(ErrorCode::Settings, self.words(&fault))
             }
         })?;
@@ -269,13 +271,15 @@ impl Config {
 
     /// Puts in force what was found.
     fn take(&self, lock: Option<&WriteLock>, stamp: Stamp, found: &Found) -> bool {
-        let whole = found.whole();
-        if let (Some(lock), Ok(Some(bytes)), Ok(_)) = (lock, &found.file, &whole)
-            && found.last_good.as_deref().map(str::as_bytes) != Some(bytes.as_slice())
-            && let Err(error) = lock.replace(&self.data.last_good_config_file(), bytes)
-        {
-            tracing::warn!(%error, "the settings that counted last are not kept");
-        }
+        let whole = found.whole().and_then(|whole| match self.keep(lock, found) {
+            Err(why) if found.has_new_rules(&whole) => Err(Fault::Unguarded(why)),
+            _ => Ok(whole),
+        });
+        // What keeps the copy from being written may be over at any time.
+        let stamp = match &whole {
+            Err(Fault::Unguarded(_)) => Stamp::None(io::ErrorKind::Other),
+            _ => stamp,
+        };
         let mut current = self.write();
         let (settings, private, trouble) = match whole {
             Ok(whole) => (whole.settings, whole.private, None),
@@ -292,21 +296,34 @@ impl Config {
         is_another
     }
 
+    /// Keeps a whole file as the one that counted last, by which the next one is judged; else why not.
+    fn keep(&self, lock: Option<&WriteLock>, found: &Found) -> Result<(), String> {
+        let Ok(Some(bytes)) = &found.file else { return Ok(()) };
+        if found.last_good.as_deref().map(str::as_bytes) == Some(bytes.as_slice()) {
+            return Ok(());
+        }
+        let kept = match lock {
+            Some(lock) => lock
+                .replace(&self.data.last_good_config_file(), bytes)
+                .map_err(|error| error.to_string()),
+            None => Err("another program holds the lock on the settings".to_owned()),
+        };
+        if let Err(error) = &kept {
+            tracing::warn!(error, "the settings that counted last are not kept");
+        }
+        kept
+    }
+
     /// The stamp is taken first: what changes in between is looked at again.
     fn found(&self) -> (Stamp, Found) {
         let file = self.data.config_file();
         let stamp = Stamp::of(&file);
-        let read = match fs::read(&file) {
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => {
-                let words = error.to_string();
-                Err(words.split(" (os error").next().unwrap_or_default().to_owned())
-            }
-        };
-        let last_good = match fs::read(self.data.last_good_config_file()) {
-            Ok(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        let read = contents(&file).map_err(|error| {
+            let words = error.to_string();
+            words.split(" (os error").next().unwrap_or_default().to_owned()
+        });
+        let last_good = match contents(&self.data.last_good_config_file()) {
+            Ok(bytes) => bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
             Err(_) => Some(String::new()),
         };
         (stamp, Found { file: read, last_good })
@@ -335,6 +352,11 @@ impl Config {
                  not “{END}”. No model is asked until it is corrected, or until you choose which settings \
                  count."
             ),
+            Fault::Unguarded(why) => format!(
+                "The settings file {file} has a new rule for private notes, and its copy beside it cannot be \
+                 written ({why}). Without that copy a rule that is lost later would not be missed, so no model \
+                 is asked until there is room and nothing holds the file."
+            ),
             Fault::Unreadable(why) => format!(
                 "The settings file {file} cannot be read ({why}). No model is asked until it is corrected, or \
                  until you choose which settings count."
@@ -349,6 +371,26 @@ impl Config {
     fn write(&self) -> RwLockWriteGuard<'_, Current> {
         self.current.write().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The bytes of a file; `None` where there is none. A pipe is not waited for, and a link that leads nowhere is an
+/// error: its file may be on a disk that is not there at the moment.
+fn contents(file: &Path) -> io::Result<Option<Vec<u8>>> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let mut opened = match rustix::fs::open(file, flags, rustix::fs::Mode::empty()) {
+        Ok(opened) => File::from(opened),
+        Err(Errno::NOENT) if fs::symlink_metadata(file).is_ok() => {
+            return Err(io::Error::other("it is a link to a file that is not there"));
+        }
+        Err(Errno::NOENT) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    if !opened.metadata()?.is_file() {
+        return Err(io::Error::other("it is not a file"));
+    }
+    let mut bytes = Vec::new();
+    opened.read_to_end(&mut bytes)?;
+    Ok(Some(bytes))
 }
 
 /// What no file may hold, whoever wrote the rest of it.

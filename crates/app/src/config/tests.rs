@@ -208,3 +208,44 @@ fn a_change_is_seen_as_one_by_the_file_alone() {
     assert_eq!(config.get().theme, Theme::Dark);
     assert!(!config.reread(), "it says the same");
 }
+
+#[test]
+fn a_new_rule_does_not_count_before_its_loss_would_be_noticed() {
+    let (dir, data) = data();
+    write(&data, "[private]\nnever = [\n\"Diary\",\n]\n");
+    let config = opened(&data);
+    assert!(!is_closed(&config));
+    // The copy cannot be written, as on a full disk.
+    let in_the_way = dir.path().join(".config.toml.last-good.new");
+    fs::create_dir(&in_the_way).expect("made");
+    fs::write(in_the_way.join("x"), "").expect("written");
+    let with_theme = "theme = \"dark\"\n[private]\nnever = [\n\"Diary\",\n]\n";
+    write(&data, with_theme);
+    config.reread();
+    assert!(!is_closed(&config), "no rule could be lost unnoticed");
+    let whole = with_theme.replace("\"Diary\",\n", "\"Diary\",\n\"Letters\",\n");
+    write(&data, &whole);
+    config.reread();
+    assert!(is_closed(&config), "cut, it would count");
+    let told = config.counts().expect_err("closed").message;
+    assert!(told.contains("cannot be written"), "{told}");
+    fs::remove_dir_all(&in_the_way).expect("removed");
+    assert!(config.is_outdated(), "it is tried again");
+    config.reread();
+    assert!(!is_closed(&config));
+    write(&data, whole.replace("\"Letters\",\n", ""));
+    assert!(is_closed(&opened(&data)), "the copy tells that a rule is missing");
+}
+
+#[test]
+fn a_link_that_leads_nowhere_and_a_pipe_close() {
+    let (dir, data) = data();
+    let file = data.config_file();
+    symlink(dir.path().join("not mounted/mine.toml"), &file).expect("a link");
+    assert!(is_closed(&opened(&data)));
+    fs::remove_file(&file).expect("removed");
+    assert!(!is_closed(&opened(&data)), "the control: nothing there is the first start");
+    let pipe = std::process::Command::new("mkfifo").arg(&file).status().expect("it runs");
+    assert!(pipe.success());
+    assert!(is_closed(&opened(&data)), "and nobody waits for it");
+}

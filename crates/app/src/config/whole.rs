@@ -29,6 +29,8 @@ pub(super) enum Fault {
     Cut,
     /// It cannot be read or understood.
     Unreadable(String),
+    /// It is whole, and what tells whether it is so next time cannot be written.
+    Unguarded(String),
 }
 
 /// What was found on the disk.
@@ -99,13 +101,15 @@ impl Found {
         let Some(before) = &self.last_good else { return true };
         let is_beginning = text.len() < before.len() && before.starts_with(text);
         let Some(last) = self.last() else { return false };
-        let keeps =
-            |before: &[String], now: &[String]| before.iter().all(|rule| now.contains(rule));
-        let (rules, had) = (&now.settings.private, &last.settings.private);
         !is_beginning
             && has_keys_of(now.document.as_table(), last.document.as_table())
-            && keeps(&had.never, &rules.never)
-            && keeps(&had.local, &rules.local)
+            && now.has_rules_of(&last)
+    }
+
+    /// Whether a private rule of `whole`, which the file says, could be cut off later and nobody would miss
+    /// it.
+    pub(super) fn has_new_rules(&self, whole: &Whole) -> bool {
+        !self.last().unwrap_or_default().has_rules_of(whole)
     }
 }
 
@@ -130,6 +134,14 @@ impl Whole {
             toml_edit::de::from_str(&text).map_err(|error| unreadable(&error))?;
         let private = PrivateRules::parse(&settings.private).map_err(|error| unreadable(&error))?;
         Ok(Self { settings, private, document })
+    }
+
+    /// Whether each private rule of `other` is one of these.
+    fn has_rules_of(&self, other: &Self) -> bool {
+        let has =
+            |rules: &[String], others: &[String]| others.iter().all(|one| rules.contains(one));
+        let (rules, others) = (&self.settings.private, &other.settings.private);
+        has(&rules.never, &others.never) && has(&rules.local, &others.local)
     }
 
     /// The file that says this, with its end.
