@@ -9,6 +9,7 @@ use testkit::{Gate, Reply, ScriptedModel};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::Command;
 
+use crate::settings::END;
 use crate::stage::{Home, PATIENCE, Said, run, without_model};
 
 const NOTES: [(&str, &str); 3] = [
@@ -375,4 +376,28 @@ async fn what_a_program_hands_in_without_a_source_is_foreign_and_sources_come_ba
     let wrong = json!({ "message": "x", "context_sources": ["nowhere"] });
     let (said, _) = ask_json(&home, &model, &wrong.to_string(), &[]).await;
     assert!(said.err.contains("“nowhere” names no source"), "{}", said.err);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_note_that_becomes_private_during_the_turn_is_not_found_any_more() {
+    let (home, gate) = (Home::new(&NOTES), Gate::closed());
+    home.data.write("config.toml", format!("[private]\nnever = [\"#mine\"]\n{END}\n"));
+    let look = || vec![("find_notes", json!({ "query": "zanzibar" }))];
+    let mut replies = vec![Reply::calls(look()), Reply::calls(look()).gated(&gate)];
+    // Within the seconds after which the index would be tidied up anyway.
+    replies.extend((0..10).map(|_| Reply::calls(look())));
+    replies.push(Reply::text("Well."));
+    let asked = replies.len();
+    let model = ScriptedModel::start(replies).await;
+    let mut command = ask(&home, &model, &["look"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let found = results(&model.request(2).await).remove(0).1;
+    assert!(found.contains("zanzibar stall"), "the control: {found}");
+    home.notes.write("Trips/Island.md", "# Island\n\nThe zanzibar stall is open. #mine\n");
+    gate.open();
+    let ended = child.wait_with_output().await.expect("it ends");
+    assert_eq!(ended.status.code(), Some(0));
+    let last = results(&model.request(asked).await).remove(0).1;
+    assert!(!last.contains("stall"), "{last}");
+    model.finish();
 }

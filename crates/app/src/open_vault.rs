@@ -159,11 +159,12 @@ impl OpenVault {
         if around.purpose.stays() {
             // Before anybody listens to the hub: what comes in now must not be begun twice.
             problems.extend(open.go_on().await.err());
-            open.spawn(Arc::clone(&open).watch());
             open.spawn(Arc::clone(&open).tend_history(history::KEPT));
             open.spawn(Arc::clone(&open).tend_conversations());
             open.spawn(Arc::clone(&open).tell_gists(around.pace));
         }
+        // For one question too: a note that becomes private meanwhile is not told from the index.
+        open.spawn(Arc::clone(&open).watch());
         if let Some(knocked) = around.door.get() {
             open.spawn(door::answer(dir, Arc::clone(knocked)));
         }
