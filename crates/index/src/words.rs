@@ -74,17 +74,17 @@ impl Marker<'_> {
     }
 
     /// The unit that begins at `start` and holds the letter at `wide`, or what parts units there;
-    /// where it ends.
+    /// where the next one may begin. Nothing is looked at twice for that, however far it is.
     fn wide(&mut self, start: usize, wide: usize) -> Option<usize> {
         let letter = self.text.get(wide..).and_then(|rest| rest.chars().next());
         let after = wide + letter.map_or(1, char::len_utf8);
         let mut units = Units::from(self.text, start);
-        match units.next().filter(|unit| unit.start < after) {
-            Some(unit) => {
+        match units.next() {
+            Some(unit) if unit.start < after => {
                 self.unit(unit, &units)?;
                 Some(unit.end)
             }
-            None => Some(after),
+            next => Some(next.map_or(self.text.len(), |unit| unit.start)),
         }
     }
 
@@ -111,4 +111,68 @@ pub(crate) fn pairs(text: &str, marks: &[Mark]) -> u32 {
     };
     let count = marks.iter().zip(marks.iter().skip(1)).filter(beside).count();
     u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn asked(query: &str) -> Asked {
+        Asked::parse(query).expect("a query")
+    }
+
+    /// What is looked for, held against each word of the text.
+    fn marks_by_looking_at_all(asked: &Asked, text: &str) -> Option<Vec<Mark>> {
+        let mut marker = Marker { asked, text, marks: Vec::new(), folded: String::new() };
+        let mut units = Units::of(text);
+        while let Some(unit) = units.next() {
+            marker.unit(unit, &units)?;
+        }
+        Some(marker.marks)
+    }
+
+    #[test]
+    fn words_behind_signs_are_marked_where_they_are() {
+        for (text, places) in [
+            ("───tea", &[9..12][..]),
+            ("tea───", &[0..3]),
+            ("─ ─\n#\u{200b}tea ─Tea", &[12..15, 19..22]),
+            ("\u{301}\u{301}─\u{301}tea", &[7..12]),
+            ("─────", &[]),
+        ] {
+            let found = marks(&asked("tea"), text).expect("nothing is excluded");
+            let found: Vec<_> = found.iter().map(|mark| mark.start..mark.end).collect();
+            assert_eq!(found, places, "{text}");
+        }
+    }
+
+    #[test]
+    fn time_grows_with_the_text_whatever_signs_are_in_it() {
+        const BYTES: usize = 256 << 10;
+        let query = asked("tea \"green tea\" 茶の -mint");
+        for piece in
+            ["─", "#\u{200b}", "\u{301}", "─\u{301}", "─\n\n", "─ ", "、", "é", "a\u{200b}", "─a"]
+        {
+            let text = piece.repeat(BYTES / piece.len());
+            let begun = Instant::now();
+            assert_eq!(marks(&query, &text), Some(Vec::new()));
+            // Where each sign is followed to the end of the text this takes minutes.
+            assert!(begun.elapsed() < Duration::from_secs(5), "{piece:?}: {:?}", begun.elapsed());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_passed_over_has_no_marks(
+            text in "([a-cA-Cäß茶の1]{1,4}|[─、\u{200b}\u{301}\u{e31}#.-]{1,5}|[ \n]{1,3}){0,24}",
+            query in "([\"-]?[a-cäß茶の1]{1,3}[\" ]{0,2}){1,4}",
+        ) {
+            let Some(asked) = Asked::parse(&query) else { return Ok(()) };
+            prop_assert_eq!(marks(&asked, &text), marks_by_looking_at_all(&asked, &text));
+        }
+    }
 }

@@ -112,6 +112,8 @@ pub const SHAPES: &[Shape] = &[
     alone("hashes", |size| often("# ", size)),
     alone("combining", |size| format!("a{}\n", often("\u{301}", size))),
     alone("invisible", |size| often("a\u{200b}", size)),
+    alone("invisible-alone", |size| often("#\u{200b}", size)),
+    alone("rules-drawn", |size| often("─", size)),
     alone("signs", |size| often("茶の湯、", size)),
     alone("zeros", |size| often("a\0\n", size)),
 ];
