@@ -13,6 +13,7 @@ mod entry;
 mod frontmatter;
 mod metadata;
 mod property;
+mod room;
 mod tag;
 mod yaml;
 

@@ -1,6 +1,7 @@
 //! What the rules for private notes are held against, in every spelling that might be meant.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use protocol::private::Metadata;
 use protocol::{Privacy, PrivateRules};
@@ -26,11 +27,12 @@ pub fn metadata(bytes: &[u8]) -> Metadata {
         is_unclear: !is_text || properties.malformed().is_some(),
         ..Metadata::default()
     };
-    note(&properties, &mut found);
+    note(properties, &mut found);
     for longer in longer_readings(&text) {
-        // What is YAML for nobody holds no property for anybody.
-        if let Ok(properties) = Properties::read(longer) {
-            note(&properties, &mut found);
+        match Properties::read(longer) {
+            Ok(properties) => note(properties, &mut found),
+            // What is YAML for nobody holds no property for anybody.
+            Err(wrong) => found.is_unclear |= wrong.is_yaml,
         }
     }
     tag::candidates(&text, |name| found.tags.push(name.to_owned()));
@@ -54,15 +56,17 @@ fn canvas(json: &str, found: &mut Metadata) {
     let Some(frontmatter) = canvas.pointer("/metadata/frontmatter") else { return };
     // What serde_json writes is YAML, too.
     match Properties::read(&frontmatter.to_string()) {
-        Ok(properties) => note(&properties, found),
+        Ok(properties) => note(properties, found),
         Err(_) => found.is_unclear = true,
     }
 }
 
-fn note(properties: &Properties, found: &mut Metadata) {
-    found.tags.extend(property::tags(properties.deep()).map(str::to_owned));
-    let all = properties.deep().iter();
-    found.properties.extend(all.map(|one| (one.name.clone(), one.values.clone())));
+fn note(properties: Properties, found: &mut Metadata) {
+    let deep = properties.into_deep();
+    // Each once: a long text of tags stands in the values of every map around it.
+    let tags: BTreeSet<&str> = property::tags(&deep).collect();
+    found.tags.extend(tags.into_iter().map(str::to_owned));
+    found.properties.extend(deep.into_iter().map(|one| (one.name, one.values)));
 }
 
 /// The text of a note whatever its encoding, as far as it can be read: for looking, never for writing.

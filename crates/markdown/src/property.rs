@@ -6,12 +6,8 @@ use protocol::private::folded_name;
 
 use crate::entry::entries;
 use crate::frontmatter::Top;
+use crate::room::{Room, size};
 use crate::yaml::{self, Kind, Malformed, Node};
-
-/// So many values are taken out of one frontmatter, and so many more for each byte of it; aliases can
-/// make many of few.
-const MOST: usize = 100_000;
-const MOST_PER_BYTE: usize = 16;
 
 /// One property.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +41,11 @@ impl Properties {
                 read
             }
             Top::Unclosed if looks_like_property(text) => Self {
-                malformed: Some(Malformed { line: 1, reason: "no line of `---` ends it".into() }),
+                malformed: Some(Malformed {
+                    line: 1,
+                    reason: "no line of `---` ends it".into(),
+                    is_yaml: false,
+                }),
                 ..Self::default()
             },
             Top::Unclosed | Top::Text => Self::default(),
@@ -54,14 +54,18 @@ impl Properties {
 
     /// Of YAML alone.
     pub(crate) fn read(yaml: &str) -> Result<Self, Malformed> {
+        Self::read_within(yaml, &mut Room::of(yaml))
+    }
+
+    fn read_within(yaml: &str, room: &mut Room) -> Result<Self, Malformed> {
         let mut read = Self::default();
-        let mut room = MOST + MOST_PER_BYTE * yaml.len();
         for document in yaml::documents(yaml)? {
-            top(&document, &mut read.top, &mut room);
-            deep(&document, &mut read.deep, &mut room);
+            top(&document, &mut read.top, room);
+            deep(&document, &mut read.deep, room);
         }
-        if room == 0 {
-            return Err(Malformed { line: 1, reason: "aliases make too many values".to_owned() });
+        if room.is_used_up() {
+            let reason = "its aliases or nested lists and maps make too many values".to_owned();
+            return Err(Malformed { line: 1, reason, is_yaml: true });
         }
         Ok(read)
     }
@@ -70,8 +74,9 @@ impl Properties {
     fn by_line(yaml: &str, malformed: Malformed) -> Self {
         let part = |range: std::ops::Range<usize>| yaml.get(range).unwrap_or_default();
         let mut found = Vec::new();
+        let mut room = Room::of(yaml);
         for entry in entries(yaml, &(0..yaml.len())) {
-            match Self::read(part(entry.key.start..entry.value.end)) {
+            match Self::read_within(part(entry.key.start..entry.value.end), &mut room) {
                 Ok(alone) => found.extend(alone.top),
                 Err(_) => {
                     let value = part(entry.value).trim().to_owned();
@@ -91,8 +96,8 @@ impl Properties {
     }
 
     /// The same with every entry of a map inside of them, each with all values in it.
-    pub(crate) fn deep(&self) -> &[Property] {
-        &self.deep
+    pub(crate) fn into_deep(self) -> Vec<Property> {
+        self.deep
     }
 
     /// Why the frontmatter cannot be read as YAML; `line` counts from the note's first.
@@ -123,7 +128,7 @@ fn looks_like_property(text: &str) -> bool {
 }
 
 /// The entries of the outermost map.
-fn top(node: &Node, found: &mut Vec<Property>, room: &mut usize) {
+fn top(node: &Node, found: &mut Vec<Property>, room: &mut Room) {
     let Kind::Map(pairs) = &node.kind else { return };
     for (key, value) in pairs {
         if is_merge(key) {
@@ -133,8 +138,7 @@ fn top(node: &Node, found: &mut Vec<Property>, room: &mut usize) {
             }
             continue;
         }
-        *room = room.saturating_sub(1);
-        if *room == 0 {
+        if !room.take(size_of::<Vec<String>>()) {
             return;
         }
         found.push(Property { name: written(key, room), values: values(value, room) });
@@ -142,9 +146,8 @@ fn top(node: &Node, found: &mut Vec<Property>, room: &mut usize) {
 }
 
 /// The entries of all maps.
-fn deep(node: &Node, found: &mut Vec<Property>, room: &mut usize) {
-    *room = room.saturating_sub(1);
-    if *room == 0 {
+fn deep(node: &Node, found: &mut Vec<Property>, room: &mut Room) {
+    if !room.take(1) {
         return;
     }
     match &node.kind {
@@ -155,6 +158,13 @@ fn deep(node: &Node, found: &mut Vec<Property>, room: &mut usize) {
                 let (mut names, mut values) = (Vec::new(), Vec::new());
                 scalars(key, &mut names, room);
                 scalars(value, &mut values, room);
+                // Each name has values of its own; `scalars` took the room for those of one.
+                let copies = names.len().saturating_sub(1);
+                let size: usize = values.iter().map(|value| size(value)).sum();
+                let lists = names.len() * size_of::<Vec<String>>();
+                if !room.take(lists + copies.saturating_mul(size)) {
+                    return;
+                }
                 found.extend(
                     names.into_iter().map(|name| Property { name, values: values.clone() }),
                 );
@@ -166,15 +176,17 @@ fn deep(node: &Node, found: &mut Vec<Property>, room: &mut usize) {
 }
 
 /// All scalars in a value, keys too, in every way they may be meant.
-fn scalars(node: &Node, found: &mut Vec<String>, room: &mut usize) {
-    *room = room.saturating_sub(1);
-    if *room == 0 {
+fn scalars(node: &Node, found: &mut Vec<String>, room: &mut Room) {
+    if !room.take(1) {
         return;
     }
     match &node.kind {
         Kind::Scalar { text, is_binary, .. } => {
+            if !room.take(size(text)) {
+                return;
+            }
             let bytes = is_binary.then(|| decoded(text)).flatten();
-            found.extend(bytes);
+            found.extend(bytes.filter(|bytes| room.take(size(bytes))));
             found.push(text.clone());
         }
         Kind::List(items) => items.iter().for_each(|item| scalars(item, found, room)),
@@ -190,7 +202,7 @@ fn decoded(base64: &str) -> Option<String> {
     STANDARD.decode(dense).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn values(node: &Node, room: &mut usize) -> Vec<String> {
+fn values(node: &Node, room: &mut Room) -> Vec<String> {
     let all = match &node.kind {
         // `[[note]]` without quotes is a list in a list for YAML and a link for people.
         Kind::List(items) if !is_link(node) => {
@@ -211,13 +223,13 @@ fn is_link(node: &Node) -> bool {
 }
 
 /// A value as text; lists and maps in the spelling of one line.
-fn written(node: &Node, room: &mut usize) -> String {
-    *room = room.saturating_sub(1);
-    if *room == 0 {
+fn written(node: &Node, room: &mut Room) -> String {
+    let text = if let Kind::Scalar { text, .. } = &node.kind { text.trim() } else { "" };
+    if !room.take(size(text)) {
         return String::new();
     }
     match &node.kind {
-        Kind::Scalar { text, .. } => text.trim().to_owned(),
+        Kind::Scalar { .. } => text.to_owned(),
         Kind::List(items) => {
             let items: Vec<_> = items.iter().map(|item| written(item, room)).collect();
             format!("[{}]", items.join(", "))

@@ -15,6 +15,8 @@ pub struct Malformed {
     pub line: usize,
     /// What is wrong there, as the end of a sentence.
     pub reason: String,
+    /// Whether another program may read it: only what is read here is bounded.
+    pub(crate) is_yaml: bool,
 }
 
 /// A value with all that is in it.
@@ -46,9 +48,13 @@ pub(crate) fn documents(yaml: &str) -> Result<Vec<Rc<Node>>, Malformed> {
         let (event, span) = event.map_err(|error| Malformed {
             line: error.marker().line(),
             reason: error.info().to_owned(),
+            is_yaml: false,
         })?;
-        tree.take(event)
-            .map_err(|reason| Malformed { line: span.start.line(), reason: reason.to_owned() })?;
+        tree.take(event).map_err(|reason| Malformed {
+            line: span.start.line(),
+            reason: reason.to_owned(),
+            is_yaml: true,
+        })?;
     }
     Ok(tree.done)
 }

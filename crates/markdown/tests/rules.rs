@@ -11,7 +11,7 @@
 #[allow(unreachable_pub, dead_code, reason = "a control")]
 mod careless;
 
-use markdown::{Properties, privacy};
+use markdown::{Properties, metadata, privacy};
 use proptest::prelude::*;
 use protocol::settings::PrivateSettings;
 use protocol::{Privacy, PrivateRules};
@@ -213,6 +213,60 @@ fn the_time_to_read_grows_with_the_size_alone() {
         assert!(!covers("#private", text.as_bytes()));
         assert!(started.elapsed().as_secs() < 3, "{:?}: {:.40}", started.elapsed(), text);
     }
+}
+
+/// How many bytes the values in the bytes of a note take.
+fn size_of_values(bytes: &[u8]) -> usize {
+    let found = metadata(bytes);
+    let size = |text: &String| size_of::<String>() + text.len();
+    let values = found.properties.iter().flat_map(|(name, values)| values.iter().chain([name]));
+    values.chain(&found.tags).map(size).sum()
+}
+
+/// `inner` in so many maps, each the value of `name`.
+fn nested(name: &str, depth: usize, inner: &str) -> String {
+    format!("---\n{}{inner}{}\n---\n", format!("{{{name}: ").repeat(depth), "}".repeat(depth))
+}
+
+#[test]
+fn values_take_a_small_multiple_of_the_note_or_are_unclear() {
+    let list = |name: &str, count| {
+        format!("[{}]", (0..count).map(|n| format!("{name}{n}")).collect::<Vec<_>>().join(", "))
+    };
+    let names_by_values = format!("---\n? {}\n: {}\n---\n", list("a", 4_500), list("b", 4_500));
+    let aliases =
+        format!("---\na: &a {}\n{}---\n", "word ".repeat(6_000), "? *a\n: *a\n".repeat(3_000));
+    let by_line = format!(
+        "---\na: b: c\nk: {{x: &x {}, y: [{}]}}\n---\n",
+        "w ".repeat(9_000),
+        "*x, ".repeat(9_000)
+    );
+    let longer =
+        format!("---\nx: 1\n...\n{}", nested("a", 60, &list("b", 9_000)).trim_start_matches("---"));
+    for text in [names_by_values, nested("a", 60, &list("b", 9_000)), aliases, by_line, longer] {
+        let started = std::time::Instant::now();
+        assert!(covers("status: secret", text.as_bytes()), "{text:.40}");
+        let size = size_of_values(text.as_bytes());
+        assert!(size <= (4 << 20) + 32 * text.len(), "{} to {size}: {text:.40}", text.len());
+        assert!(started.elapsed().as_secs() < 5, "{:?}: {text:.40}", started.elapsed());
+    }
+    // A text of tags stands in every map around it, and each tag is kept once.
+    let tags = nested("tags", 60, &format!("\"{}\"", "word ".repeat(20_000)));
+    let bound = (4 << 20) + 32 * tags.len();
+    assert!(size_of_values(tags.as_bytes()) < bound);
+}
+
+#[test]
+fn maps_a_few_levels_deep_are_read_in_whole() {
+    let list = vec!["word"; 2_000].join(", ");
+    let text = nested("a", 12, &format!("{{status: [{list}, secret]}}"));
+    assert!(covers("status: secret", text.as_bytes()));
+    assert!(covers("a: secret", text.as_bytes()));
+    assert!(!covers("status: other", text.as_bytes()));
+    let lines: String = (0..60_000).map(|n| format!("{}: 1\n", n % 9)).collect();
+    assert!(!covers("status: secret", format!("---\n{lines}---\n").as_bytes()));
+    let two = "---\n? [state, status]\n: [open, secret]\n---\n";
+    assert!(covers("status: secret", two.as_bytes()) && covers("state: open", two.as_bytes()));
 }
 
 #[test]
