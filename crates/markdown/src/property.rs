@@ -1,9 +1,13 @@
 //! The properties of a note, read from its frontmatter.
 
+use std::ops::Range;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use protocol::private::folded_name;
+use protocol::invisible::is_invisible;
+use protocol::private::{folded_name, is_tag_sign};
 
+use crate::breaks;
 use crate::entry::entries;
 use crate::frontmatter::Top;
 use crate::room::{Room, size};
@@ -72,15 +76,14 @@ impl Properties {
 
     /// Each entry by itself; the value of one that is no YAML either is what stands there.
     fn by_line(yaml: &str, malformed: Malformed) -> Self {
-        let part = |range: std::ops::Range<usize>| yaml.get(range).unwrap_or_default();
         let mut found = Vec::new();
         let mut room = Room::of(yaml);
         for entry in entries(yaml, &(0..yaml.len())) {
-            match Self::read_within(part(entry.key.start..entry.value.end), &mut room) {
+            match Self::read_within(part(yaml, entry.key.start..entry.value.end), &mut room) {
                 Ok(alone) => found.extend(alone.top),
                 Err(_) => {
-                    let value = part(entry.value).trim().to_owned();
-                    let name = part(entry.key).trim_matches(['"', '\'']).to_owned();
+                    let value = part(yaml, entry.value).trim().to_owned();
+                    let name = part(yaml, entry.key).trim_matches(['"', '\'']).to_owned();
                     let values = if value.is_empty() { Vec::new() } else { vec![value] };
                     found.push(Property { name, values });
                 }
@@ -120,11 +123,55 @@ pub(crate) fn tags(properties: &[Property]) -> impl Iterator<Item = &str> {
     names.map(|name| name.trim_start_matches('#')).filter(|name| !name.is_empty())
 }
 
-/// Whether the line below an opening fence is one of properties.
+/// Whether the first line below an opening fence that says something is one of properties. Below a
+/// blank line it must begin with a name: `---` with a blank line below it is more often a rule.
 fn looks_like_property(text: &str) -> bool {
-    let second = crate::breaks::lines(text).nth(1).and_then(|line| text.get(line));
-    let line = second.unwrap_or_default().trim_end();
+    let mut below_blank = false;
+    for line in breaks::lines(text).skip(1).map(|line| part(text, line).trim_end()) {
+        if line.is_empty() {
+            below_blank = true;
+        } else if !line.trim_start().starts_with('#') {
+            return begins_with_name(line) || (!below_blank && may_be_property(line));
+        }
+    }
+    false
+}
+
+fn may_be_property(line: &str) -> bool {
     line.ends_with(':') || line.contains(": ") || line.starts_with(['{', '?', '!', '&'])
+}
+
+/// Whether `name:` stands somewhere in a line, with nothing between the name and the colon. The
+/// colons of addresses, times and other numbers are none, nor is one of a comment.
+fn has_name(line: &str) -> bool {
+    let line = line.trim();
+    !line.starts_with('#')
+        && line.match_indices(COLONS).any(|(at, colon)| {
+            let before = line.get(..at).unwrap_or_default().trim_end_matches(QUOTES);
+            let after = line.get(at + colon.len()..).unwrap_or_default();
+            let name = before.rsplit(|sign| !is_name_sign(sign)).next().unwrap_or_default();
+            name.contains(|sign: char| !sign.is_ascii_digit()) && !after.starts_with("//")
+        })
+}
+
+/// Whether a line begins with `name:`, quoted or not.
+fn begins_with_name(line: &str) -> bool {
+    let name = line.trim_start().trim_start_matches(QUOTES);
+    let end = name.find(|sign| !is_name_sign(sign)).unwrap_or(name.len());
+    let colon = name.get(end..).unwrap_or_default().trim_start_matches(QUOTES);
+    colon.starts_with(COLONS) && has_name(line)
+}
+
+const QUOTES: [char; 2] = ['"', '\''];
+/// A keyboard for Chinese or Japanese has the wide one.
+const COLONS: [char; 2] = [':', '\u{ff1a}'];
+
+fn is_name_sign(sign: char) -> bool {
+    is_tag_sign(sign) || is_invisible(sign)
+}
+
+fn part(text: &str, range: Range<usize>) -> &str {
+    text.get(range).unwrap_or_default()
 }
 
 /// The entries of the outermost map.
