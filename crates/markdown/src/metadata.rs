@@ -24,7 +24,7 @@ pub fn metadata(bytes: &[u8]) -> Metadata {
     let (text, is_text) = decoded(bytes);
     let properties = Properties::of(&text);
     let mut found = Metadata {
-        is_unclear: !is_text || properties.malformed().is_some(),
+        is_unclear: !is_text || properties.malformed().is_some() || properties.is_nameless(),
         ..Metadata::default()
     };
     note(properties, &mut found);

@@ -29,6 +29,7 @@ pub struct Properties {
     top: Vec<Property>,
     deep: Vec<Property>,
     malformed: Option<Malformed>,
+    is_nameless: bool,
 }
 
 impl Properties {
@@ -63,10 +64,14 @@ impl Properties {
 
     fn read_within(yaml: &str, room: &mut Room) -> Result<Self, Malformed> {
         let mut read = Self::default();
+        let mut is_text = false;
         for document in yaml::documents(yaml)? {
             top(&document, &mut read.top, room);
             deep(&document, &mut read.deep, room);
+            read.is_nameless |= matches!(document.kind, Kind::List(_));
+            is_text |= matches!(document.kind, Kind::Scalar { .. });
         }
+        read.is_nameless |= is_text && breaks::lines(yaml).any(|line| has_name(part(yaml, line)));
         if room.is_used_up() {
             let reason = "its aliases or nested lists and maps make too many values".to_owned();
             return Err(Malformed { line: 1, reason, is_yaml: true });
@@ -89,7 +94,7 @@ impl Properties {
                 }
             }
         }
-        Self { deep: found.clone(), top: found, malformed: Some(malformed) }
+        Self { deep: found.clone(), top: found, malformed: Some(malformed), is_nameless: false }
     }
 
     /// The properties, in order.
@@ -107,6 +112,12 @@ impl Properties {
     #[must_use]
     pub const fn malformed(&self) -> Option<&Malformed> {
         self.malformed.as_ref()
+    }
+
+    /// Whether the frontmatter is YAML that names nothing and yet looks as if it was meant to: a
+    /// list, or a text such as `status:secret`, where YAML wants a blank.
+    pub(crate) const fn is_nameless(&self) -> bool {
+        self.is_nameless
     }
 
     /// The tags that `tags` or `tag` name, without `#`.

@@ -81,7 +81,12 @@ const HIDDEN: &[(&str, &str)] = &[
     ("#private", "---\n\ta: 1\n  b: 2\n---\n"),
     ("#private", "---\na: &a [*a]\n---\n"),
     ("status: secret", "---\nx: *nobody\n---\n"),
-    // A fence that nobody closed.
+    // Texts and lists where properties are meant, and a fence that nobody closed.
+    ("#private", "---\ntags\u{FF1A}private\n---\n"),
+    ("#private", "---\nta\u{200B}gs:private\n---\n"),
+    ("#private", "---\n- a\n- b\n---\n"),
+    ("#private", "---\n[tags, private]\n---\n"),
+    ("status: secret", "---\nA: x\n--- state:secret\n---\n"),
     ("status: secret", "---\n# note\n\nstate: secret\n"),
     ("status: secret", "---\n# note\r\n! status: open\n"),
     // Cards of a canvas.
@@ -124,9 +129,13 @@ const PLAIN: &[(&str, &str)] = &[
     ("#private", "---\nbase: &b\n  tags: private\nall:\n  <<: *b\n---\n"),
     ("#private", "---\ntags: private\nno end of the fence"),
     ("#private", "--- \ntags: private\n---\t\n"),
+    ("#private", "---\ntags:private\n---\n"),
+    ("#private", "---\nmy tags:private\n---\n"),
+    ("#private", "---\n# mine\n  tags:private\n  all of it\n...\n"),
     ("#private", "---\ntags:private\nno end of the fence"),
     ("#private", "---\n# note\ntags: private\nno end of the fence"),
     ("#private", "---\n\n# note\n\n\"tags\": private\nno end of the fence"),
+    ("status: secret", "---\nstatus:\u{A0}secret\n---\n"),
     ("status: secret", "---\n\nstatus: secret\nno end of the fence"),
     ("#private", "{\"nodes\":[{\"type\":\"text\",\"text\":\"see #private\"}]}"),
     ("#caf\u{e9}", "#caf\u{e9}"),
@@ -153,6 +162,10 @@ const OTHERS: &[(&str, &str)] = &[
     ("#private", "---\n# Title\nWords below it\nand: more"),
     ("#private", "---\n\n![[picture.png]]\n"),
     ("#private", "---\nJust words\n---\nText: more"),
+    ("#private", "---\nJust words,\nat 12:30, at https://example.org\n---\nText"),
+    ("#private", "---\n# see: there\nJust words\n---\nText"),
+    ("#private", "---\n~\n---\nText"),
+    ("#private", "---\n# nothing: yet\n---\nText"),
     ("#private", "---\n{{title}}: x\ndate: {{date}}\nup: [[A|b]]\n---\n"),
     ("#private", "{\"nodes\":[{\"type\":\"file\",\"file\":\"a.md\"}]}"),
     ("status: secret", "---\nstatus: open\nother: secret\n---\n"),
@@ -218,7 +231,9 @@ fn the_time_to_read_grows_with_the_size_alone() {
     let keys = format!("---\n{}: x\n---\n", tags.join(": x\n"));
     let inline = format!("#{}", tags.join(" #"));
     let plain = format!("---\na: {}\n---\n", "word ".repeat(100_000));
-    for text in [flow, block, keys, inline, plain] {
+    let documents = "--- word\n".repeat(20_000);
+    let documents = format!("---\n{documents}---\n");
+    for text in [flow, block, keys, inline, plain, documents] {
         let started = std::time::Instant::now();
         assert!(!covers("#private", text.as_bytes()));
         assert!(started.elapsed().as_secs() < 3, "{:?}: {:.40}", started.elapsed(), text);
