@@ -77,18 +77,12 @@ pub fn lossy_text(bytes: &[u8]) -> Cow<'_, str> {
 
 /// The text, and whether it is all of it.
 fn decoded(bytes: &[u8]) -> (Cow<'_, str>, bool) {
-    let wide = |units: fn([u8; 2]) -> u16| {
-        let pairs = bytes.chunks_exact(2).filter_map(|pair| pair.try_into().ok());
-        let units: Vec<u16> = pairs.map(units).collect();
-        let text = String::from_utf16(&units);
-        (
-            Cow::Owned(String::from_utf16_lossy(&units)),
-            text.is_ok() && bytes.len().is_multiple_of(2),
-        )
-    };
     match bytes {
-        [0xFF, 0xFE, ..] => wide(u16::from_le_bytes),
-        [0xFE, 0xFF, ..] => wide(u16::from_be_bytes),
+        // Before UTF-16, whose mark begins in the same way.
+        [0xFF, 0xFE, 0, 0, ..] => utf32(bytes, u32::from_le_bytes),
+        [0, 0, 0xFE, 0xFF, ..] => utf32(bytes, u32::from_be_bytes),
+        [0xFF, 0xFE, ..] => utf16(bytes, u16::from_le_bytes),
+        [0xFE, 0xFF, ..] => utf16(bytes, u16::from_be_bytes),
         _ => match std::str::from_utf8(bytes) {
             // Two bytes a sign, without the mark that says so.
             Ok(text) if text.contains('\0') => (Cow::Owned(text.replace('\0', "")), true),
@@ -96,6 +90,23 @@ fn decoded(bytes: &[u8]) -> (Cow<'_, str>, bool) {
             Err(_) => (String::from_utf8_lossy(bytes), false),
         },
     }
+}
+
+fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> (Cow<'static, str>, bool) {
+    let (pairs, rest) = bytes.as_chunks();
+    let units: Vec<u16> = pairs.iter().map(|pair| unit(*pair)).collect();
+    let is_text = rest.is_empty();
+    match String::from_utf16(&units) {
+        Ok(text) => (Cow::Owned(text), is_text),
+        Err(_) => (Cow::Owned(String::from_utf16_lossy(&units)), false),
+    }
+}
+
+fn utf32(bytes: &[u8], unit: fn([u8; 4]) -> u32) -> (Cow<'static, str>, bool) {
+    let (units, rest) = bytes.as_chunks();
+    let signs = || units.iter().map(|four| char::from_u32(unit(*four)));
+    let is_text = rest.is_empty() && signs().all(|sign| sign.is_some());
+    (Cow::Owned(signs().map(|sign| sign.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()), is_text)
 }
 
 /// A JSON text with its escapes read, for what stands in its strings. It need not be whole.

@@ -202,6 +202,14 @@ fn a_note_in_another_encoding_is_read_or_counts_as_private() {
     assert!(!covers("status: open", &wide));
     let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
     assert!(covers("status: secret", &big));
+    let wider: Vec<u8> = text.chars().flat_map(|sign| u32::from(sign).to_le_bytes()).collect();
+    assert!(covers("status: secret", &wider));
+    assert!(!covers("status: open", &wider));
+    assert!(covers("status: open", &[&wider, &[0, 0xD8, 0, 0][..]].concat()), "no sign");
+    assert!(covers("status: open", &[&wider, &[b'a'][..]].concat()), "cut off");
+    let widest: Vec<u8> = text.chars().flat_map(|sign| u32::from(sign).to_be_bytes()).collect();
+    assert!(covers("status: secret", &widest));
+    assert!(!covers("status: open", &widest));
     let unmarked: Vec<u8> = "#private".encode_utf16().flat_map(u16::to_le_bytes).collect();
     assert!(covers("#private", &unmarked));
     assert!(covers("#private", b"caf\xe9"), "nobody knows what it says");
