@@ -49,7 +49,7 @@ pub struct Metadata {
 
 /// Raised whenever the same rules judge the same text in another way: what was kept of the old
 /// judgement counts no more.
-const JUDGING: u32 = 3;
+const JUDGING: u32 = 4;
 
 /// What the user keeps private.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
