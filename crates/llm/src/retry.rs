@@ -10,7 +10,7 @@ pub const ATTEMPTS: u32 = 3;
 /// And so often, when the user has waited for a whole deadline each time.
 const ATTEMPTS_IN_SILENCE: u32 = 2;
 
-/// A server is never waited for longer than this.
+/// A server is never waited for longer than this; one that asks for more is not asked again.
 pub const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 const FIRST_WAIT: Duration = Duration::from_secs(1);
@@ -19,8 +19,9 @@ const FIRST_WAIT: Duration = Duration::from_secs(1);
 /// final, or `attempts` (those made so far, at least 1) are used up.
 ///
 /// The wait doubles from one second and is stretched by up to a quarter, by `spread` (255 is
-/// the whole quarter), so that clients that failed together do not return together. It is never shorter than what
-/// the server asked for, up to [`LONGEST_WAIT`]. Another key is tried at once.
+/// the whole quarter), so that clients that failed together do not return together. It is never shorter than
+/// what the server asked for; more than [`LONGEST_WAIT`] is final, because asking before that is refused
+/// again. Another key is tried at once.
 #[must_use]
 pub fn decide(error: &ModelError, attempts: u32, spread: u8) -> Option<Duration> {
     let most = if matches!(error, ModelError::Silent(_)) { ATTEMPTS_IN_SILENCE } else { ATTEMPTS };
@@ -42,6 +43,9 @@ pub fn decide(error: &ModelError, attempts: u32, spread: u8) -> Option<Duration>
         | ModelError::ContextExceeded(_)
         | ModelError::Unknown { retryable: false, .. } => return None,
     };
+    if asked_for > LONGEST_WAIT {
+        return None;
+    }
     let doubled = FIRST_WAIT * 2_u32.pow(attempts.saturating_sub(1));
     let ours = doubled + doubled / 4 * u32::from(spread) / u32::from(u8::MAX);
     Some(ours.max(asked_for).min(LONGEST_WAIT))
@@ -73,10 +77,11 @@ mod tests {
     }
 
     #[test]
-    fn what_the_server_asks_for_is_honoured_up_to_a_minute() {
+    fn what_the_server_asks_for_is_honoured_and_more_than_a_minute_is_final() {
         assert_eq!(decide(&limited(7), 1, 255), Some(Duration::from_secs(7)));
         assert_eq!(decide(&limited(0), 1, 0), Some(Duration::from_secs(1)));
-        assert_eq!(decide(&limited(1_000_000), 1, 0), Some(LONGEST_WAIT));
+        assert_eq!(decide(&limited(60), 1, 0), Some(LONGEST_WAIT));
+        assert_eq!(decide(&limited(61), 1, 0), None);
     }
 
     #[test]
@@ -106,6 +111,7 @@ mod tests {
             attempts in any::<u32>(), spread in any::<u8>(), seconds in any::<u64>(),
         ) {
             if let Some(wait) = decide(&limited(seconds), attempts, spread) {
+                prop_assert!(Duration::from_secs(seconds) <= LONGEST_WAIT);
                 prop_assert!(attempts < ATTEMPTS);
                 prop_assert!(wait >= FIRST_WAIT && wait <= LONGEST_WAIT);
             }

@@ -10,6 +10,7 @@ use super::trouble::Sort;
 use super::{Keyless, Trouble, Vendor};
 use crate::decoding::DecodeError;
 use crate::model::ModelError;
+use crate::retry::LONGEST_WAIT;
 
 #[cfg(test)]
 mod tests;
@@ -47,6 +48,8 @@ impl Failures {
             (404, _) => self.no_model(),
             (407, _) => self.behind_a_proxy(),
             (408, _) => self.network("took too long to answer"),
+            // Another request is in its way (RFC 9110 §15.5.10); it is soon done.
+            (409, _) => self.broke(&trouble),
             (413, _) | (400 | 422 | 500, Sort::TooLong) => self.too_long(),
             (429, _) => self.busy(&trouble, retry_after),
             (503 | 529, _) => self.overloaded(retry_after),
@@ -192,13 +195,20 @@ impl Failures {
 
     fn busy(&self, trouble: &Trouble, retry_after: Option<Duration>) -> ModelError {
         let said = self.quote(trouble);
-        let message =
-            format!("Too many requests for this key{said}: wait a little, then try again.");
+        let message = match retry_after.and_then(long_wait) {
+            Some(time) => {
+                format!("Too many requests for this key{said}: try again in {time}.")
+            }
+            None => format!("Too many requests for this key{said}: wait a little, then try again."),
+        };
         ModelError::RateLimit { message, retry_after }
     }
 
     fn overloaded(&self, retry_after: Option<Duration>) -> ModelError {
-        let message = format!("{} is overloaded: wait a little, then try again.", self.host);
+        let message = match retry_after.and_then(long_wait) {
+            Some(time) => format!("{} is overloaded: try again in {time}.", self.host),
+            None => format!("{} is overloaded: wait a little, then try again.", self.host),
+        };
         ModelError::Overloaded { message, retry_after }
     }
 
@@ -230,6 +240,14 @@ impl Failures {
         let said: String = said.chars().filter(|c| !c.is_control()).take(LONGEST_QUOTE).collect();
         if said.trim().is_empty() { String::new() } else { format!(" ({})", said.trim()) }
     }
+}
+
+/// A time for which nobody waits, in words, rounded up.
+fn long_wait(asked_for: Duration) -> Option<String> {
+    (asked_for > LONGEST_WAIT).then(|| match asked_for.as_secs().div_ceil(60) {
+        minutes @ 0..120 => format!("{minutes} min"),
+        minutes => format!("{} h", minutes.div_ceil(60)),
+    })
 }
 
 /// Asking again does not mend it.

@@ -56,6 +56,7 @@ fn a_status_is_sent_again_only_where_that_may_help() {
         (404, false),
         (407, false),
         (408, true),
+        (409, true),
         (413, false),
         (418, false),
         (422, false),
@@ -69,6 +70,25 @@ fn a_status_is_sent_again_only_where_that_may_help() {
     ] {
         let wait = crate::retry::decide(&status(code, "<html>"), 1, 0);
         assert_eq!(wait.is_some(), again, "{code}");
+    }
+}
+
+#[test]
+fn a_server_that_asks_for_too_long_a_wait_is_told_with_the_time_and_not_asked_again() {
+    for (seconds, says) in [
+        ("60", "wait a little"),
+        ("61", "try again in 2 min"),
+        ("5400", "try again in 90 min"),
+        ("86400", "try again in 24 h"),
+    ] {
+        for code in [429, 503] {
+            let headers = HeaderMap::from_iter([(RETRY_AFTER, seconds.parse().unwrap())]);
+            let status = StatusCode::from_u16(code).unwrap();
+            let error = failures().status(status, &headers, b"");
+            assert!(error.to_string().contains(says), "{seconds}: {error}");
+            let wait = crate::retry::decide(&error, 1, 0);
+            assert_eq!(wait.is_some(), says == "wait a little", "{seconds}");
+        }
     }
 }
 
