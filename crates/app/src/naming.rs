@@ -1,6 +1,8 @@
 //! Which notes the user's words name. Only words that the user typed or chose from a list count.
 
+use index::markdown::{BlockKind, Document};
 use protocol::NotePath;
+use protocol::invisible::is_invisible;
 use unicode_normalization::UnicodeNormalization as _;
 
 /// What stands before the text of an attached file, at the beginning of a paragraph, with the file's
@@ -10,26 +12,69 @@ const ATTACHED: &str = "Attached file: ";
 /// The shortest row of signs that opens a block of code.
 const FENCE: usize = 3;
 
-/// What of a message the user worded: not the files attached to it, nor quotations and blocks of code,
-/// which come from elsewhere.
+/// What of a message the user worded: not the files attached to it, nor quotations, blocks of code and
+/// HTML, which come from elsewhere. A line counts only if it stands outside of these both as Markdown is
+/// read and as it looks, so that what somebody pasted carelessly is not the user's.
 pub(crate) fn own_words(message: &str) -> String {
     let typed = attachment(message).and_then(|at| message.get(..at)).unwrap_or(message);
-    let mut own: Vec<&str> = Vec::new();
+    // Behind an empty line, since no message has properties: they would hide the blocks in them.
+    let text = format!("\n{typed}");
+    let document = Document::parse(&text);
+    let mut blocks = document.blocks.iter().filter(|block| is_pasted(block.kind)).peekable();
+    let (mut at, mut pasted) = (0, 0);
     let mut open: Option<&str> = None;
-    for line in typed.lines() {
-        match (open, fence(line)) {
-            (None, None) if line.trim_start().starts_with('>') => {}
-            (None, None) => own.push(line),
-            (None, Some(opening)) => open = Some(opening),
-            (Some(opening), Some(closing))
-                if closing.starts_with(opening) && line.trim() == closing =>
-            {
-                open = None;
+    let mut own: Vec<&str> = Vec::new();
+    for line in text.split_inclusive('\n') {
+        let start = at;
+        at += line.len();
+        while let Some(block) = blocks.next_if(|block| block.span.start < at) {
+            pasted = pasted.max(block.span.end);
+        }
+        let looks_own = match (open, fence(without_items(line))) {
+            (None, None) => !without_items(line).starts_with('>'),
+            (None, Some(opening)) => {
+                open = Some(opening);
+                false
             }
-            (Some(_), _) => {}
+            (Some(opening), Some(closing)) => {
+                if closing.starts_with(opening) && line.trim() == closing {
+                    open = None;
+                }
+                false
+            }
+            (Some(_), None) => false,
+        };
+        if looks_own && pasted <= start {
+            own.push(line.trim_end_matches(['\r', '\n']));
         }
     }
-    own.join("\n")
+    // The first line is the empty one.
+    own.get(1..).unwrap_or_default().join("\n")
+}
+
+/// Whether a block holds words from elsewhere.
+const fn is_pasted(kind: BlockKind) -> bool {
+    matches!(kind, BlockKind::Quote | BlockKind::Code | BlockKind::Html)
+}
+
+/// The line behind blanks, signs that nobody sees, and the marks of list items.
+fn without_items(line: &str) -> &str {
+    let is_blank = |sign: char| sign.is_whitespace() || is_invisible(sign);
+    let mut rest = line.trim_start_matches(is_blank);
+    while let Some(behind) = behind_item(rest) {
+        rest = behind.trim_start_matches(is_blank);
+    }
+    rest
+}
+
+/// What stands behind `- `, `* `, `+ `, `1. ` or `1) `.
+fn behind_item(line: &str) -> Option<&str> {
+    let numbered = || {
+        let behind = line.trim_start_matches(|sign: char| sign.is_ascii_digit());
+        behind.strip_prefix(['.', ')']).filter(|_| behind.len() < line.len())
+    };
+    let behind = line.strip_prefix(['-', '*', '+']).or_else(numbered)?;
+    behind.starts_with([' ', '\t']).then_some(behind)
 }
 
 /// Whether the text of a file is attached to the message.
@@ -229,5 +274,53 @@ mod tests {
             assert_eq!(own_words(&format!("see\n{quoted}")), "see", "{quoted}");
         }
         assert_eq!(own_words("```\nx\n```\nchange `Alpha.md`"), "change `Alpha.md`");
+    }
+
+    #[test]
+    fn what_is_quoted_or_fenced_within_a_list_is_not_the_users_word() {
+        for quoted in [
+            "- > [[Alpha]]",
+            "* - > [[Alpha]]",
+            "1. > [[Alpha]]",
+            "7) > [[Alpha]]",
+            "- one\n\n  > [[Alpha]]",
+            "- ```\n  [[Alpha]]\n  ```",
+            "- ````\n  ```\n  [[Alpha]]\n  ````",
+            "1. ~~~\n   [[Alpha]]",
+            "- one\n  - ```\n    [[Alpha]]\n    ```",
+            "- ```\n[[Alpha]]\n```",
+        ] {
+            let own = own_words(&format!("see\n{quoted}"));
+            assert!(!own.contains("Alpha"), "{quoted}: {own}");
+            assert!(own.starts_with("see"), "{quoted}: {own}");
+        }
+        for (list, own) in [
+            ("- > [[Alpha]]\n- change [[Beta]]", "- change [[Beta]]"),
+            ("- ```\n  [[Alpha]]\n  ```\n- change [[Beta]]", "- change [[Beta]]"),
+            ("- change [[Beta]]\n- and [[Alpha]]", "- change [[Beta]]\n- and [[Alpha]]"),
+            ("-5 > 3 in [[Alpha]]", "-5 > 3 in [[Alpha]]"),
+        ] {
+            assert_eq!(own_words(list), own, "{list}");
+        }
+    }
+
+    #[test]
+    fn in_doubt_text_beside_what_is_quoted_or_fenced_is_not_the_users_word() {
+        for quoted in [
+            // Four blanks before it make a fence text of the block.
+            "```\n    ```\n[[Alpha]]\n```",
+            "```\n\t```\n[[Alpha]]\n```",
+            "> he wrote\n[[Alpha]]",
+            "    > [[Alpha]]",
+            "\n    [[Alpha]]",
+            "\u{200b}> [[Alpha]]",
+            "x\r> [[Alpha]]",
+            "<div>\n[[Alpha]]\n</div>",
+        ] {
+            let own = own_words(&format!("see\n{quoted}"));
+            assert_eq!(own.trim_end(), "see", "{quoted:?}");
+        }
+        assert_eq!(own_words("---\n```\n---\n[[Alpha]]\n```"), "---");
+        assert_eq!(own_words("> he wrote\n\nchange [[Alpha]]\r\n"), "\nchange [[Alpha]]");
     }
 }
