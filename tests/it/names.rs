@@ -1,5 +1,6 @@
 //! Names of notes, tags, link words and what an error offers are words of the vault: they tighten what
-//! a turn may do as a reading does. Each has a call beside it that tells no such word.
+//! a turn may do as a reading does, and so does the news that nothing matches. Each has a call beside it
+//! that tells neither.
 
 use protocol::{Mode, Source};
 use serde_json::{Value, json};
@@ -29,13 +30,22 @@ fn telling() -> Vec<Call> {
     ]
 }
 
+/// Calls that tell of all notes that nothing in them matches: a bit of each, and no word of any.
+fn denying() -> Vec<Call> {
+    vec![
+        ("search_files", json!({ "pattern": "PIN: [0-4]" })),
+        ("find_notes", json!({ "query": "zeppelin" })),
+        ("find_notes", json!({ "query": "line", "folder": "zzz" })),
+        ("list_files", json!({ "pattern": "zzz*" })),
+        ("list_files", json!({ "path": "zzz" })),
+        ("list_tags", json!({ "pattern": "zzz" })),
+    ]
+}
+
 /// Calls that tell nothing but what they were given.
 fn silent() -> Vec<Call> {
     vec![
-        ("list_files", json!({ "pattern": "zzz*" })),
-        ("list_tags", json!({ "pattern": "zzz" })),
         ("get_links", json!({ "path": "AGENTS.md", "direction": "out" })),
-        ("search_files", json!({ "pattern": "zzz" })),
         ("search_files", json!({ "pattern": "(" })),
         ("read_file", json!({ "file": "Alpha.md" })),
     ]
@@ -62,8 +72,8 @@ async fn is_written_after(call: &Call, mode: Mode) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_rules_file_waits_after_a_word_of_the_vault_and_not_without_one() {
-    for (number, call) in telling().iter().enumerate() {
+async fn a_rules_file_waits_after_news_of_the_vault_and_not_without_any() {
+    for (number, call) in telling().iter().chain(&denying()).enumerate() {
         let mode = if number % 2 == 0 { Mode::Review } else { Mode::Auto };
         assert!(!is_written_after(call, mode).await, "{call:?}");
     }
@@ -136,8 +146,8 @@ async fn heard_after(calls: Vec<Call>) -> String {
 const HELD: &str = "An answer waits for you in Vaultmate.";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn over_the_hub_an_answer_is_held_after_a_word_of_the_vault() {
-    for call in telling() {
+async fn over_the_hub_an_answer_is_held_after_news_of_the_vault() {
+    for call in telling().into_iter().chain(denying()) {
         assert_eq!(heard_after(vec![call.clone()]).await, HELD, "{call:?}");
     }
     let append = |path: &str| ("append_file", json!({ "path": path, "content": "- eggs" }));

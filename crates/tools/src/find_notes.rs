@@ -54,7 +54,8 @@ impl Tool for FindNotes {
         match self.find(&input, context).await {
             Ok(ranked) => {
                 ranked.passages.iter().for_each(|passage| context.shows.note(&passage.path));
-                ToolOutcome {
+                let is_empty = ranked.passages.is_empty();
+                let told = ToolOutcome {
                     output: words(&input.query, &ranked),
                     reactions: vec![Reaction::Passages {
                         query: input.query,
@@ -62,8 +63,9 @@ impl Tool for FindNotes {
                         total: ranked.notes,
                     }],
                     ..ToolOutcome::default()
-                }
-                .labeled()
+                };
+                // That nothing matches is told of every note, and none is named as its source.
+                if is_empty { told } else { told.labeled() }
             }
             Err(failure) => failure.into(),
         }

@@ -31,7 +31,8 @@ impl Notes {
         }
         Err(match self.near_folders(asked, context).await? {
             Some(near) => near,
-            None => ToolFailure::labeled(format!(
+            // That is told of every folder, and none is named as its source.
+            None => ToolFailure::new(format!(
                 "There is no folder `{asked}`. List the folders with list_files."
             )),
         })

@@ -61,8 +61,10 @@ impl Tool for ListFiles {
                     reactions: vec![Reaction::Searched { query: input.place(), hits: found.total }],
                     ..ToolOutcome::default()
                 };
-                // What cannot be listed has a name all the same, and it may be no path.
-                if found.problems.is_empty() { told.labeled() } else { told }
+                // That nothing matches is told of every name. What cannot be listed has a name all
+                // the same, and it may be no path.
+                let is_named = !found.entries.is_empty() && found.problems.is_empty();
+                if is_named { told.labeled() } else { told }
             }
             Err(failure) => failure.into(),
         }
@@ -151,11 +153,11 @@ fn left_out(problems: &[Unlisted]) -> String {
     }
 }
 
-/// Where the folder is at fault, how to list without it.
+/// Where the folder is at fault, how to list without it. That there is none is told of every folder.
 fn refusal(input: &ListFilesInput, error: &SearchError) -> ToolFailure {
     match (error, input.folder()) {
         (SearchError::Vault(VaultError::NotFound { .. }), Some(folder)) => {
-            ToolFailure::labeled(format!(
+            ToolFailure::new(format!(
                 "There is no folder `{folder}`.\nLeave out path to list the top folder, where the \
                  others are; to see a note use read_file."
             ))

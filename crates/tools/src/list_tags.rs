@@ -41,16 +41,16 @@ impl Tool for ListTags {
     async fn run(&self, input: ListTagsInput, context: &ToolContext) -> ToolOutcome {
         match self.list(&input, context).await {
             Ok(tags) => {
-                let told = ToolOutcome {
+                // Which notes have a tag is not looked up: tags come from any of them, and that there
+                // is none is told of all.
+                ToolOutcome {
                     output: words(&input, &tags),
                     reactions: vec![Reaction::Searched {
                         query: input.wanted(),
                         hits: u32::try_from(tags.len()).unwrap_or(u32::MAX),
                     }],
                     ..ToolOutcome::default()
-                };
-                // Which notes have a tag is not looked up: tags come from any of them.
-                if tags.is_empty() { told.labeled() } else { told }
+                }
             }
             Err(failure) => failure.into(),
         }

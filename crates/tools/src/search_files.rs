@@ -60,12 +60,13 @@ impl Tool for SearchFiles {
         match self.search(input, context).await {
             Ok(found) => {
                 found.hits.iter().for_each(|hit| context.shows.note(&hit.path));
-                ToolOutcome {
+                let told = ToolOutcome {
                     output: words(&pattern, &found),
                     reactions: vec![Reaction::Searched { query: pattern, hits: found.total }],
                     ..ToolOutcome::default()
-                }
-                .labeled()
+                };
+                // That nothing matches is told of every note, and none is named as its source.
+                if found.hits.is_empty() { told } else { told.labeled() }
             }
             Err(failure) => failure.into(),
         }

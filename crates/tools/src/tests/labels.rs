@@ -92,10 +92,36 @@ async fn what_a_call_spelled_itself_is_no_word_of_the_vault() {
         ("write_file", json!({ "path": "New/Fresh.md", "content": "x" })),
         ("create_folder", json!({ "path": "New" })),
         ("append_file", json!({ "path": "Plain.md", "content": " " })),
-        ("list_files", json!({ "pattern": "zzz*" })),
-        ("list_files", json!({ "path": "zzz" })),
+        ("search_files", json!({ "pattern": "" })),
+        ("list_files", json!({ "path": "." })),
     ] {
         let answer = Bench::with(&NOTES).call(tool, arguments.clone()).await;
         assert_eq!(answer.sources, [], "{tool} {arguments}: {}", answer.text);
     }
+}
+
+#[tokio::test]
+async fn that_nothing_matches_is_told_of_all_notes() {
+    let find = |narrow: &str, by: Value| {
+        let mut arguments = json!({ "query": "one" });
+        arguments[narrow] = by;
+        ("find_notes", arguments)
+    };
+    for (tool, arguments) in [
+        ("search_files", json!({ "pattern": "PIN: [0-4]" })),
+        ("search_files", json!({ "pattern": "one", "file_pattern": "zzz/**" })),
+        find("query", json!("zeppelin")),
+        find("tags", json!(["zzz"])),
+        find("property", json!("mood: zzz")),
+        find("folder", json!("zzz")),
+        ("list_files", json!({ "pattern": "zzz*" })),
+        ("list_files", json!({ "path": "zzz" })),
+        ("list_tags", json!({ "pattern": "zzz" })),
+    ] {
+        let answer = Bench::with(&NOTES).call(tool, arguments.clone()).await;
+        assert_eq!(answer.sources, [Source::Foreign], "{tool} {arguments}: {}", answer.text);
+    }
+    // The control: what is found names the notes that it comes from.
+    let found = Bench::with(&NOTES).call("search_files", json!({ "pattern": "Head" })).await;
+    assert!(!found.sources.is_empty() && !found.sources.contains(&Source::Foreign));
 }
