@@ -53,6 +53,8 @@ struct Current {
     /// The hub name of the open vault, where that is another than the file's.
     hub_name: Option<String>,
     trouble: Option<SettingsTrouble>,
+    /// The file as it was when its copy could not be written: by this the next one is judged.
+    unguarded: Option<String>,
     /// The file that was read.
     stamp: Stamp,
 }
@@ -88,6 +90,7 @@ impl Config {
             private: PrivateRules::everything(),
             hub_name: None,
             trouble: None,
+            unguarded: None,
             stamp: Stamp::None(io::ErrorKind::Other),
         };
         let current = Arc::new(RwLock::new(current));
@@ -258,6 +261,7 @@ impl Config {
             keep_aside(&self.data.last_good_config_file(), "old")?;
         }
         lock.replace(&target, whole.text().as_bytes())?;
+        self.write().unguarded = None;
         self.take_found(&lock);
         Ok(())
     }
@@ -272,7 +276,9 @@ impl Config {
     /// Puts in force what was found.
     fn take(&self, lock: Option<&WriteLock>, stamp: Stamp, found: &Found) -> bool {
         let whole = found.whole().and_then(|whole| match self.keep(lock, found) {
-            Err(why) if found.has_new_rules(&whole) => Err(Fault::Unguarded(why)),
+            Err(why) if self.read().unguarded.is_some() || found.has_new_rules(&whole) => {
+                Err(Fault::Unguarded(why))
+            }
             _ => Ok(whole),
         });
         // What keeps the copy from being written may be over at any time.
@@ -281,6 +287,11 @@ impl Config {
             _ => stamp,
         };
         let mut current = self.write();
+        let unguarded = match &whole {
+            Ok(_) => None,
+            Err(Fault::Unguarded(_)) => found.text().map(str::to_owned),
+            Err(_) => current.unguarded.take(),
+        };
         let (settings, private, trouble) = match whole {
             Ok(whole) => (whole.settings, whole.private, None),
             Err(fault) => (
@@ -292,14 +303,15 @@ impl Config {
         let is_another = (&current.settings, &current.private, &current.trouble)
             != (&settings, &private, &trouble);
         let hub_name = current.hub_name.take();
-        *current = Current { settings, private, hub_name, trouble, stamp };
+        *current = Current { settings, private, hub_name, trouble, unguarded, stamp };
         is_another
     }
 
     /// Keeps a whole file as the one that counted last, by which the next one is judged; else why not.
     fn keep(&self, lock: Option<&WriteLock>, found: &Found) -> Result<(), String> {
         let Ok(Some(bytes)) = &found.file else { return Ok(()) };
-        if found.last_good.as_deref().map(str::as_bytes) == Some(bytes.as_slice()) {
+        let is_kept = found.last_good.as_deref().map(str::as_bytes) == Some(bytes.as_slice());
+        if is_kept && self.read().unguarded.is_none() {
             return Ok(());
         }
         let kept = match lock {
@@ -326,6 +338,7 @@ impl Config {
             Ok(bytes) => bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
             Err(_) => Some(String::new()),
         };
+        let last_good = self.read().unguarded.clone().or(last_good);
         (stamp, Found { file: read, last_good })
     }
 

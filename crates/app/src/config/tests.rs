@@ -229,6 +229,12 @@ fn a_new_rule_does_not_count_before_its_loss_would_be_noticed() {
     assert!(is_closed(&config), "cut, it would count");
     let told = config.counts().expect_err("closed").message;
     assert!(told.contains("cannot be written"), "{told}");
+    write(&data, with_theme);
+    config.reread();
+    assert!(is_closed(&config), "the rule is missed while the copy is not there");
+    write(&data, &whole);
+    config.reread();
+    assert!(is_closed(&config), "still");
     fs::remove_dir_all(&in_the_way).expect("removed");
     assert!(config.is_outdated(), "it is tried again");
     config.reread();

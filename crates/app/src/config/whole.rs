@@ -70,6 +70,11 @@ impl Found {
         }
     }
 
+    /// The file, where it is text.
+    pub(super) fn text(&self) -> Option<&str> {
+        std::str::from_utf8(self.file.as_ref().ok()?.as_deref()?).ok()
+    }
+
     /// What the user may decide. What cannot be read cannot be chosen.
     pub(super) fn choices(&self) -> Vec<SettingsChoice> {
         let mut choices = Vec::new();
