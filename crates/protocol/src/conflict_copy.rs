@@ -1,33 +1,94 @@
-//! Names of the copies that a sync program makes of a note because two versions of it conflict:
-//! `Plan (Ann's conflicted copy 2026-01-02).md` (Dropbox, Nextcloud, Obsidian Sync),
+//! Names of the copies and backups that programs make of a note.
+//!
+//! Sync programs copy a note where two versions of it conflict:
+//! `Plan (Ann's conflicted copy 2026-01-02).md` (Dropbox in several languages, Nextcloud, Obsidian Sync),
+//! `Plan (SFConflict ann@x 2026-01-02-03-04-05).md` (Seafile),
 //! `Plan.sync-conflict-20260102-030405-ABCDEFG.md` (Syncthing),
-//! `Plan_conflict-20260102-030405.md` (ownCloud).
+//! `Plan_conflict-20260102-030405.md` (ownCloud). Editors and merges keep `Plan.md~`, `Plan.md.bak` and more.
 
-/// The name of the note or folder that this is a copy of, in lower case: `plan.md` for
+/// The name of the note or folder that a sync program made this copy of, in lower case: `plan.md` for
 /// `Plan (conflicted copy 2026-01-02).md`. `None` for any other name.
 #[must_use]
 pub fn original(name: &str) -> Option<String> {
-    let name = name.to_lowercase();
-    if let Some((stem, extension)) = name.rsplit_once('.')
-        && let Some(stem) = without_mark(stem)
-    {
-        return Some(format!("{stem}.{extension}"));
-    }
-    // A folder has no extension.
-    without_brackets(&name).map(str::to_owned)
+    in_stem(&name.to_lowercase(), without_mark)
 }
 
-/// The name, in lower case, of the file that an editor or a merge kept this one of: `plan.md` for `Plan.md~`,
-/// `Plan.md.bak` and `Plan.md.orig`. `None` for any other name.
+/// All names that a file or folder called `name` may be a copy or a backup of, in lower case and without
+/// that name itself: `plan.md.bak` and `plan.md` for `Plan.md.bak~`. Empty for an ordinary name.
 #[must_use]
-pub fn backed_up(name: &str) -> Option<String> {
+pub fn originals(name: &str) -> Vec<String> {
     let name = name.to_lowercase();
-    let kept = KEPT.iter().find_map(|mark| name.strip_suffix(mark))?;
-    (!kept.is_empty() && !kept.ends_with('/')).then(|| kept.to_owned())
+    let mut found = Vec::new();
+    if !has_mark(&name) {
+        return found;
+    }
+    let mut waiting = vec![name];
+    while let Some(copy) = waiting.pop() {
+        for original in one_layer_off(&copy).into_iter().flatten() {
+            if !found.contains(&original) {
+                found.push(original.clone());
+                waiting.push(original);
+            }
+        }
+    }
+    found
 }
 
-/// How the names of kept files end: of Emacs and gedit, of editors and tools that say so, of merges.
-const KEPT: [&str; 7] = ["~", ".bak", ".backup", ".old", ".orig", ".rej", ".save"];
+/// How the names of kept files end: of editors and tools that say so, of merges, of half-written files.
+/// A number may follow.
+const KEPT: [&str; 16] = [
+    ".bak", ".backup", ".old", ".orig", ".rej", ".save", ".tmp", ".part", ".mine", ".theirs",
+    ".local", ".remote", ".swp", ".swo", ".swn", ".temp",
+];
+
+/// What stands before the extension of a kept file that is still a note: `Plan.bak.md`.
+const KEPT_BEFORE_EXTENSION: [&str; 5] = [".bak", ".backup", ".old", ".orig", ".save"];
+
+/// What `git mergetool` calls the versions that it merges: `Plan_LOCAL_1234.md`.
+const MERGED: [&str; 4] = ["_backup_", "_base_", "_local_", "_remote_"];
+
+/// How sync programs call a copy, in brackets; of Dropbox in English, German, French and Spanish.
+const COPIES: [&str; 7] = [
+    "conflicted copy",
+    "in konflikt stehende kopie",
+    "konfliktkopie",
+    "copie en conflit",
+    "copia en conflicto",
+    "copia conflictiva",
+    "sfconflict",
+];
+
+/// Whether the name may have a mark; `false` is certain and cheap. Every name of a listing is asked.
+fn has_mark(name: &str) -> bool {
+    let dots = name.bytes().filter(|byte| *byte == b'.').count();
+    dots > 1
+        || name.contains(['~', '#', '(', '_'])
+        || name.contains(".sync-conflict-")
+        || marked(name, &KEPT).is_some()
+}
+
+/// The names without one mark, each of which is shorter. `name` is in lower case.
+fn one_layer_off(name: &str) -> [Option<String>; 6] {
+    let owned = |kept: &str| (!kept.is_empty()).then(|| kept.to_owned());
+    [
+        in_stem(name, without_mark),
+        without_end(name).and_then(owned),
+        // Emacs, of a note that is not saved yet.
+        name.strip_prefix('#').and_then(|rest| rest.strip_suffix('#')).and_then(owned),
+        in_stem(name, |stem| marked(stem, &KEPT_BEFORE_EXTENSION)),
+        in_stem(name, without_version),
+        in_stem(name, without_merge),
+    ]
+}
+
+/// Takes the mark from what stands before the extension, or from a name whose extension is none.
+fn in_stem(name: &str, without: impl Fn(&str) -> Option<&str>) -> Option<String> {
+    let stem = name.rsplit_once('.').and_then(|(stem, extension)| {
+        let stem = without(stem)?;
+        Some(format!("{stem}.{extension}"))
+    });
+    stem.or_else(|| without(name).map(str::to_owned))
+}
 
 fn without_mark(stem: &str) -> Option<&str> {
     let dated = |mark: &str| {
@@ -38,40 +99,57 @@ fn without_mark(stem: &str) -> Option<&str> {
     without_brackets(stem).or_else(|| dated(".sync-conflict-")).or_else(|| dated("_conflict-"))
 }
 
+/// The brackets may hold others: `Plan (conflicted copy of Ann (laptop) 2026-01-02)`.
 fn without_brackets(stem: &str) -> Option<&str> {
-    let (before, inside) = stem.rsplit_once('(')?;
-    let is_mark = inside.contains("conflicted copy") && inside.trim_end().ends_with(')');
+    if !stem.trim_end().ends_with(')') {
+        return None;
+    }
+    let is_mark = |inside: &str| COPIES.iter().any(|mark| inside.contains(mark));
+    let (before, _) = stem
+        .rmatch_indices('(')
+        .filter_map(|(at, _)| stem.split_at_checked(at))
+        .find(|(_, inside)| is_mark(inside))?;
     let before = before.trim_end();
-    (is_mark && !before.is_empty()).then_some(before)
+    (!before.is_empty()).then_some(before)
+}
+
+/// Without what editors and merges add at the end: `~`, Emacs' `.~1~`, or one of [`KEPT`].
+fn without_end(name: &str) -> Option<&str> {
+    if let Some(kept) = name.strip_suffix('~') {
+        let version = kept.trim_end_matches(|sign: char| sign.is_ascii_digit());
+        let is_numbered = version.len() < kept.len();
+        return version.strip_suffix(".~").filter(|_| is_numbered).or(Some(kept));
+    }
+    let kept = marked(name, &KEPT)?;
+    // Vim hides its file of a note that is open.
+    let is_swap = name.get(kept.len()..).is_some_and(|mark| mark.starts_with(".sw"));
+    Some(kept.strip_prefix('.').filter(|_| is_swap).unwrap_or(kept))
+}
+
+/// What stands before one of `marks` at the end, which may have a number: `.bak`, `.bak1`, `.save.1`.
+fn marked<'a>(text: &'a str, marks: &[&str]) -> Option<&'a str> {
+    let bare = text.trim_end_matches(|sign: char| sign.is_ascii_digit());
+    let bare = bare.strip_suffix('.').filter(|_| bare.len() < text.len()).unwrap_or(bare);
+    let kept = marks.iter().find_map(|mark| bare.strip_suffix(mark))?;
+    (!kept.is_empty()).then_some(kept)
+}
+
+/// Without the time of one of Syncthing's versions: `Plan~20260102-030405`.
+fn without_version(stem: &str) -> Option<&str> {
+    let (kept, time) = stem.rsplit_once('~')?;
+    let (day, second) = time.split_once('-')?;
+    let is_time = is_number(day) && day.len() == 8 && is_number(second) && second.len() == 6;
+    (is_time && !kept.is_empty()).then_some(kept)
+}
+
+fn without_merge(stem: &str) -> Option<&str> {
+    let merged = MERGED.iter().find_map(|mark| stem.rsplit_once(mark));
+    merged.filter(|(kept, number)| !kept.is_empty() && is_number(number)).map(|(kept, _)| kept)
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_an_editor_kept_tells_what_it_is_of() {
-        for name in ["Plan.md~", "Plan.md.bak", "plan.md.ORIG", "Plan.md.save"] {
-            assert_eq!(backed_up(name).as_deref(), Some("plan.md"), "{name}");
-        }
-        for name in ["Plan.md", "~", ".bak", "Notes/~", "Plan~.md"] {
-            assert_eq!(backed_up(name), None, "{name}");
-        }
-    }
-
-    #[test]
-    fn a_copy_tells_what_it_is_a_copy_of() {
-        for name in [
-            "Plan (conflicted copy 2026-01-02).md",
-            "Plan (Ann's conflicted copy 2026-01-02).md",
-            "Plan.sync-conflict-20260102-030405-ABCDEFG.md",
-            "Plan_conflict-20260102-030405.md",
-        ] {
-            assert_eq!(original(name).as_deref(), Some("plan.md"), "{name}");
-        }
-        assert_eq!(original("Diary (conflicted copy 1)").as_deref(), Some("diary"));
-        for name in ["The conflicted copy.md", "Plan (draft).md", "(conflicted copy).md", "Plan"] {
-            assert_eq!(original(name), None, "{name}");
-        }
-    }
-}
+mod tests;

@@ -1,8 +1,8 @@
 //! Which notes are kept from models: rules by folder, tag or property, as the user wrote them.
 //!
-//! Pure: whoever shows something asks by path first, and by what the note says about itself where
-//! [`PrivateRules::looks_into`] says so. In doubt a note counts as private: a tag in code or
-//! properties that cannot be read are a match too.
+//! Pure: whoever shows something asks by path first. Where [`PrivateRules::looks_inside`] says so it also
+//! asks by each text that it shows, whatever the file is called. In doubt a note counts as private: a tag
+//! in code or properties that cannot be read are a match too.
 
 mod spelling;
 #[cfg(test)]
@@ -97,31 +97,32 @@ impl PrivateRules {
         self.0.iter().any(|(rule, _)| matches!(rule, Rule::Tag(_) | Rule::Property { .. }))
     }
 
-    /// How private the path alone makes it; also for what is not there (yet, or any more). A copy that
-    /// a sync program made is at least as private as what it is a copy of.
+    /// How private the path alone makes it; also for what is not there (yet, or any more). A copy or a
+    /// backup, and what is in the copy of a folder, is at least as private as what it is a copy of.
     #[must_use]
     pub fn by_path(&self, path: &NotePath) -> Privacy {
         if self.0.is_empty() {
             return Privacy::Open;
         }
-        let mut path = folded(path.as_str());
-        let mut privacy = self.most(|rule| rule.covers(&path));
-        while let Some(original) = original(&path).or_else(|| conflict_copy::backed_up(&path)) {
-            privacy = privacy.max(self.most(|rule| rule.covers(&original)));
-            path = original;
+        let path = folded(path.as_str());
+        let privacy = self.most(|rule| rule.covers(&path));
+        let originals: Vec<Vec<String>> = path.split('/').map(conflict_copy::originals).collect();
+        if originals.iter().all(Vec::is_empty) {
+            return privacy;
         }
-        privacy
+        let parts: Vec<(&str, Vec<String>)> = path.split('/').zip(originals).collect();
+        privacy.max(self.most(|rule| rule.covers_original(&parts)))
     }
 
-    /// Whether the text of what is called so decides too: of a note or a canvas, and of what an editor kept
-    /// of one.
+    /// Whether the text of what is called so decides too, even where nobody can read it: of a note or a
+    /// canvas, and of a copy or a backup of one.
     #[must_use]
     pub fn looks_into(&self, path: &NotePath) -> bool {
-        let of_note = |kept: String| kept.ends_with(".md") || kept.ends_with(".canvas");
+        let is_note = |name: &String| name.ends_with(".md") || name.ends_with(".canvas");
         self.looks_inside()
             && (path.is_markdown()
                 || path.is_canvas()
-                || conflict_copy::backed_up(&folded(path.as_str())).is_some_and(of_note))
+                || conflict_copy::originals(path.name()).iter().any(is_note))
     }
 
     /// How private a note is by what it says about itself.
@@ -197,21 +198,29 @@ impl Rule {
             Self::Tag(_) | Self::Property { .. } => false,
         }
     }
+
+    /// Whether it covers a path with these parts where each may be called like one of its originals.
+    fn covers_original(&self, parts: &[(&str, Vec<String>)]) -> bool {
+        let Self::Place(place) = self else { return matches!(self, Self::Everything) };
+        let mut parts = parts.iter();
+        let mut places = place.split('/').peekable();
+        while let Some(place) = places.next() {
+            let Some((name, originals)) = parts.next() else { return false };
+            let is_note = places.peek().is_none() && parts.as_slice().is_empty();
+            let is_it =
+                |name: &str| name == place || (is_note && name.strip_suffix(".md") == Some(place));
+            if !is_it(name) && !originals.iter().any(|original| is_it(original)) {
+                return false;
+            }
+        }
+        true
+    }
 }
 
 /// Whether a folded tag is `tag` or nested in it.
 fn is_below(found: &str, tag: &str) -> bool {
     let rest = found.trim_start_matches('/').strip_prefix(tag);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
-/// The path without the marks of sync programs in it; `None` where there are none. Shorter each time.
-fn original(path: &str) -> Option<String> {
-    let parts = path.split('/').map(|part| (part, conflict_copy::original(part)));
-    let parts: Vec<(&str, Option<String>)> = parts.collect();
-    let is_copy = parts.iter().any(|(_, original)| original.is_some());
-    let plain = parts.into_iter().map(|(part, original)| original.unwrap_or(part.to_owned()));
-    is_copy.then(|| folded(&plain.collect::<Vec<_>>().join("/")))
 }
 
 /// Equal for texts that differ in case or Unicode form.

@@ -40,6 +40,18 @@ fn a_conflict_copy_is_as_private_as_the_note_it_is_a_copy_of() {
         ("Plan", "Plan (conflicted copy 1).sync-conflict-20260102-030405-ABCDEFG.md"),
         ("Diary", "Diary (conflicted copy 2)/a.md"),
         ("Plan (conflicted copy 1)", "Plan (conflicted copy 1).md"),
+        ("Plan", "Plan.md.bak~"),
+        ("Plan", "Plan.md.~1~"),
+        ("Plan", "#Plan.md#"),
+        ("Plan", "Plan_LOCAL_1.md"),
+        ("Plan", "Plan~20260102-030405.md"),
+        ("Plan.md", "Plan.bak.md"),
+        ("Plan", "PLAN (In Konflikt stehende Kopie von Ann 2026-01-02).MD"),
+        ("People/Ann", "People.old/Ann.md.bak1"),
+        ("Diary", "Diary.bak/2026/a.md"),
+        ("Diary (conflicted copy 2)/a", "Diary (conflicted copy 2)/a.md~"),
+        ("Diary~/a", "Diary~/a.md.orig"),
+        ("Caf\u{e9}", "Cafe\u{301}.md.tmp"),
     ] {
         assert!(by_path(rule, path), "{rule} covers {path}");
     }
@@ -48,8 +60,45 @@ fn a_conflict_copy_is_as_private_as_the_note_it_is_a_copy_of() {
         ("Plan", "Work/Plan (conflicted copy 1).md"),
         ("Plan", "Planner (conflicted copy 1).md"),
         ("Plan (conflicted copy 1)", "Plan.md"),
+        ("Plan", "Plan (2).md"),
+        ("Plan", "Plan~.md"),
+        ("Plan", "Plan-HOST.md"),
+        ("Plan.md.bak", "Plan.md"),
+        ("Diary", "Diaries.bak/a.md"),
+        ("Diary/a", "Diary.bak"),
+        ("hash", "#hash.md"),
+        ("C", "C# notes.md"),
     ] {
         assert!(!by_path(rule, path), "{rule} does not cover {path}");
+    }
+}
+
+#[test]
+fn the_text_of_a_copy_decides_as_that_of_a_note_does() {
+    let (inside, by_name) = (rules(&["#private"], &[]), rules(&["Plan"], &[]));
+    for name in [
+        "N.md",
+        "N.canvas",
+        "N.md~",
+        "N.md.bak~",
+        "N.md~~",
+        "N.md.orig~",
+        "N.md.bak.bak",
+        "N.md.old.bak",
+        "N.canvas.bak~",
+        "#N.md#",
+        "N.md.~1~",
+        "N.md.swp",
+        "N.md.sync-conflict-20260102-030405-ABCDEFG.bak",
+        "N.md (conflicted copy 2026-01-02).bak",
+        "N.md_conflict-20260102-030405.bak",
+    ] {
+        let path = NotePath::parse(name).unwrap();
+        assert!(inside.looks_into(&path), "{name}");
+        assert!(!by_name.looks_into(&path), "{name}");
+    }
+    for name in ["N.txt", "N.txt~", "photo.png", "N.markdown", "N"] {
+        assert!(!inside.looks_into(&NotePath::parse(name).unwrap()), "{name}");
     }
 }
 
