@@ -327,3 +327,23 @@ async fn a_conflict_copy_of_a_note_that_is_private_by_name_is_not_there_for_a_mo
         model.finish();
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_private_text_is_not_read_to_a_model_under_the_name_of_another_file() {
+    let names = ["Plan.txt", "Plan.markdown", "Plan.json", "Plan.patch", "#Plan.md#"];
+    for (never, is_told) in [(vec!["#private".to_owned()], false), (Vec::new(), true)] {
+        let files: Vec<_> = names.iter().map(|name| (*name, "canary-a81c #private\n")).collect();
+        let home = keyed(&files);
+        let calls = names.iter().map(|name| ("read_file", json!({ "path": name })));
+        let replies = vec![Reply::calls(calls.collect()), Reply::text("Well.")];
+        let model = ScriptedModel::start(replies).await;
+        let private = PrivateSettings { never, ..PrivateSettings::default() };
+        let running = home.open(Settings { private, ..asking(&model) }).await;
+        running.say(None, "look around").await;
+        let told = model.request(2).await["messages"].to_string();
+        let read = told.matches(TEXT).count();
+        assert!(if is_told { read >= names.len() } else { read == 0 }, "{told}");
+        running.quit().await;
+        model.finish();
+    }
+}

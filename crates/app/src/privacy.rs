@@ -76,13 +76,16 @@ impl View {
         self.needles.is_empty() && (self.most == Privacy::Never || self.rules.is_empty())
     }
 
-    /// Whether words from there are hidden. Of a note that is not there any more nobody knows whether it
-    /// is private by what it says.
-    fn hides(&self, source: &Source, vault: &Vault) -> bool {
+    /// Whether words from there are hidden; `seen` is the vault as this view shows it. Of a note that is
+    /// not there any more nobody knows whether it is private by what it says. A file that is no note may be
+    /// private by its text while its name is shown.
+    fn hides(&self, source: &Source, seen: &Vault) -> bool {
         let Source::Note(path) = source else { return false };
+        let is_gone = || seen.file_id(path).is_none();
         self.needles.are_in(path.as_str())
             || self.rules.by_path(path) > self.most
-            || (self.rules.looks_inside() && vault.file_id(path).is_none())
+            || (self.rules.looks_inside()
+                && (is_gone() || (!self.rules.looks_into(path) && seen.hides(path))))
     }
 }
 
@@ -204,12 +207,13 @@ impl Keeper {
             return Ok(rows);
         }
         let clean = self.state().clean.clone();
-        let (vault, view, told) = (self.vault.clone(), Arc::clone(view), told.clone());
+        let screen = Arc::new(Screen::new(view.rules.clone(), view.most));
+        let (seen, view, told) = (self.vault.behind(screen), Arc::clone(view), told.clone());
         aside(move || {
             let is_clean = |row: &Message| clean.has(row, view.fingerprint);
             let heard_private = |turn: &TurnId| {
                 let sources = told.get(turn).into_iter().flatten();
-                sources.into_iter().any(|source| view.hides(source, &vault))
+                sources.into_iter().any(|source| view.hides(source, &seen))
             };
             history::filtered(rows, &view, is_clean, heard_private)
         })

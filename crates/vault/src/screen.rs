@@ -1,7 +1,8 @@
 //! A screen before the notes: who reads through it does not see what the rules keep private.
 //!
 //! Every way of reading in this crate asks the screen, so whoever holds a screened [`Vault`] can
-//! ask for anything. What is kept back looks as if it were not there.
+//! ask for anything. What is kept back looks as if it were not there: by its path, or by its text
+//! whenever that would be shown, whatever the file is called.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
@@ -107,9 +108,16 @@ impl Showing {
         self.rules.by_path(path) > self.most
     }
 
-    /// Whether the text of what is called so decides too.
+    /// Whether what is called so is kept back where its text cannot be read.
     fn looks_into(&self, path: &NotePath) -> bool {
         self.rules.looks_into(path)
+    }
+
+    /// Whether the bytes of a file keep it back. A text is judged whatever the file is called. Bytes that
+    /// are no text say nothing, unless it is called like a note: no model is shown them.
+    fn hides_text(&self, path: &NotePath, bytes: &[u8]) -> bool {
+        let is_judged = || self.looks_into(path) || std::str::from_utf8(bytes).is_ok();
+        self.rules.looks_inside() && is_judged() && privacy(&self.rules, bytes) > self.most
     }
 }
 
@@ -132,32 +140,33 @@ impl Vault {
         vault
     }
 
-    /// Whether the screen, if there is one, keeps `path` back; also where nothing is. A note whose
-    /// text decides and cannot be read is kept back.
+    /// Whether the screen, if there is one, keeps `path` back; also where nothing is. Reads the file, note
+    /// or not, where its text decides. A note whose text decides and cannot be read is kept back.
     #[must_use]
     pub fn hides(&self, path: &NotePath) -> bool {
         let Some(showing) = self.showing() else { return false };
         if showing.hides_path(path) {
             return true;
         }
-        showing.looks_into(path)
+        showing.rules.looks_inside()
             && match self.whole().bytes(path) {
-                Ok(bytes) => privacy(&showing.rules, &bytes) > showing.most,
+                Ok(bytes) => showing.hides_text(path, &bytes),
                 Err(VaultError::NotFound { .. }) => false,
-                Err(_) => true,
+                Err(_) => showing.looks_into(path),
             }
     }
 
-    /// Whether the screen, if there is one, shows a note with this path and this text. Asks no
+    /// Whether the screen, if there is one, shows a file with this path and this text. Asks no
     /// disk: for who holds the text already. A text that was judged is judged again only if that
     /// was by other rules.
     #[must_use]
     pub fn shows(&self, path: &NotePath, text: &[u8], judged: Option<Judged>) -> bool {
         self.showing().is_none_or(|showing| {
             let known = judged.filter(|judged| judged.rules == showing.digest);
-            let by_text =
-                || known.map_or_else(|| privacy(&showing.rules, text), |known| known.by_text);
-            let hides_text = || showing.looks_into(path) && by_text() > showing.most;
+            let hides_text = || match known {
+                Some(known) => known.by_text > showing.most,
+                None => showing.hides_text(path, text),
+            };
             !showing.hides_path(path) && !hides_text()
         })
     }
@@ -208,23 +217,23 @@ impl Vault {
         }
     }
 
-    /// Refuses what was read, or not, where its text has or would have it kept back.
+    /// Refuses what was read, or not, where its text has or would have it kept back; of a file that is no
+    /// note as well.
     pub(crate) fn screened_text<T>(
         &self,
         path: &NotePath,
         read: Result<(Vec<u8>, T), VaultError>,
     ) -> Result<(Vec<u8>, T), VaultError> {
-        let Some(showing) = self.showing().filter(|showing| showing.looks_into(path)) else {
-            return read;
-        };
+        let Some(showing) = self.showing() else { return read };
         match read {
-            Ok((text, _)) if privacy(&showing.rules, &text) > showing.most => Err(not_there(path)),
-            Ok(read) => Ok(read),
-            Err(_) => Err(not_there(path)),
+            Ok((text, _)) if showing.hides_text(path, &text) => Err(not_there(path)),
+            Err(_) if showing.looks_into(path) => Err(not_there(path)),
+            read => read,
         }
     }
 
-    /// Leaves out what is kept back, and counts the notes that were not looked into in time.
+    /// Leaves out what is kept back, and counts the notes that were not looked into in time. Files that
+    /// are no notes are judged by their names alone: a listing opens none of them.
     pub(crate) fn screened_entries(
         &self,
         all: Vec<(Entry, Stamp)>,

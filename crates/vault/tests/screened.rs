@@ -113,6 +113,61 @@ fn a_note_whose_rules_cannot_be_known_is_withheld() {
 }
 
 #[test]
+fn a_text_that_its_tag_or_property_makes_private_is_read_under_no_name() {
+    let names = [
+        "N.md.bak~",
+        "N.md.~1~",
+        "#N.md#",
+        "N.md.swp",
+        "N.md.tmp",
+        "N.md.LOCAL",
+        "N.patch",
+        "N.markdown",
+        "N.mkd",
+        "N.txt",
+        "N.org",
+        "N.html",
+        "N.base",
+        "N.json",
+        "N",
+    ];
+    let tagged = names.map(|name| (name, "canary #private"));
+    let owned = names.map(|name| (name, "---\nstatus: secret\n---\ncanary"));
+    let open = names.map(|name| (name, "for anybody"));
+    for (files, is_read) in [(tagged, false), (owned, false), (open, true)] {
+        let folder = Folder::with(&files);
+        let vault = screened(&folder, rules(&["#private", "status: secret"], &[]), Privacy::Open);
+        for (name, text) in files {
+            let at = path(name);
+            assert_eq!(vault.read(&at).is_ok(), is_read, "{name}: {text}");
+            assert_eq!(vault.bytes(&at).is_ok(), is_read, "{name}: {text}");
+            assert_eq!(vault.at_hand(name).is_some(), is_read, "{name}: {text}");
+            assert_eq!(vault.hides(&at), !is_read, "{name}: {text}");
+            assert_eq!(vault.shows(&at, text.as_bytes(), None), is_read, "{name}: {text}");
+            assert_eq!(vault.whole().read(&at).unwrap().bytes, text.as_bytes(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_no_text_is_judged_by_its_name() {
+    let folder = Folder::with(&[("N.txt", "canary #private"), ("Diary/photo.png", "")]);
+    let photo = b"\x89PNG\r\n\x1a\n #private \xff";
+    for name in ["photo.png", "N.md.bak", "Diary/photo.png"] {
+        std::fs::write(folder.root.join(name), photo).unwrap();
+    }
+    let vault = screened(&folder, rules(&["Diary", "#private"], &[]), Privacy::Open);
+    let listed = names(&vault);
+    for (name, is_listed) in [("N.txt", true), ("photo.png", true), ("N.md.bak", false)] {
+        assert_eq!(listed.contains(&name.to_owned()), is_listed, "{name}, by its name alone");
+    }
+    assert!(vault.read(&path("photo.png")).is_ok() && !vault.hides(&path("photo.png")));
+    for hidden in ["Diary/photo.png", "N.md.bak", "N.txt"] {
+        assert!(vault.read(&path(hidden)).is_err() && vault.hides(&path(hidden)), "{hidden}");
+    }
+}
+
+#[test]
 fn rules_that_cannot_be_read_keep_everything() {
     let folder = folder();
     let vault = screened(&folder, PrivateRules::everything(), Privacy::Local);
