@@ -196,10 +196,9 @@ impl Index {
         }
         let is_hidden = |held: &Held<'_>| {
             let by_text = match held.by_text() {
-                _ if !held.path().is_markdown() => Privacy::Open,
                 Some(by_text) => by_text,
                 // Nobody looked into it. In doubt it is hidden.
-                None if rules.looks_inside() => Privacy::Never,
+                None if rules.looks_into(held.path()) => Privacy::Never,
                 None => Privacy::Open,
             };
             held.kind() != EntryKind::Folder

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use protocol::{NotePath, Privacy};
-use vault::{Entry, EntryKind, Stamp};
+use vault::{Entry, Stamp};
 
 use super::{Eye, Held, Now, Private, View};
 use crate::parallel;
@@ -55,8 +55,9 @@ pub(crate) fn gather(
         let looked = parallel::look(portion, None, |(entry, stamp)| {
             let same = before.filter(|before| before.stamp(&entry.path) == Some(*stamp));
             let hidden = || Private { entry: entry.clone(), stamp: Some(*stamp) };
-            // The text of a copy is not held, so it cannot be judged anew.
-            let is_kept = |held: &Held<'_>| same_rules || held.kind() != EntryKind::Conflict;
+            // The text of a canvas or a copy is not held, so it cannot be judged anew.
+            let is_kept =
+                |held: &Held<'_>| same_rules || held.is_note() || !eye.looks_into(held.path());
             let held = same.and_then(|before| before.get(&entry.path)).filter(is_kept);
             match held.map(|held| (held, judged(&held))) {
                 Some((_, Some(Privacy::Never))) => Some(Kept::Private(hidden())),

@@ -80,9 +80,7 @@ impl<'a> Eye<'a> {
         };
         // A copy is not searched, and is as private as what it is a copy of.
         let is_judged = holds_facts
-            || (entry.kind == EntryKind::Conflict
-                && entry.path.is_markdown()
-                && self.rules.looks_inside());
+            || (entry.kind == EntryKind::Conflict && self.rules.looks_into(&entry.path));
         if !is_judged || entry.size > NOTE_LIMIT {
             return unread(self.settled(stamp));
         }
@@ -111,6 +109,11 @@ impl<'a> Eye<'a> {
     /// Whether a file with this path may be in the index at all.
     pub(crate) fn may_hold(&self, path: &NotePath) -> bool {
         self.rules.by_path(path) != Privacy::Never
+    }
+
+    /// Whether the text of a file with this path decides too.
+    pub(crate) fn looks_into(&self, path: &NotePath) -> bool {
+        self.rules.looks_into(path)
     }
 
     /// How private the bytes of a note are.
