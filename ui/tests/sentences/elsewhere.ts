@@ -40,6 +40,7 @@ const files: Readonly<Record<string, readonly string[]>> = {
     'crates/llm/src/openai.rs',
     'crates/llm/src/openai/wire.rs',
   ],
+  'names that other programs give to copies': ['crates/protocol/src/conflict_copy.rs'],
   'the hub': ['crates/app/src/outbox.rs', 'crates/hub/src/handle.rs', 'crates/hub/src/local/'],
   'files of the user and of the desktop': [
     'crates/app/src/diff.rs',
