@@ -17,8 +17,14 @@ fn model(entry: &Value) -> Option<ModelInfo> {
     };
     Some(ModelInfo {
         id: entry.get("id")?.as_str()?.to_owned(),
-        // OpenRouter, vLLM, llama.cpp.
-        window: number(&["/context_length", "/max_model_len", "/meta/n_ctx_train"]),
+        // llama.cpp, LM Studio, OpenRouter, vLLM. What a model was trained with (`n_ctx_train`) is not what
+        // the server was started with.
+        window: number(&[
+            "/meta/n_ctx",
+            "/loaded_context_length",
+            "/context_length",
+            "/max_model_len",
+        ]),
         max_output: number(&["/top_provider/max_completion_tokens"]),
         price: entry.get("pricing").and_then(price),
     })
@@ -58,7 +64,9 @@ mod tests {
                   "input_cache_read": "0.0000001" } },
             { "id": "odd", "pricing": { "prompt": "-1", "completion": "-1" } },
             { "id": "vllm", "max_model_len": 8_192 },
-            { "id": "cpp", "meta": { "n_ctx_train": 4_096 } },
+            { "id": "cpp", "meta": { "n_ctx": 4_096, "n_ctx_train": 8_192 } },
+            { "id": "older cpp", "meta": { "n_ctx_train": 8_192 } },
+            { "id": "studio", "loaded_context_length": 2_048, "max_context_length": 32_768 },
             { "name": "without an id" },
         ] });
         let bare = |id: &str| ModelInfo { id: id.into(), ..ModelInfo::default() };
@@ -75,6 +83,8 @@ mod tests {
             bare("odd"),
             ModelInfo { window: Some(8_192), ..bare("vllm") },
             ModelInfo { window: Some(4_096), ..bare("cpp") },
+            bare("older cpp"),
+            ModelInfo { window: Some(2_048), ..bare("studio") },
         ];
         assert_eq!(models(&list), Some(expected));
         assert_eq!(models(&json!({ "hello": 1 })), None);
