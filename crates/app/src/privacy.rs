@@ -9,6 +9,7 @@ mod needles;
 #[cfg(test)]
 mod tests;
 
+use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -211,9 +212,16 @@ impl Keeper {
         let (seen, view, told) = (self.vault.behind(screen), Arc::clone(view), told.clone());
         aside(move || {
             let is_clean = |row: &Message| clean.has(row, view.fingerprint);
+            // A turn has many rows, and its files may have to be read.
+            let judged = RefCell::<HashMap<TurnId, bool>>::default();
             let heard_private = |turn: &TurnId| {
+                if let Some(known) = judged.borrow().get(turn) {
+                    return *known;
+                }
                 let sources = told.get(turn).into_iter().flatten();
-                sources.into_iter().any(|source| view.hides(source, &seen))
+                let is_private = sources.into_iter().any(|source| view.hides(source, &seen));
+                judged.borrow_mut().insert(turn.clone(), is_private);
+                is_private
             };
             history::filtered(rows, &view, is_clean, heard_private)
         })

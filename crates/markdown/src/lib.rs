@@ -19,7 +19,7 @@ mod yaml;
 
 pub use entry::{Entry, entries};
 pub use frontmatter::{Frontmatter, Top};
-pub use metadata::{lossy_text, metadata, privacy};
+pub use metadata::{lossy_text, metadata, privacy, privacy_of_text};
 pub use property::{Properties, Property};
 pub use tag::tag_name;
 pub use yaml::Malformed;

@@ -17,6 +17,14 @@ pub fn privacy(rules: &PrivateRules, bytes: &[u8]) -> Privacy {
     if rules.looks_inside() { rules.by_metadata(&metadata(bytes)) } else { Privacy::Open }
 }
 
+/// As [`privacy`] does, for a file that is no note: that its properties cannot be read says nothing, because
+/// it has none.
+#[must_use]
+pub fn privacy_of_text(rules: &PrivateRules, bytes: &[u8]) -> Privacy {
+    let found = || Metadata { is_unclear: false, ..metadata(bytes) };
+    if rules.looks_inside() { rules.by_metadata(&found()) } else { Privacy::Open }
+}
+
 /// All tags and properties in the bytes of a note or canvas, and some that only look like it: a tag
 /// in code, the key of a map in a property.
 #[must_use]
@@ -40,7 +48,10 @@ pub fn metadata(bytes: &[u8]) -> Metadata {
     if json.starts_with('{') {
         let unescaped = unescaped(json);
         tag::candidates(&unescaped, |name| found.tags.push(name.to_owned()));
-        if unescaped.contains("frontmatter") {
+        // Of JSON: `{{title}}` begins a template.
+        let is_json =
+            json.trim_start_matches('{').trim_start().starts_with('"') && !json.starts_with("{{");
+        if is_json && unescaped.contains("frontmatter") {
             canvas(json, &mut found);
         }
     }

@@ -64,14 +64,13 @@ impl Properties {
 
     fn read_within(yaml: &str, room: &mut Room) -> Result<Self, Malformed> {
         let mut read = Self::default();
-        let mut is_text = false;
+        let mut is_unnamed = false;
         for document in yaml::documents(yaml)? {
             top(&document, &mut read.top, room);
             deep(&document, &mut read.deep, room);
-            read.is_nameless |= matches!(document.kind, Kind::List(_));
-            is_text |= matches!(document.kind, Kind::Scalar { .. });
+            is_unnamed |= matches!(document.kind, Kind::Scalar { .. } | Kind::List(_));
         }
-        read.is_nameless |= is_text && breaks::lines(yaml).any(|line| has_name(part(yaml, line)));
+        read.is_nameless = is_unnamed && breaks::lines(yaml).any(|line| has_name(part(yaml, line)));
         if room.is_used_up() {
             let reason = "its aliases or nested lists and maps make too many values".to_owned();
             return Err(Malformed { line: 1, reason, is_yaml: true });
@@ -114,8 +113,8 @@ impl Properties {
         self.malformed.as_ref()
     }
 
-    /// Whether the frontmatter is YAML that names nothing and yet looks as if it was meant to: a
-    /// list, or a text such as `status:secret`, where YAML wants a blank.
+    /// Whether the frontmatter is YAML that names nothing and yet looks as if it was meant to: a list
+    /// or a text with `status:secret` in it, where YAML wants a blank.
     pub(crate) const fn is_nameless(&self) -> bool {
         self.is_nameless
     }
@@ -134,18 +133,12 @@ pub(crate) fn tags(properties: &[Property]) -> impl Iterator<Item = &str> {
     names.map(|name| name.trim_start_matches('#')).filter(|name| !name.is_empty())
 }
 
-/// Whether the first line below an opening fence that says something is one of properties. Below a
-/// blank line it must begin with a name: `---` with a blank line below it is more often a rule.
+/// Whether the first line below an opening fence and its comments is one of properties. `---` with a blank
+/// line below it is a rule.
 fn looks_like_property(text: &str) -> bool {
-    let mut below_blank = false;
-    for line in breaks::lines(text).skip(1).map(|line| part(text, line).trim_end()) {
-        if line.is_empty() {
-            below_blank = true;
-        } else if !line.trim_start().starts_with('#') {
-            return begins_with_name(line) || (!below_blank && may_be_property(line));
-        }
-    }
-    false
+    let mut lines = breaks::lines(text).skip(1).map(|line| part(text, line).trim_end());
+    let first = lines.find(|line| !line.trim_start().starts_with('#'));
+    first.is_some_and(|line| begins_with_name(line) || may_be_property(line))
 }
 
 fn may_be_property(line: &str) -> bool {

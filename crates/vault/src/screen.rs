@@ -5,11 +5,14 @@
 //! whenever that would be shown, whatever the file is called.
 
 use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read as _;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use markdown::privacy;
+use markdown::{privacy, privacy_of_text};
 use protocol::{NotePath, Privacy, PrivateRules};
+use rustix::fs::{Mode, OFlags};
 
 use crate::{Entry, EntryKind, NOTE_LIMIT, Stamp, Vault, VaultError};
 
@@ -113,11 +116,16 @@ impl Showing {
         self.rules.looks_into(path)
     }
 
-    /// Whether the bytes of a file keep it back. A text is judged whatever the file is called. Bytes that
-    /// are no text say nothing, unless it is called like a note: no model is shown them.
+    /// Whether the bytes of a file keep it back. A text is judged whatever the file is called; where that
+    /// is no note's name, only by tags and properties that can be read. Other bytes say nothing, unless the
+    /// file is called like a note: no model is shown them.
     fn hides_text(&self, path: &NotePath, bytes: &[u8]) -> bool {
-        let is_judged = || self.looks_into(path) || std::str::from_utf8(bytes).is_ok();
-        self.rules.looks_inside() && is_judged() && privacy(&self.rules, bytes) > self.most
+        let judged = || match self.looks_into(path) {
+            true => privacy(&self.rules, bytes),
+            false if std::str::from_utf8(bytes).is_ok() => privacy_of_text(&self.rules, bytes),
+            false => Privacy::Open,
+        };
+        self.rules.looks_inside() && judged() > self.most
     }
 }
 
@@ -149,11 +157,24 @@ impl Vault {
             return true;
         }
         showing.rules.looks_inside()
+            && (showing.looks_into(path) || self.begins_as_text(path))
             && match self.whole().bytes(path) {
                 Ok(bytes) => showing.hides_text(path, &bytes),
                 Err(VaultError::NotFound { .. }) => false,
                 Err(_) => showing.looks_into(path),
             }
+    }
+
+    /// Whether the first bytes of a file are text; also where that cannot be seen. Pictures are not read
+    /// whole only to find that they are none.
+    fn begins_as_text(&self, path: &NotePath) -> bool {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK;
+        let Ok(file) = self.root().open(path.as_str(), flags, Mode::empty()) else { return true };
+        let mut beginning = [0; 4096];
+        let length = File::from(file).read(&mut beginning).unwrap_or_default();
+        let beginning = beginning.get(..length).unwrap_or_default();
+        // A character may be cut at the end.
+        std::str::from_utf8(beginning).map_or_else(|error| error.error_len().is_none(), |_| true)
     }
 
     /// Whether the screen, if there is one, shows a file with this path and this text. Asks no
