@@ -143,8 +143,9 @@ fn without_version(stem: &str) -> Option<&str> {
 }
 
 fn without_merge(stem: &str) -> Option<&str> {
-    let merged = MERGED.iter().find_map(|mark| stem.rsplit_once(mark));
-    merged.filter(|(kept, number)| !kept.is_empty() && is_number(number)).map(|(kept, _)| kept)
+    let merged = MERGED.iter().filter_map(|mark| stem.rsplit_once(mark));
+    let mut kept = merged.filter(|(kept, number)| !kept.is_empty() && is_number(number));
+    kept.next().map(|(kept, _)| kept)
 }
 
 fn is_number(text: &str) -> bool {

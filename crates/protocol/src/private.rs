@@ -49,7 +49,7 @@ pub struct Metadata {
 
 /// Raised whenever the same rules judge the same text in another way: what was kept of the old
 /// judgement counts no more.
-const JUDGING: u32 = 4;
+const JUDGING: u32 = 5;
 
 /// What the user keeps private.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -228,5 +228,7 @@ fn folded(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
-    text.nfc().collect::<String>().to_lowercase().nfc().collect()
+    // At the end of a word a sigma has another small letter, and what is a word's end depends on the mark
+    // that follows.
+    text.nfc().collect::<String>().to_lowercase().replace('ς', "σ").nfc().collect()
 }

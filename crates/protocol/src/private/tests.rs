@@ -22,6 +22,8 @@ fn a_place_covers_itself_and_all_below_in_any_spelling() {
         ("People/Ann", "People/Ann.md"),
         ("People/Ann.md", "people/ann.MD"),
         ("Caf\u{e9}", "Cafe\u{301}/menu.md"),
+        ("ΣΤΟΧΟΣ", "ΣΤΟΧΟΣ.md"),
+        ("στόχος", "ΣΤΌΧΟΣ (conflicted copy 1).md"),
     ] {
         assert!(by_path(rule, path), "{rule} covers {path}");
     }
@@ -37,6 +39,7 @@ fn a_conflict_copy_is_as_private_as_the_note_it_is_a_copy_of() {
         ("People/Ann.md", "people/ann (Bo's Conflicted Copy 2026-01-02).md"),
         ("Plan", "Plan.sync-conflict-20260102-030405-ABCDEFG.md"),
         ("Plan", "Plan_conflict-20260102-030405.md"),
+        ("My_base_notes", "My_base_notes_LOCAL_1234.md"),
         ("Plan", "Plan (conflicted copy 1).sync-conflict-20260102-030405-ABCDEFG.md"),
         ("Diary", "Diary (conflicted copy 2)/a.md"),
         ("Plan (conflicted copy 1)", "Plan (conflicted copy 1).md"),
