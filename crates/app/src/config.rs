@@ -53,7 +53,8 @@ struct Current {
     /// The hub name of the open vault, where that is another than the file's.
     hub_name: Option<String>,
     trouble: Option<SettingsTrouble>,
-    /// The file as it was when its copy could not be written: by this the next one is judged.
+    /// The file as it was when its copy could not be written. The next file is compared with this one
+    /// instead of the copy.
     unguarded: Option<String>,
     /// The file that was read.
     stamp: Stamp,
@@ -95,7 +96,7 @@ impl Config {
         };
         let current = Arc::new(RwLock::new(current));
         let config = Self { data: data.clone(), current, outdated };
-        let lock = config.data.lock().ok();
+        let lock = config.data.lock();
         let (stamp, found) = config.found();
         if let Some(last) = found.last() {
             config.write().settings = last.settings;
@@ -172,7 +173,7 @@ impl Config {
 
     /// Reads the file again and puts in force what it says. `false` when that is what was in force. Blocks.
     pub(crate) fn reread(&self) -> bool {
-        let lock = self.data.lock().ok();
+        let lock = self.data.lock();
         let (stamp, found) = self.found();
         self.take(lock.as_ref(), stamp, &found)
     }
@@ -184,13 +185,13 @@ impl Config {
         for _ in 0..ATTEMPTS {
             let (stamp, found) = self.found();
             let Ok(whole) = found.whole() else {
-                self.take(Some(&lock), stamp, &found);
+                self.take(Ok(&lock), stamp, &found);
                 return self.counts();
             };
             let text = self.changed(whole, before, after)?;
             let old = found.file.as_ref().ok().and_then(Option::as_deref);
             if old == Some(text.as_bytes()) {
-                self.take(Some(&lock), stamp, &found);
+                self.take(Ok(&lock), stamp, &found);
                 return Ok(());
             }
             if lock.replace_if(&self.target(), old, text.as_bytes())? {
@@ -238,7 +239,7 @@ impl Config {
         let lock = self.data.lock()?;
         let (stamp, found) = self.found();
         if found.whole().is_ok() {
-            self.take(Some(&lock), stamp, &found);
+            self.take(Ok(&lock), stamp, &found);
             return Ok(());
         }
         let text = match choice {
@@ -270,11 +271,11 @@ impl Config {
     /// has its end.
     fn take_found(&self, lock: &WriteLock) {
         let (stamp, found) = self.found();
-        self.take(Some(lock), stamp, &found);
+        self.take(Ok(lock), stamp, &found);
     }
 
     /// Puts in force what was found.
-    fn take(&self, lock: Option<&WriteLock>, stamp: Stamp, found: &Found) -> bool {
+    fn take(&self, lock: Result<&WriteLock, &UserError>, stamp: Stamp, found: &Found) -> bool {
         let whole = found.whole().and_then(|whole| match self.keep(lock, found) {
             Err(why) if self.read().unguarded.is_some() || found.has_new_rules(&whole) => {
                 Err(Fault::Unguarded(why))
@@ -308,17 +309,15 @@ impl Config {
     }
 
     /// Keeps a whole file as the one that counted last, by which the next one is judged; else why not.
-    fn keep(&self, lock: Option<&WriteLock>, found: &Found) -> Result<(), String> {
+    fn keep(&self, lock: Result<&WriteLock, &UserError>, found: &Found) -> Result<(), String> {
         let Ok(Some(bytes)) = &found.file else { return Ok(()) };
-        let is_kept = found.last_good.as_deref().map(str::as_bytes) == Some(bytes.as_slice());
-        if is_kept && self.read().unguarded.is_none() {
+        if found.is_kept {
             return Ok(());
         }
+        let copy = self.data.last_good_config_file();
         let kept = match lock {
-            Some(lock) => lock
-                .replace(&self.data.last_good_config_file(), bytes)
-                .map_err(|error| error.to_string()),
-            None => Err("another program holds the lock on the settings".to_owned()),
+            Ok(lock) => lock.replace(&copy, bytes).map_err(|error| error.message),
+            Err(error) => Err(error.message.clone()),
         };
         if let Err(error) = &kept {
             tracing::warn!(error, "the settings that counted last are not kept");
@@ -338,8 +337,13 @@ impl Config {
             Ok(bytes) => bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
             Err(_) => Some(String::new()),
         };
-        let last_good = self.read().unguarded.clone().or(last_good);
-        (stamp, Found { file: read, last_good })
+        let text = read.as_ref().ok().and_then(Option::as_deref);
+        let is_kept = text.is_some() && text == last_good.as_deref().map(str::as_bytes);
+        let last_good = match &self.read().unguarded {
+            Some(unguarded) if !is_kept => Some(unguarded.clone()),
+            _ => last_good,
+        };
+        (stamp, Found { file: read, last_good, is_kept })
     }
 
     /// The file itself where `config.toml` is a link to it.
@@ -366,9 +370,8 @@ impl Config {
                  count."
             ),
             Fault::Unguarded(why) => format!(
-                "The settings file {file} has a new rule for private notes, and its copy beside it cannot be \
-                 written ({why}). Without that copy a rule that is lost later would not be missed, so no model \
-                 is asked until there is room and nothing holds the file."
+                "The settings file {file} has a new rule for private notes, and the copy that would show its \
+                 loss cannot be written. No model is asked until it is. {why}"
             ),
             Fault::Unreadable(why) => format!(
                 "The settings file {file} cannot be read ({why}). No model is asked until it is corrected, or \

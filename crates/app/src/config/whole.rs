@@ -29,7 +29,7 @@ pub(super) enum Fault {
     Cut,
     /// It cannot be read or understood.
     Unreadable(String),
-    /// It is whole, and what tells whether it is so next time cannot be written.
+    /// It is whole, but its copy could not be written, so a later loss would go unnoticed.
     Unguarded(String),
 }
 
@@ -40,6 +40,8 @@ pub(super) struct Found {
     pub(super) file: Result<Option<Vec<u8>>, String>,
     /// The file as it was when it was last whole.
     pub(super) last_good: Option<String>,
+    /// Whether the file is that one.
+    pub(super) is_kept: bool,
 }
 
 impl Found {
@@ -78,6 +80,9 @@ impl Found {
     /// What the user may decide. What cannot be read cannot be chosen.
     pub(super) fn choices(&self) -> Vec<SettingsChoice> {
         let mut choices = Vec::new();
+        if self.whole().is_ok() {
+            return choices;
+        }
         if let Ok(Some(bytes)) = &self.file
             && let Ok(text) = std::str::from_utf8(bytes)
             && !text.trim().is_empty()
@@ -188,7 +193,7 @@ mod tests {
 
     fn judged(file: &str, last_good: Option<&str>) -> Result<usize, Fault> {
         let file = Ok(Some(file.as_bytes().to_vec()));
-        let found = Found { file, last_good: last_good.map(str::to_owned) };
+        let found = Found { file, last_good: last_good.map(str::to_owned), is_kept: false };
         found.whole().map(|whole| whole.settings.private.never.len())
     }
 
@@ -247,12 +252,12 @@ mod tests {
             let judged = judged(&sealed(text), None);
             assert!(matches!(judged, Err(Fault::Unreadable(_))), "{text}: {judged:?}");
         }
-        let bytes = |file| Found { file, last_good: None }.whole().err();
+        let bytes = |file| Found { file, last_good: None, is_kept: false }.whole().err();
         assert!(matches!(bytes(Ok(Some(b"# \xff\n".to_vec()))), Some(Fault::Unreadable(_))));
         assert_eq!(bytes(Err("denied".into())), Some(Fault::Unreadable("denied".into())));
         assert_eq!(bytes(Ok(Some(b" \n".to_vec()))), Some(Fault::Empty));
         assert_eq!(bytes(Ok(None)), None, "the first start");
-        let gone = Found { file: Ok(None), last_good: Some(sealed(RULES)) };
+        let gone = Found { file: Ok(None), last_good: Some(sealed(RULES)), is_kept: false };
         assert_eq!(gone.whole().err(), Some(Fault::Gone));
     }
 }
