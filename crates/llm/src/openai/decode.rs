@@ -89,11 +89,14 @@ impl ChatDecoder {
             None => Vec::new(),
         };
         if let Some(word) = choice.finish_reason {
-            self.said.end()?;
-            for call in &self.calls {
-                call.joiner.end()?;
-            }
             let reason = if self.refused { StopReason::Refusal } else { reason(&word) };
+            // At the limit a character may be cut as a word may.
+            if reason != StopReason::MaxTokens {
+                self.said.end()?;
+                for call in &self.calls {
+                    call.joiner.end()?;
+                }
+            }
             self.reason = Some(reason);
             events.extend(self.close(reason));
         }
