@@ -1,6 +1,7 @@
 //! One question from the command line: streamed, and written only when told to.
 
 use std::process::Stdio;
+use std::time::Duration;
 
 use protocol::ErrorCode;
 use serde_json::{Value, json};
@@ -384,7 +385,7 @@ async fn a_note_that_becomes_private_during_the_turn_is_not_found_any_more() {
     home.data.write("config.toml", format!("[private]\nnever = [\"#mine\"]\n{END}\n"));
     let look = || vec![("find_notes", json!({ "query": "zanzibar" }))];
     let mut replies = vec![Reply::calls(look()), Reply::calls(look()).gated(&gate)];
-    // Within the seconds after which the index would be tidied up anyway.
+    // Within the five seconds after which the index would be tidied up anyway.
     replies.extend((0..10).map(|_| Reply::calls(look())));
     replies.push(Reply::text("Well."));
     let asked = replies.len();
@@ -394,6 +395,7 @@ async fn a_note_that_becomes_private_during_the_turn_is_not_found_any_more() {
     let found = results(&model.request(2).await).remove(0).1;
     assert!(found.contains("zanzibar stall"), "the control: {found}");
     home.notes.write("Trips/Island.md", "# Island\n\nThe zanzibar stall is open. #mine\n");
+    tokio::time::sleep(Duration::from_secs(2)).await;
     gate.open();
     let ended = child.wait_with_output().await.expect("it ends");
     assert_eq!(ended.status.code(), Some(0));
