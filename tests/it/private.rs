@@ -262,7 +262,7 @@ async fn an_answer_made_from_a_selection_is_withheld_once_the_note_is_private() 
     assert!(told_after_selection(&[]).await.contains("In short: canary-a81c."), "the control");
 }
 
-/// What reading a note tells, the new text of which waits for review and falls under this rule.
+/// The result of reading a note whose new text waits for review and falls under this rule.
 async fn read_while_waiting(never: &[&str]) -> String {
     let home = keyed(&[("Plan.md", "# Plan\n"), ("Open.md", "# Open\n")]);
     let text = json!({ "path": "Plan.md", "content": "canary-a81c #later\n", "overwrite": true });

@@ -282,7 +282,7 @@ impl Config {
             }
             _ => Ok(whole),
         });
-        // What keeps the copy from being written may be over at any time.
+        // The copy may be writable again at any time.
         let stamp = match &whole {
             Err(Fault::Unguarded(_)) => Stamp::None(io::ErrorKind::Other),
             _ => stamp,

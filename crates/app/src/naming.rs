@@ -12,7 +12,7 @@ const ATTACHED: &str = "Attached file: ";
 /// The shortest row of signs that opens a block of code.
 const FENCE: usize = 3;
 
-/// What of a message the user worded: not the files attached to it, nor quotations, blocks of code and
+/// The lines of a message that the user worded: not the files attached to it, nor quotations, blocks of code and
 /// HTML, which come from elsewhere. A line counts only if it stands outside of these both as Markdown is
 /// read and as it looks, so that what somebody pasted carelessly is not the user's.
 pub(crate) fn own_words(message: &str) -> String {
@@ -67,7 +67,7 @@ fn without_items(line: &str) -> &str {
     rest
 }
 
-/// What stands behind `- `, `* `, `+ `, `1. ` or `1) `.
+/// The text behind `- `, `* `, `+ `, `1. ` or `1) `.
 fn behind_item(line: &str) -> Option<&str> {
     let numbered = || {
         let behind = line.trim_start_matches(|sign: char| sign.is_ascii_digit());

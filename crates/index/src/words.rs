@@ -125,7 +125,7 @@ mod tests {
         Asked::parse(query).expect("a query")
     }
 
-    /// What is looked for, held against each word of the text.
+    /// The slow way: every word of the text is compared with the query.
     fn marks_by_looking_at_all(asked: &Asked, text: &str) -> Option<Vec<Mark>> {
         let mut marker = Marker { asked, text, marks: Vec::new(), folded: String::new() };
         let mut units = Units::of(text);

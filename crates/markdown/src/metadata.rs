@@ -39,7 +39,7 @@ pub fn metadata(bytes: &[u8]) -> Metadata {
     for longer in longer_readings(&text) {
         match Properties::read(longer) {
             Ok(properties) => note(properties, &mut found),
-            // What is YAML for nobody holds no property for anybody.
+            // Text that no program reads as YAML holds no property.
             Err(wrong) => found.is_unclear |= wrong.is_yaml,
         }
     }
@@ -65,7 +65,7 @@ fn canvas(json: &str, found: &mut Metadata) {
         return;
     };
     let Some(frontmatter) = canvas.pointer("/metadata/frontmatter") else { return };
-    // What serde_json writes is YAML, too.
+    // JSON as serde_json writes it is YAML, too.
     match Properties::read(&frontmatter.to_string()) {
         Ok(properties) => note(properties, found),
         Err(_) => found.is_unclear = true,

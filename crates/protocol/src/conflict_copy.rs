@@ -41,10 +41,10 @@ const KEPT: [&str; 16] = [
     ".local", ".remote", ".swp", ".swo", ".swn", ".temp",
 ];
 
-/// What stands before the extension of a kept file that is still a note: `Plan.bak.md`.
+/// Marks before the extension of a backup that is still a note: `Plan.bak.md`.
 const KEPT_BEFORE_EXTENSION: [&str; 5] = [".bak", ".backup", ".old", ".orig", ".save"];
 
-/// What `git mergetool` calls the versions that it merges: `Plan_LOCAL_1234.md`.
+/// Marks of the versions that `git mergetool` merges: `Plan_LOCAL_1234.md`.
 const MERGED: [&str; 4] = ["_backup_", "_base_", "_local_", "_remote_"];
 
 /// How sync programs call a copy, in brackets; of Dropbox in English, German, French and Spanish.
@@ -126,7 +126,7 @@ fn without_end(name: &str) -> Option<&str> {
     Some(kept.strip_prefix('.').filter(|_| is_swap).unwrap_or(kept))
 }
 
-/// What stands before one of `marks` at the end, which may have a number: `.bak`, `.bak1`, `.save.1`.
+/// The name before one of `marks` at its end, which may have a number: `.bak`, `.bak1`, `.save.1`.
 fn marked<'a>(text: &'a str, marks: &[&str]) -> Option<&'a str> {
     let bare = text.trim_end_matches(|sign: char| sign.is_ascii_digit());
     let bare = bare.strip_suffix('.').filter(|_| bare.len() < text.len()).unwrap_or(bare);

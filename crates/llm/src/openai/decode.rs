@@ -90,7 +90,7 @@ impl ChatDecoder {
         };
         if let Some(word) = choice.finish_reason {
             let reason = if self.refused { StopReason::Refusal } else { reason(&word) };
-            // At the limit a character may be cut as a word may.
+            // At the token limit a character may be cut, as a word may.
             if reason != StopReason::MaxTokens {
                 self.said.end()?;
                 for call in &self.calls {

@@ -267,7 +267,7 @@ impl Lookout {
         self.everything = true;
     }
 
-    /// What took the place of a followed file before the watches stood was not seen.
+    /// Stops following files that were replaced before the watches stood, when nobody saw it.
     fn look_at_followed(&self) {
         let stands = |path: &NotePath, file| self.vault.file_id(path) == Some(file);
         self.vault.seats().keep_those_that(stands);

@@ -130,7 +130,7 @@ impl Follower {
         }
     }
 
-    /// What was at `from` is at `to`. What had the name of a note before is a note of its own, and not the
+    /// The file at `from` is at `to` now. One that had the name of a note is a note of its own, and not the
     /// new file of the one whose name it took.
     pub(super) fn renamed(&mut self, seats: &Seats, from: &NotePath, to: &NotePath) {
         if from.is_markdown() && self.candidates.iter().any(|candidate| candidate.path == *to) {
