@@ -33,7 +33,7 @@ impl Ours {
                 None => Change::create(path, after),
             };
             let (turn, call) = (TurnId::from("turn"), CallId::from("call"));
-            Ok(Planned { change, turn, call, unit: None })
+            Ok(Planned { change, turn, call, unit: None, file: None })
         };
         let changes = notes.into_iter().map(planned).collect::<Result<_, protocol::PathError>>()?;
         let change_set = ChangeSetId::from(uuid::Uuid::now_v7());

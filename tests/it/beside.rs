@@ -164,6 +164,7 @@ fn ten_thousand_edits_beside_an_editor_lose_none_of_its_lines_and_none_is_refuse
             turn: TurnId::from("turn"),
             call: CallId::from("call"),
             unit: None,
+            file: None,
         };
         let order = Order { change_set: ChangeSetId::from("set"), changes: vec![planned] };
         let applied = runtime.block_on(vault.apply(order, &ledger)).expect("applied");

@@ -318,12 +318,15 @@ impl OpenVault {
             turn: turn.clone(),
             call: call.clone(),
             unit: unit.clone(),
+            file: taken.files.get(&change.path).copied(),
         });
         let order = Order { change_set: set.clone(), changes: changes.collect() };
         progress.expect(order.changes.len());
         let ledger = StoreLedger(self.store.clone());
         let applied = self.indexing.apply(&self.vault, order, &ledger, progress).await;
-        applied.map_err(|error| not_applied(&error))
+        let applied = applied.map_err(|error| not_applied(&error))?;
+        self.remember_files(&applied.replaced).await;
+        Ok(applied)
     }
 }
 

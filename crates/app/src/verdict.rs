@@ -171,7 +171,7 @@ async fn apply(
             Wanted::Parts(parts, _) => parts.applied.clone()?,
         };
         let (turn, call, unit) = (row.turn.clone(), row.call.clone(), row.unit.clone());
-        Some(Planned { change, turn, call, unit })
+        Some(Planned { change, turn, call, unit, file: None })
     };
     let changes: Vec<Planned> = wanted.iter().filter_map(planned).collect();
     let mut done = Vec::new();

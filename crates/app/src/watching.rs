@@ -123,7 +123,7 @@ impl OpenVault {
     }
 
     /// Without it an undo asks which note is meant, and harms none.
-    async fn remember_files(&self, files: &[Succession]) {
+    pub(crate) async fn remember_files(&self, files: &[Succession]) {
         if let Err(error) = self.store.add_successions(files).await {
             tracing::warn!(%error, "it is not remembered which file took the place of a note's");
         }

@@ -197,6 +197,7 @@ async fn open(db: &mut SqliteConnection) -> Result<Vec<Intent>, Failure> {
             unit: row.maybe_text("unit")?,
             temp_name: row.text("temp_name")?,
             base: row.file("base_inode", "base_born")?,
+            is_exact: false,
             change: ActRow::of(&row)?.change(db, row.path("path")?).await?,
         });
     }

@@ -257,7 +257,8 @@ fn effect(row: &SqliteRow) -> Result<Effect, sqlx::Error> {
     let target: Option<String> = row.try_get("target")?;
     let trashed = match kind {
         ChangeKind::Trash | ChangeKind::TrashFolder => Some(row.try_get("temp_name")?),
-        ChangeKind::RestoreFolder => target.clone(),
+        // Of a note that was made again, the name that it had there.
+        ChangeKind::RestoreFolder | ChangeKind::Create => target.clone(),
         _ => None,
     };
     let renamed = matches!(kind, ChangeKind::Rename | ChangeKind::RenameFolder);

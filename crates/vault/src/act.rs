@@ -6,12 +6,17 @@ use crate::found::Found;
 use crate::place::Place;
 use crate::spot::Spot;
 use crate::swap::{self, Refusal};
-use crate::{Vault, carrying, recover, trash};
+use crate::unit::Left;
+use crate::{Vault, carrying, recover, trash, twin};
 
 /// Makes the change ready and touches no note.
 pub(crate) fn stage(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
     for path in std::iter::once(&intent.change.path).chain(intent.change.target()) {
         vault.takes_changes(path).map_err(Refusal::failed)?;
+    }
+    twin::admit(vault, &intent.change.path, None).map_err(Refusal::failed)?;
+    if let Some(target) = intent.change.target() {
+        twin::admit(vault, target, Some(&intent.change.path)).map_err(Refusal::failed)?;
     }
     match &intent.change.act {
         Act::Create { after, like } => swap::stage_new(vault, intent, after, like.as_deref()),
@@ -29,8 +34,8 @@ pub(crate) fn unstage(vault: &Vault, intent: &Intent) {
     swap::sweep(vault, intent);
 }
 
-/// Carries out what was staged, durable when this returns.
-pub(crate) fn commit(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
+/// Carries out what was staged, durable when this returns. Says in which file it left what it is about.
+pub(crate) fn commit(vault: &Vault, intent: &Intent) -> Result<Left, Refusal> {
     match &intent.change.act {
         Act::Create { after, .. } => swap::commit_new(vault, intent, after),
         Act::Replace { before, after } => swap::commit(vault, intent, before, after),
@@ -40,7 +45,8 @@ pub(crate) fn commit(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
         }
         Act::MakeFolder => {
             let spot = Spot::make(vault, &intent.change.path).map_err(Refusal::failed)?;
-            spot.make_folder().map_err(Refusal::failed)
+            spot.make_folder().map_err(Refusal::failed)?;
+            Ok(spot.file_id())
         }
     }
 }
@@ -66,7 +72,7 @@ pub(crate) fn revert(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
 }
 
 /// Finishes what was interrupted, by what is on disk.
-pub(crate) fn finish(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
+pub(crate) fn finish(vault: &Vault, intent: &Intent) -> Result<Left, Refusal> {
     match &intent.change.act {
         Act::Create { .. } | Act::Replace { .. } => recover::finish_note(vault, intent),
         Act::Trash { before } => trash::finish(vault, intent, before),

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use protocol::{
     Act, CallId, Change, ChangeKind, ChangeSetId, EffectId, Ended, FileId, Intent, IntentState,
-    NotePath, TurnId,
+    NotePath, Succession, TurnId,
 };
 use tokio::task::spawn_blocking;
 use uuid::Uuid;
@@ -16,7 +16,7 @@ use crate::progress::Progress;
 use crate::rebase::{self, Again, Patience};
 use crate::step::step;
 use crate::swap::Refusal;
-use crate::unit::{self, Group, Outcomes};
+use crate::unit::{self, Group, Left, Outcomes};
 use crate::{ApplyError, Vault, VaultError, system_trash, trash};
 
 /// Changes to carry out together, ordered as a [`protocol::ChangeSet`] is.
@@ -39,6 +39,9 @@ pub struct Planned {
     pub call: CallId,
     /// Changes with the same unit happen all or not at all.
     pub unit: Option<CallId>,
+    /// The file that it is to be made on, and on no other: for a change about one note, whatever else
+    /// gets its path and says the same. `None` for a change of what says what the plan was made on.
+    pub file: Option<FileId>,
 }
 
 /// What became of an order. Every path of the order is either in `done` or in `problems`.
@@ -51,6 +54,9 @@ pub struct Applied {
     pub rebased: Vec<Change>,
     /// Notes that were left as they are, and why.
     pub problems: Vec<(NotePath, VaultError)>,
+    /// Of the notes that were left, those that are in another file now, because they had been changed and
+    /// were taken back with their unit. To be stored, so that earlier changes of them can be undone.
+    pub replaced: Vec<Succession>,
 }
 
 impl Vault {
@@ -104,14 +110,14 @@ impl Vault {
             }
             let (vault, progress) = (self.clone(), progress.clone());
             let work = move || {
-                let (outcomes, files) = carry_out(&vault, intents, &progress);
-                (held, outcomes, files)
+                let outcomes = carry_out(&vault, intents, &progress);
+                (held, outcomes)
             };
-            let (returned, outcomes, files) =
+            let (returned, outcomes) =
                 spawn_blocking(work).await.map_err(|_| ApplyError::Interrupted)?;
             held = returned;
             // An intent that may still be open must not stand beside another one for its note.
-            if settle(ledger, &outcomes, &files).await == Settled::Part {
+            if settle(ledger, &outcomes).await == Settled::Part {
                 settled = Settled::Part;
                 course.take(outcomes, Again::default());
                 break;
@@ -133,7 +139,7 @@ impl Vault {
             }
         };
         spawn_blocking(tidy_up).await.map_err(|_| ApplyError::Interrupted)?;
-        Ok(course.applied(&places))
+        Ok(Applied { replaced: self.seats().take_ours(), ..course.applied(&places) })
     }
 }
 
@@ -188,7 +194,7 @@ impl Course {
             if again.instead_of.contains(&intent.effect) {
                 self.stale.push((intent, outcome));
             } else if again.there_already.contains(&intent.effect) {
-                self.ended.push((intent, Ok(())));
+                self.ended.push((intent, Ok(None)));
             } else {
                 self.ended.push((intent, outcome));
             }
@@ -206,7 +212,7 @@ impl Course {
         for (intent, outcome) in ended {
             let path = intent.change.path.clone();
             match outcome {
-                Ok(()) => {
+                Ok(_) => {
                     applied.done.push(path);
                     if rebased.contains(&intent.effect) {
                         applied.rebased.push(intent.change);
@@ -232,15 +238,21 @@ impl Order {
             _ => temp_name(),
         };
         let mut touched = Touched::default();
-        let intent = |Planned { change, turn, call, unit }| Intent {
-            effect: EffectId::from(Uuid::now_v7()),
-            change_set: change_set.clone(),
-            turn,
-            call,
-            unit,
-            temp_name: name(&change),
-            base: touched.base(vault, &change),
-            change,
+        let intent = |Planned { change, turn, call, unit, file }| {
+            let stands = touched.base(vault, &change);
+            // Where an earlier change of the order makes the file there is none to ask for.
+            let meant = file.filter(|_| stands.is_some());
+            Intent {
+                effect: EffectId::from(Uuid::now_v7()),
+                change_set: change_set.clone(),
+                turn,
+                call,
+                unit,
+                temp_name: name(&change),
+                base: meant.or(stands),
+                is_exact: meant.is_some(),
+                change,
+            }
         };
         changes.into_iter().map(intent).collect()
     }
@@ -279,14 +291,10 @@ pub(crate) fn temp_name() -> String {
 
 /// Stores how intents ended, but for those of which nobody knows. The notes are what counts: if the
 /// ledger does not take it, the next recovery finds the same out again.
-pub(crate) async fn settle(
-    ledger: &dyn Ledger,
-    outcomes: &Outcomes,
-    files: &HashMap<EffectId, FileId>,
-) -> Settled {
-    let ended = |(intent, outcome): &(Intent, Result<(), Refusal>)| {
-        let state = outcome.as_ref().map_or_else(|refusal| refusal.state, |()| IntentState::Done);
-        let file = files.get(&intent.effect).copied();
+pub(crate) async fn settle(ledger: &dyn Ledger, outcomes: &Outcomes) -> Settled {
+    let ended = |(intent, outcome): &(Intent, Result<Left, Refusal>)| {
+        let state = outcome.as_ref().map_or_else(|refusal| refusal.state, |_| IntentState::Done);
+        let file = outcome.as_ref().ok().copied().flatten();
         (state != IntentState::Open).then(|| Ended { effect: intent.effect.clone(), state, file })
     };
     let ended: Vec<_> = outcomes.iter().filter_map(ended).collect();
@@ -299,38 +307,30 @@ pub(crate) async fn settle(
     if ended.len() == outcomes.len() { Settled::All } else { Settled::Part }
 }
 
-/// The files that are where their changes left them: by these they are known again when somebody
-/// renames them.
-pub(crate) fn files_left(vault: &Vault, outcomes: &Outcomes) -> HashMap<EffectId, FileId> {
+/// Follows the files that changes left from now on, and those that they did not change.
+pub(crate) fn follow(vault: &Vault, outcomes: &Outcomes) {
     let refused = outcomes.iter().filter(|(_, outcome)| outcome.is_err());
     let as_before = refused.filter_map(|(intent, _)| Some((&intent.change.path, intent.base?)));
     vault.follow_files(as_before.map(|(path, base)| (path.clone(), base)));
-    let done: Vec<&Intent> =
-        outcomes.iter().filter_map(|(intent, outcome)| outcome.is_ok().then_some(intent)).collect();
-    let renames: Vec<(usize, &NotePath, &NotePath)> = done
+    let left: Vec<(&Intent, FileId)> = outcomes
         .iter()
-        .enumerate()
-        .filter_map(|(at, intent)| Some((at, &intent.change.path, intent.change.target()?)))
+        .filter_map(|(intent, outcome)| Some((intent, outcome.as_ref().ok().copied()??)))
         .collect();
-    let file = |(at, intent): (usize, &&Intent)| {
+    for (at, (intent, file)) in left.iter().enumerate() {
         let left_at = intent.change.target().unwrap_or(&intent.change.path).clone();
-        // What later changes of the order renamed is looked for where it is now.
-        let later = renames.iter().filter(|(rename, ..)| *rename > at);
-        let path = later.fold(left_at, |path, (_, from, to)| path.moved(from, to).unwrap_or(path));
-        let file = vault.file_id(&path)?;
-        vault.seats().take(&path, file);
-        Some((intent.effect.clone(), file))
-    };
-    done.iter().enumerate().filter_map(file).collect()
+        // What later changes of the order renamed is followed where it is now.
+        let later = left.iter().skip(at + 1).map(|(intent, _)| &intent.change);
+        let path = later.fold(left_at, |path, change| match change.target() {
+            Some(target) => path.moved(&change.path, target).unwrap_or(path),
+            None => path,
+        });
+        vault.follow_files([(path, *file)]);
+    }
 }
 
 /// All temporary files are durable before the first note changes. No folder is held open between
 /// the two, because an order may touch more folders than a process may hold open.
-fn carry_out(
-    vault: &Vault,
-    intents: Vec<Intent>,
-    progress: &Progress,
-) -> (Outcomes, HashMap<EffectId, FileId>) {
+fn carry_out(vault: &Vault, intents: Vec<Intent>, progress: &Progress) -> Outcomes {
     let stage = |group| {
         if progress.is_stopped() { Err(unit::stopped(group)) } else { unit::stage(vault, group) }
     };
@@ -349,12 +349,11 @@ fn carry_out(
         }
         Err(outcomes) => outcomes,
     };
-    let (mut all, mut files) = (Outcomes::new(), HashMap::new());
+    let mut all = Outcomes::new();
     for staged in staged {
         let outcomes = commit(staged);
-        // Asked at once: later in the order somebody may have put another file there.
-        files.extend(files_left(vault, &outcomes));
+        follow(vault, &outcomes);
         all.extend(outcomes);
     }
-    (all, files)
+    all
 }

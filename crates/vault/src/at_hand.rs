@@ -53,7 +53,7 @@ impl Vault {
         let (bytes, stat) = self.screened_text(&path, Ok((bytes, stat))).ok()?;
         let hash = ContentHash::of(&bytes);
         let modified = read::modified(&stat);
-        Some(Note { path, bytes, hash, modified })
+        Some(Note { real: path.clone(), path, bytes, hash, modified })
     }
 }
 

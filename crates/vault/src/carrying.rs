@@ -4,7 +4,8 @@ use protocol::{Act, Intent, NotePath, Renamed};
 use rustix::fs::FileType;
 
 use crate::spot::Spot;
-use crate::swap::Refusal;
+use crate::swap::{Refusal, is_base};
+use crate::unit::Left;
 use crate::{Vault, VaultError};
 
 /// What is carried is there and its new place is free.
@@ -26,13 +27,27 @@ pub(crate) fn stage(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
         let here = Spot::open(vault, path).map_err(Refusal::of_missing)?;
         let kind = here.kind().map_err(Refusal::failed)?;
         admit(path, way.what, kind).map_err(Refusal::of_missing)?;
+        is_meant(intent, &here)?;
     }
     Ok(())
 }
 
-/// Carries it, durable when this returns.
-pub(crate) fn commit(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
-    let (here, there) = Way::of(intent).spots(vault)?;
+/// Refuses what is not the file or folder that the plan was made on. Its text says nothing: what is
+/// carried is carried whatever is in it.
+fn is_meant(intent: &Intent, spot: &Spot) -> Result<(), Refusal> {
+    match intent.base {
+        Some(base) if base.born.is_some() && !is_base(intent, spot.file_id()) => {
+            Err(Refusal::stale(VaultError::Stale { path: intent.change.path.clone() }))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Carries it, durable when this returns. Says which file or folder that was.
+pub(crate) fn commit(vault: &Vault, intent: &Intent) -> Result<Left, Refusal> {
+    let way = Way::of(intent);
+    let is_from_trash = matches!(way.from, End::Trash(_));
+    let (here, there) = way.spots(vault)?;
     let path = &intent.change.path;
     let changed = || Refusal::stale(VaultError::FolderChanged { path: path.clone() });
     if let Act::TrashFolder { .. } = &intent.change.act {
@@ -41,9 +56,29 @@ pub(crate) fn commit(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
     if !holds_as_planned(intent, &here)? {
         return Err(changed());
     }
+    if !is_from_trash {
+        is_meant(intent, &here)?;
+    }
     here.carry(&there).map_err(Refusal::of_missing)?;
+    if !is_from_trash && let Err(other) = is_meant(intent, &there) {
+        // Another one took its name in that moment.
+        there.carry(&here).map_err(|_| Refusal::parked_at(path))?;
+        there.sync_with(&here).map_err(Refusal::open)?;
+        return Err(other);
+    }
     confirm(intent, &here, &there)?;
-    here.sync_with(&there).map_err(Refusal::open)
+    here.sync_with(&there).map_err(Refusal::open)?;
+    Ok(left(intent, &there))
+}
+
+/// What goes to the trash is left nowhere; what somebody moved on by now is still what was carried.
+fn left(intent: &Intent, there: &Spot) -> Left {
+    match &intent.change.act {
+        Act::Rename { .. } | Act::RestoreFolder { .. } => {
+            intent.base.filter(|base| base.born.is_some()).or_else(|| there.file_id())
+        }
+        _ => None,
+    }
 }
 
 /// Carries a folder back from the trash if something was put into it, or taken out, in the moment in
@@ -78,6 +113,9 @@ fn holds_as_planned(intent: &Intent, spot: &Spot) -> Result<bool, Refusal> {
 pub(crate) fn revert(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
     let (here, there) =
         Way::of(intent).spots(vault).map_err(|refusal| Refusal::open(refusal.why))?;
+    if matches!(intent.change.act, Act::Rename { .. }) && is_meant(intent, &there).is_err() {
+        return Err(Refusal::parked_at(&intent.change.path));
+    }
     there.carry(&here).map_err(|why| Refusal::of_taking_back(&intent.change.path, why))?;
     there.sync_with(&here).map_err(Refusal::open)
 }
@@ -89,14 +127,16 @@ pub(crate) fn has_happened(vault: &Vault, intent: &Intent) -> Result<bool, Refus
 }
 
 /// Finishes what was interrupted.
-pub(crate) fn finish(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
+pub(crate) fn finish(vault: &Vault, intent: &Intent) -> Result<Left, Refusal> {
     let way = Way::of(intent);
     match (way.from.is_there(vault, intent)?, way.to.is_there(vault, intent)?) {
         (true, _) => stage(vault, intent).and_then(|()| commit(vault, intent)),
         (false, true) => {
             let (here, there) = way.spots(vault)?;
             confirm(intent, &here, &there)?;
-            here.sync_with(&there).map_err(Refusal::open)
+            here.sync_with(&there).map_err(Refusal::open)?;
+            // Somebody may have moved it on, and put another one there.
+            Ok(is_meant(intent, &there).ok().and_then(|()| left(intent, &there)))
         }
         (false, false) => Err(Refusal::parked_at(&intent.change.path)),
     }

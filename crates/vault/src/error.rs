@@ -142,6 +142,14 @@ pub enum VaultError {
         /// The note.
         path: NotePath,
     },
+    /// Two names beside each other are one to a person: an accent of theirs is stored in two ways.
+    #[error(
+        "Two names look like `{path}`: their accents are stored in different ways, so it is not certain which one is meant. Rename one of them, then try again."
+    )]
+    Twin {
+        /// The path that both go by.
+        path: NotePath,
+    },
     /// A sync program keeps the file elsewhere; a name stands for it here.
     #[error(
         "`{path}` is not downloaded to this computer. Ask the user to download it, then try again."

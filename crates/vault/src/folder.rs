@@ -65,23 +65,7 @@ impl Folder {
 
     /// Which file or folder stands at `path`, without following a link in its last part.
     pub(crate) fn file_id(&self, path: &str) -> Result<FileId, Errno> {
-        let handle = self.open(path, OFlags::PATH, Mode::empty())?;
-        let wanted = StatxFlags::INO | StatxFlags::BTIME;
-        match fs::statx(&handle, c"", AtFlags::EMPTY_PATH, wanted) {
-            Ok(found) => {
-                let says = |what: StatxFlags| found.stx_mask & what.bits() != 0;
-                let born = says(StatxFlags::BTIME).then_some(found.stx_btime);
-                Ok(FileId {
-                    inode: found.stx_ino,
-                    born: born.map(|time| nanos(time.tv_sec, time.tv_nsec)),
-                })
-            }
-            // A kernel without it, or a sandbox that forbids it.
-            Err(Errno::NOSYS | Errno::PERM) => {
-                fs::fstat(&handle).map(|stat| FileId { inode: stat.st_ino, born: None })
-            }
-            Err(error) => Err(error),
-        }
+        id_of(&self.open(path, OFlags::PATH, Mode::empty())?)
     }
 
     /// The entries, in the order the system gives them.
@@ -170,6 +154,32 @@ pub(crate) fn retried(open: impl Fn() -> Result<OwnedFd, Errno>) -> Result<Owned
         .map(|_| open())
         .find(|opened| opened.as_ref().err() != Some(&Errno::AGAIN))
         .unwrap_or_else(open)
+}
+
+/// Whether `now` is the file that was `then`. Where the system does not say by now when a file was made, as
+/// in some sandboxes, the number has to do.
+pub(crate) fn is_same(then: FileId, now: FileId) -> bool {
+    then.inode == now.inode && (now.born.is_none() || then.born == now.born)
+}
+
+/// Which file an open one is.
+pub(crate) fn id_of(file: &impl AsFd) -> Result<FileId, Errno> {
+    let wanted = StatxFlags::INO | StatxFlags::BTIME;
+    match fs::statx(file, c"", AtFlags::EMPTY_PATH, wanted) {
+        Ok(found) => {
+            let says = |what: StatxFlags| found.stx_mask & what.bits() != 0;
+            let born = says(StatxFlags::BTIME).then_some(found.stx_btime);
+            Ok(FileId {
+                inode: found.stx_ino,
+                born: born.map(|time| nanos(time.tv_sec, time.tv_nsec)),
+            })
+        }
+        // A kernel without it, or a sandbox that forbids it.
+        Err(Errno::NOSYS | Errno::PERM) => {
+            fs::fstat(file).map(|stat| FileId { inode: stat.st_ino, born: None })
+        }
+        Err(error) => Err(error),
+    }
 }
 
 #[cfg(test)]

@@ -44,6 +44,7 @@ mod sync;
 mod system_folder;
 mod system_trash;
 mod trash;
+mod twin;
 pub mod undo;
 mod unit;
 mod watch;

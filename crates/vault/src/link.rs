@@ -28,7 +28,7 @@ impl Vault {
     ///
     /// Nothing is opened by its name here, so a link that changes meanwhile leads the caller to
     /// another path in the vault at worst.
-    pub(crate) fn followed(&self, path: &NotePath) -> Result<NotePath, VaultError> {
+    pub fn followed(&self, path: &NotePath) -> Result<NotePath, VaultError> {
         if self.links() == Links::Refused {
             return Ok(path.clone());
         }

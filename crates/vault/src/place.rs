@@ -8,7 +8,7 @@ use protocol::{FileId, Intent, NotePath};
 use rustix::fs::{self, AtFlags, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::Errno;
 
-use crate::folder::Folder;
+use crate::folder::{Folder, id_of};
 use crate::found::{self, Found};
 use crate::keep::{self, Lost};
 use crate::leftovers::Unremoved;
@@ -16,6 +16,7 @@ use crate::permission;
 use crate::read;
 use crate::spot::make_folders;
 use crate::step::step;
+use crate::unit::Left;
 use crate::{Vault, VaultError};
 
 /// The folder is held open, so that all steps of a change happen in the same one.
@@ -106,6 +107,18 @@ impl Place {
         self.folder.file_id(&self.temp).ok()
     }
 
+    /// When the file with the temporary name got it, or was changed otherwise, in nanoseconds since 1970.
+    pub(crate) fn temp_changed(&self) -> Option<i64> {
+        let stat = self.folder.stat(&self.temp).ok()?;
+        let nanoseconds = i64::try_from(stat.st_ctime_nsec).ok()?;
+        stat.st_ctime.checked_mul(1_000_000_000)?.checked_add(nanoseconds)
+    }
+
+    /// Which file has the note's name.
+    pub(crate) fn note_id(&self) -> Option<FileId> {
+        self.folder.file_id(self.path.name()).ok()
+    }
+
     /// The same, if it is there, for comparing.
     pub(crate) fn temp_file(&self) -> Option<Inode> {
         self.folder.stat(&self.temp).ok().as_ref().map(Inode::of)
@@ -173,7 +186,7 @@ impl Place {
 
     /// The temporary file as it was staged: one file of its own with the bytes after. Another
     /// program may have put something else under its name.
-    pub(crate) fn staged(&self, after: &[u8]) -> Result<Inode, VaultError> {
+    pub(crate) fn staged(&self, after: &[u8]) -> Result<(Inode, Left), VaultError> {
         let disturbed = || VaultError::Disturbed { path: self.path.clone() };
         let file = self.open_temp().map_err(|error| match error {
             Errno::NOENT | Errno::LOOP | Errno::NXIO => disturbed(),
@@ -182,7 +195,7 @@ impl Place {
         let stat = fs::fstat(&file).map_err(|error| self.failed(error))?;
         let is_ours = read::admit(&self.path, &stat).is_ok()
             && read::contents(&self.path, &file, &stat)? == after;
-        if is_ours { Ok(Inode::of(&stat)) } else { Err(disturbed()) }
+        if is_ours { Ok((Inode::of(&stat), id_of(&file).ok())) } else { Err(disturbed()) }
     }
 
     /// Whether the note's name stands for this file.

@@ -16,6 +16,8 @@ pub const NOTE_LIMIT: u64 = 10 << 20;
 pub struct Note {
     /// Where it is, as it was asked for.
     pub path: NotePath,
+    /// Where its bytes are in the vault: `path`, unless a link was followed.
+    pub real: NotePath,
     /// Its bytes, exactly: line ends, byte order mark and missing final newline included.
     pub bytes: Vec<u8>,
     /// The name of those bytes.
@@ -33,20 +35,20 @@ impl Vault {
     ///
     /// [`Links::Inside`]: crate::Links::Inside
     pub fn read(&self, path: &NotePath) -> Result<Note, VaultError> {
-        let (bytes, stat) = self.read_file(path)?;
+        let (real, (bytes, stat)) = self.read_file(path)?;
         let hash = ContentHash::of(&bytes);
-        Ok(Note { path: path.clone(), bytes, hash, modified: modified(&stat) })
+        Ok(Note { path: path.clone(), real, bytes, hash, modified: modified(&stat) })
     }
 
     /// The bytes of the note at `path`, under the same rules as [`Vault::read`], unhashed: for
     /// scans over many notes.
     pub fn bytes(&self, path: &NotePath) -> Result<Vec<u8>, VaultError> {
-        self.read_file(path).map(|(bytes, _)| bytes)
+        self.read_file(path).map(|(_, (bytes, _))| bytes)
     }
 
     /// The same with the stamp of what was read.
     pub fn stamped(&self, path: &NotePath) -> Result<(Vec<u8>, Stamp), VaultError> {
-        self.read_file(path).map(|(bytes, stat)| (bytes, Stamp::of(&stat)))
+        self.read_file(path).map(|(_, (bytes, stat))| (bytes, Stamp::of(&stat)))
     }
 
     /// Which file or folder stands at `path` in the vault itself, a link not followed; `None` for
@@ -69,12 +71,21 @@ impl Vault {
         }
     }
 
-    fn read_file(&self, path: &NotePath) -> Result<(Vec<u8>, Stat), VaultError> {
+    /// What was read, behind the path at which it is.
+    fn read_file(&self, path: &NotePath) -> Result<(NotePath, (Vec<u8>, Stat)), VaultError> {
         self.screened_path(path)?;
         let real = self.followed(path)?;
-        self.screened_path(&real)?;
-        let read = self.open_and_read(&real).map_err(|error| self.not_downloaded(&real, error));
-        self.screened_text(&real, read)
+        let read = self.read_real(&real).map_err(|error| match real == *path {
+            true => error,
+            false => asked(path, error),
+        })?;
+        Ok((real, read))
+    }
+
+    fn read_real(&self, real: &NotePath) -> Result<(Vec<u8>, Stat), VaultError> {
+        self.screened_path(real)?;
+        let read = self.open_and_read(real).map_err(|error| self.not_downloaded(real, error));
+        self.screened_text(real, read)
     }
 
     /// What is not there may be elsewhere.
@@ -105,6 +116,22 @@ impl Vault {
         let stat = fs::fstat(&handle).map_err(|error| VaultError::system("read", path, error))?;
         ordinary(path, &stat)?;
         Ok((File::from(handle), stat))
+    }
+}
+
+/// The same error about the path that was asked for: where a link leads may be private.
+fn asked(path: &NotePath, error: VaultError) -> VaultError {
+    let path = path.clone();
+    match error {
+        VaultError::NotFound { .. } => {
+            VaultError::NotFound { asked: path.as_str().to_owned(), nearest: Vec::new() }
+        }
+        VaultError::NotDownloaded { .. } => VaultError::NotDownloaded { path },
+        VaultError::NotANote { what, .. } => VaultError::NotANote { path, what },
+        VaultError::TooLarge { size, .. } => VaultError::TooLarge { path, size },
+        VaultError::Denied { verb, .. } => VaultError::Denied { verb, path },
+        VaultError::Io { verb, source, .. } => VaultError::Io { verb, path, source },
+        other => other,
     }
 }
 

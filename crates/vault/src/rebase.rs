@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use protocol::{Act, Change, EffectId, Intent};
+use protocol::{Act, Change, EffectId, FileId, Intent};
 use uuid::Uuid;
 
 use crate::apply::{Touched, temp_name};
+use crate::folder::is_same;
 use crate::merge::merge;
 use crate::swap::Refusal;
 use crate::unit::{self, Group, Outcomes};
@@ -34,6 +35,9 @@ pub(crate) const WAIT: Duration = Duration::from_secs(5);
 
 /// How long to wait for a note that is not there: some programs remove it for a moment when they save.
 const MISSING: Duration = Duration::from_millis(250);
+
+/// How long to wait until a watch has told whether a file that took the note's place goes on as the note.
+const REPLACED: Duration = Duration::from_millis(500);
 
 /// How soon to look again whether a program has a note still open for writing.
 const OPEN: Duration = Duration::from_millis(25);
@@ -106,11 +110,13 @@ pub(crate) fn again(vault: &Vault, outcomes: &Outcomes, waited: Duration) -> Aga
             VaultError::BeingWritten { path } => Some(vault.is_being_written(path)),
             _ => Some(vault.is_being_written(&intent.change.path)),
         };
+        let replaced = |intent: &Intent| !is_meant_still(vault, intent);
         if group.iter().any(|intent| being_written(intent) == Some(true))
             || (waited < MISSING && group.iter().any(is_missing))
+            || (waited < REPLACED && group.iter().any(replaced))
         {
             again.pause = again.pause.max(Some(OPEN));
-        } else if !group.iter().any(is_missing) {
+        } else if !group.iter().any(is_missing) && !group.iter().any(replaced) {
             again.add(vault, &group);
         }
     }
@@ -148,9 +154,21 @@ impl Again {
                 _ => intent.temp_name.clone(),
             };
             let base = touched.base(vault, &change);
+            let base = if intent.is_exact { goes_on_as(vault, intent) } else { base };
             self.intents.push(Intent { effect, temp_name, base, change, ..intent.clone() });
         }
     }
+}
+
+/// The file that a change which keeps to its file is about by now: a program that saves the note puts a
+/// new one in its place.
+fn goes_on_as(vault: &Vault, intent: &Intent) -> Option<FileId> {
+    let (base, now) = (intent.base?, vault.file_id(&intent.change.path)?);
+    (is_same(base, now) || vault.goes_on(base, now)).then_some(now)
+}
+
+fn is_meant_still(vault: &Vault, intent: &Intent) -> bool {
+    !intent.is_exact || goes_on_as(vault, intent).is_some()
 }
 
 /// For how long the note cannot be trusted to be whole: programs empty a file first and write it a

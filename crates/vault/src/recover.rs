@@ -4,12 +4,13 @@ use protocol::{Act, Change, ChangeKind, Intent};
 use tokio::sync::OwnedMutexGuard;
 use tokio::task::spawn_blocking;
 
-use crate::apply::{Settled, files_left, settle};
+use crate::apply::{Settled, follow, settle};
 use crate::found::Found;
 use crate::ledger::Ledger;
 use crate::place::Place;
 use crate::root::Changing;
 use crate::swap::{self, Refusal};
+use crate::unit::Left;
 use crate::{ApplyError, Vault, VaultError, act, replaced, unit};
 
 /// What became of the changes that were open, in the order they were intended. Each intent names
@@ -37,7 +38,15 @@ impl Vault {
         held: OwnedMutexGuard<Changing>,
         ledger: &dyn Ledger,
     ) -> Result<(OwnedMutexGuard<Changing>, Recovery), ApplyError> {
-        let intents = ledger.open().await?;
+        // Since the interruption somebody may have put another note there. What is moved or deleted is that
+        // file and no other; an edit is finished on what says what it was made on, also where notes and
+        // data were restored from a backup and all files are new.
+        let keeps_to_its_file = |intent: Intent| Intent {
+            is_exact: intent.change.kind() != ChangeKind::Replace
+                && intent.base.is_some_and(|base| base.born.is_some()),
+            ..intent
+        };
+        let intents: Vec<_> = ledger.open().await?.into_iter().map(keeps_to_its_file).collect();
         let vault = self.clone();
         let work = move || {
             let is_other = vault.is_unmarked();
@@ -46,18 +55,18 @@ impl Vault {
                 false => unit::finish(&vault, group),
             };
             let outcomes: Vec<_> = unit::groups(intents).into_iter().flat_map(finish).collect();
-            let files = files_left(&vault, &outcomes);
+            follow(&vault, &outcomes);
             vault.let_go();
-            (held, outcomes, files)
+            (held, outcomes)
         };
-        let (mut held, outcomes, files) =
+        let (mut held, outcomes) =
             spawn_blocking(work).await.map_err(|_| ApplyError::Interrupted)?;
         let mut recovery = Recovery::default();
         // What is not stored is found out again.
-        held.unsettled = settle(ledger, &outcomes, &files).await != Settled::All;
+        held.unsettled = settle(ledger, &outcomes).await != Settled::All;
         for (intent, outcome) in outcomes {
             match outcome {
-                Ok(()) => recovery.done.push(intent),
+                Ok(_) => recovery.done.push(intent),
                 Err(refusal) => recovery.problems.push((intent, refusal.why)),
             }
         }
@@ -105,7 +114,7 @@ const fn remedy(kind: ChangeKind, note: Image, temp: Image) -> Remedy {
 }
 
 /// Finishes the creation or the new bytes of one note.
-pub(crate) fn finish_note(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
+pub(crate) fn finish_note(vault: &Vault, intent: &Intent) -> Result<Left, Refusal> {
     let change = &intent.change;
     let place = match Place::open(vault, intent) {
         Ok(place) => place,
@@ -118,6 +127,7 @@ pub(crate) fn finish_note(vault: &Vault, intent: &Intent) -> Result<(), Refusal>
     // A note is never half of ours: only the temporary file is written in place.
     let note = if note == Image::Part { Image::Other } else { note };
     let mut remedy = remedy(change.kind(), note, temp);
+    let exchanged = exchanged(intent, &place);
     // The temporary file holds only a beginning of the bytes after. If it is not the note's own file, which
     // only the exchange puts there, it may be our half-written one, and the note may have got these bytes
     // from another program. Both stay.
@@ -140,7 +150,10 @@ pub(crate) fn finish_note(vault: &Vault, intent: &Intent) -> Result<(), Refusal>
             replaced::unlink(vault, &place);
             act::stage(vault, intent).and_then(|()| act::commit(vault, intent))
         }
-        Remedy::Done => place.sync().map_err(Refusal::open),
+        Remedy::Done => {
+            place.sync().map_err(Refusal::open)?;
+            Ok(exchanged)
+        }
         Remedy::TakeBack => Err(swap::take_back(vault, &place, change.after().unwrap_or_default())),
         Remedy::Park => Err(Refusal::parked(&place)),
         Remedy::PutBack => {
@@ -148,6 +161,18 @@ pub(crate) fn finish_note(vault: &Vault, intent: &Intent) -> Result<(), Refusal>
             place.sync().map_err(Refusal::open)?;
             Err(Refusal::parked(&place))
         }
+    }
+}
+
+/// The file that has the note's name, unless it is somebody's copy of ours: as long as the note's own file
+/// has the temporary name, the exchange was the last that happened to it, and what was made later is not
+/// ours. Without that file nobody can tell any more.
+fn exchanged(intent: &Intent, place: &Place) -> Left {
+    let note = place.note_id()?;
+    let old = place.temp_id().filter(|old| Some(*old) == intent.base);
+    match (old, note.born, place.temp_changed()) {
+        (Some(_), Some(born), Some(exchanged)) => (born <= exchanged).then_some(note),
+        _ => Some(note),
     }
 }
 
@@ -172,7 +197,7 @@ fn finish_way_back(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
 }
 
 /// A creation may have stopped before its folder was made; an edited note went with its folder.
-fn finish_without_folder(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
+fn finish_without_folder(vault: &Vault, intent: &Intent) -> Result<Left, Refusal> {
     if intent.change.kind() == ChangeKind::Replace {
         return Err(Refusal::parked_at(&intent.change.path));
     }

@@ -2,15 +2,18 @@
 //! if something else was there than the plan was made on.
 
 use std::fs::File;
+use std::os::fd::AsFd;
 
-use protocol::{Intent, IntentState, NotePath};
+use protocol::{FileId, Intent, IntentState, NotePath, Succession};
 use rustix::fs;
 use rustix::io::Errno;
 
+use crate::folder::{id_of, is_same};
 use crate::found::Found;
 use crate::old_file::OldFile;
 use crate::place::{Exchange, Place};
 use crate::read::{self, NOTE_LIMIT};
+use crate::unit::Left;
 use crate::{Vault, VaultError, replaced, trash};
 
 /// Why a note was not changed, and how its intent ended.
@@ -98,6 +101,7 @@ pub(crate) fn stage(
     let path = &intent.change.path;
     let place = Place::open(vault, intent).map_err(Refusal::of_missing)?;
     let note = place.open_note().map_err(|error| Refusal::of_missing(place.failed(error)))?;
+    admit_file(intent, &note)?;
     let stat = fs::fstat(&note).map_err(|error| Refusal::failed(place.failed(error)))?;
     read::admit(path, &stat).map_err(Refusal::failed)?;
     place.admit_change(&note).map_err(Refusal::failed)?;
@@ -111,10 +115,24 @@ pub(crate) fn stage(
     place.write_temp(after, Some(&note)).map_err(Refusal::failed)
 }
 
-/// Puts a new note that was staged in place, durable when this returns.
-pub(crate) fn commit_new(vault: &Vault, intent: &Intent, after: &[u8]) -> Result<(), Refusal> {
+/// Refuses a file that is not the one that the change is about: another note may have its path by now,
+/// and say the same.
+pub(crate) fn admit_file(intent: &Intent, file: &impl AsFd) -> Result<(), Refusal> {
+    if intent.is_exact && !is_base(intent, id_of(file).ok()) {
+        return Err(Refusal::stale(VaultError::Stale { path: intent.change.path.clone() }));
+    }
+    Ok(())
+}
+
+/// Whether a file is the one that the change is about.
+pub(crate) fn is_base(intent: &Intent, file: Option<FileId>) -> bool {
+    intent.base.zip(file).is_some_and(|(base, file)| is_same(base, file))
+}
+
+/// Puts a new note that was staged in place, durable when this returns. Says which file it is.
+pub(crate) fn commit_new(vault: &Vault, intent: &Intent, after: &[u8]) -> Result<Left, Refusal> {
     let place = Place::open(vault, intent).map_err(Refusal::open)?;
-    let ours = place.staged(after).map_err(Refusal::failed)?;
+    let (ours, id) = place.staged(after).map_err(Refusal::failed)?;
     place.put_new().map_err(|error| {
         place.discard_temp();
         match error {
@@ -132,19 +150,21 @@ pub(crate) fn commit_new(vault: &Vault, intent: &Intent, after: &[u8]) -> Result
         place.take_out().map_err(|error| Refusal::open(place.failed(error)))?;
         return Err(disturbed(&place));
     }
-    place.sync().map_err(Refusal::open)
+    place.sync().map_err(Refusal::open)?;
+    Ok(id)
 }
 
-/// Puts new bytes that were staged in place, durable when this returns.
+/// Puts new bytes that were staged in place, durable when this returns. Says which file has them.
 pub(crate) fn commit(
     vault: &Vault,
     intent: &Intent,
     before: &[u8],
     after: &[u8],
-) -> Result<(), Refusal> {
+) -> Result<Left, Refusal> {
     let place = Place::open(vault, intent).map_err(Refusal::open)?;
-    replace(vault, &place, before, after)?;
-    place.sync().map_err(Refusal::open)
+    let left = replace(vault, intent, &place, before, after)?;
+    place.sync().map_err(Refusal::open)?;
+    Ok(left)
 }
 
 /// Takes a new note out of its place again, if it still holds what was put there.
@@ -176,13 +196,19 @@ pub(crate) fn revert(
     before: &[u8],
     after: &[u8],
 ) -> Result<(), Refusal> {
-    let back = Intent { temp_name: way_back(intent), ..intent.clone() };
-    stage(vault, &back, after, before).and_then(|()| commit(vault, &back, after, before)).map_err(
-        |refusal| match refusal.state {
-            IntentState::Open => refusal,
-            _ => Refusal::of_taking_back(&intent.change.path, refusal.why),
-        },
-    )
+    // The file there is the one that was staged, and not the one that the change was made on.
+    let back = Intent { temp_name: way_back(intent), is_exact: false, ..intent.clone() };
+    let reverted =
+        stage(vault, &back, after, before).and_then(|()| commit(vault, &back, after, before));
+    let left = reverted.map_err(|refusal| match refusal.state {
+        IntentState::Open => refusal,
+        _ => Refusal::of_taking_back(&intent.change.path, refusal.why),
+    })?;
+    // The note says what it said before, in a file of ours.
+    if let Some((from, to)) = intent.base.zip(left) {
+        vault.seats().replaced(&intent.change.path, Succession { from, to });
+    }
+    Ok(())
 }
 
 /// The name of the temporary file with which a change is taken back.
@@ -254,13 +280,20 @@ fn unkept(vault: &Vault, place: &Place, after: &[u8], why: VaultError) -> Refusa
     }
 }
 
-fn replace(vault: &Vault, place: &Place, before: &[u8], after: &[u8]) -> Result<(), Refusal> {
-    let ours = place.staged(after).map_err(Refusal::failed)?;
+fn replace(
+    vault: &Vault,
+    intent: &Intent,
+    place: &Place,
+    before: &[u8],
+    after: &[u8],
+) -> Result<Left, Refusal> {
+    let (ours, id) = place.staged(after).map_err(Refusal::failed)?;
     let unready = |why: VaultError| {
         place.discard_temp();
         Refusal::of_missing(why)
     };
     let note = place.open_note().map_err(|error| unready(place.failed(error)))?;
+    admit_file(intent, &note).inspect_err(|_| place.discard_temp())?;
     let old = OldFile::hold(place.path(), &note).map_err(unready)?;
     // From here on nobody writes to it, so only a file that is renamed over it can be another one below.
     let stat = fs::fstat(&note).map_err(|error| unready(place.failed(error)))?;
@@ -274,16 +307,21 @@ fn replace(vault: &Vault, place: &Place, before: &[u8], after: &[u8]) -> Result<
             // It cannot be seen who has the name: the note goes back, unless it is newer than both.
             Err(_) => return Err(take_back(vault, place, after)),
         },
-        Ok(Exchange::Unsupported) => return replace_unexchanged(vault, place, old, before),
+        Ok(Exchange::Unsupported) => {
+            return replace_unexchanged(vault, place, old, before).map(|()| id);
+        }
         Err(error) => return Err(unready(place.failed(error))),
     }
+    // With the same bytes it may still be another file, which was renamed there in that moment.
+    let is_it = !intent.is_exact || place.temp_is(&note);
     match place.temp() {
-        Ok(Found::File(bytes)) if bytes == before => {
+        Ok(Found::File(bytes)) if bytes == before && is_it => {
             place.keep_newest_attributes().map_err(|why| unkept(vault, place, after, why))?;
             if old.is_wanted() {
                 return Err(wanted(vault, place, after));
             }
-            discard_old(vault, place, old, &note)
+            discard_old(vault, place, old, &note)?;
+            Ok(id)
         }
         _ => Err(take_back(vault, place, after)),
     }

@@ -11,7 +11,8 @@ use crate::found::Found;
 use crate::old_file::OldFile;
 use crate::place::Place;
 use crate::spot::{Spot, TRASH};
-use crate::swap::Refusal;
+use crate::swap::{Refusal, admit_file, is_base};
+use crate::unit::Left;
 use crate::{Vault, VaultError, read};
 
 /// The note is what the plan was made on.
@@ -20,7 +21,7 @@ pub(crate) fn stage(vault: &Vault, intent: &Intent, before: &[u8]) -> Result<(),
     match place.note().map_err(Refusal::failed)? {
         Found::File(bytes) if bytes == before => {
             vault.may_write(&intent.change.path).map_err(Refusal::failed)?;
-            hold(&place).map(drop)
+            hold(intent, &place).map(drop)
         }
         Found::Nothing => Err(Refusal::of_missing(place.failed(Errno::NOENT))),
         _ => Err(Refusal::stale(VaultError::Stale { path: place.path().clone() })),
@@ -28,13 +29,15 @@ pub(crate) fn stage(vault: &Vault, intent: &Intent, before: &[u8]) -> Result<(),
 }
 
 /// Carries the note to the trash, and back if it was another one by then or somebody came to write.
-pub(crate) fn commit(vault: &Vault, intent: &Intent, before: &[u8]) -> Result<(), Refusal> {
+pub(crate) fn commit(vault: &Vault, intent: &Intent, before: &[u8]) -> Result<Left, Refusal> {
     let (note, trashed) = spots(vault, intent)?;
-    let held = hold(&Place::open(vault, intent).map_err(Refusal::of_missing)?)?;
+    let held = hold(intent, &Place::open(vault, intent).map_err(Refusal::of_missing)?)?;
     note.carry(&trashed).map_err(Refusal::of_missing)?;
+    let is_it = !intent.is_exact || is_base(intent, trashed.file_id());
     match trashed.found() {
-        Ok(Found::File(bytes)) if bytes == before && !held.is_wanted() => {
-            note.sync_with(&trashed).map_err(Refusal::open)
+        Ok(Found::File(bytes)) if bytes == before && is_it && !held.is_wanted() => {
+            note.sync_with(&trashed).map_err(Refusal::open)?;
+            Ok(None)
         }
         Err(why) => Err(Refusal::open(why)),
         Ok(_) => {
@@ -53,15 +56,23 @@ pub(crate) fn revert(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
 }
 
 /// Finishes what was interrupted.
-pub(crate) fn finish(vault: &Vault, intent: &Intent, before: &[u8]) -> Result<(), Refusal> {
+pub(crate) fn finish(vault: &Vault, intent: &Intent, before: &[u8]) -> Result<Left, Refusal> {
     let (note, trashed) = spots(vault, intent)?;
     let in_trash = trashed.found();
+    let is_other = intent.is_exact && !is_base(intent, trashed.file_id());
     match in_trash.map_err(Refusal::open)? {
+        // Another note had its path in that moment.
+        Found::File(_) if is_other => {
+            trashed.carry(&note).map_err(|_| Refusal::parked_at(&intent.change.path))?;
+            trashed.sync_with(&note).map_err(Refusal::open)?;
+            Err(Refusal::stale(VaultError::Stale { path: intent.change.path.clone() }))
+        }
         Found::File(bytes) if bytes == before && !trashed.is_being_written() => {
-            note.sync_with(&trashed).map_err(Refusal::open)
+            note.sync_with(&trashed).map_err(Refusal::open)?;
+            Ok(None)
         }
         // Neither here nor there: it was handed on to the user's own trash, or emptied away.
-        Found::Nothing if note.kind().map_err(Refusal::open)?.is_none() => Ok(()),
+        Found::Nothing if note.kind().map_err(Refusal::open)?.is_none() => Ok(None),
         Found::Nothing => stage(vault, intent, before).and_then(|()| commit(vault, intent, before)),
         // It is the note, which somebody saved or opened before it went.
         _ if intent.base.is_some() && trashed.file_id() == intent.base => {
@@ -102,8 +113,9 @@ pub(crate) fn free_name(vault: &Vault, wanted: &str, taken: &[String]) -> String
 }
 
 /// Nobody may be in the middle of writing what goes to the trash.
-fn hold(place: &Place) -> Result<OldFile, Refusal> {
+fn hold(intent: &Intent, place: &Place) -> Result<OldFile, Refusal> {
     let note = place.open_note().map_err(|error| Refusal::of_missing(place.failed(error)))?;
+    admit_file(intent, &note)?;
     OldFile::hold(place.path(), &note).map_err(Refusal::of_missing)
 }
 

@@ -1,6 +1,6 @@
 //! Changes that happen all or not at all: a move with the links to it.
 
-use protocol::{Intent, IntentState};
+use protocol::{FileId, Intent, IntentState};
 
 use crate::swap::Refusal;
 use crate::{Vault, VaultError, act};
@@ -8,8 +8,12 @@ use crate::{Vault, VaultError, act};
 /// Changes of one order that stand or fall together; without a unit, one alone.
 pub(crate) type Group = Vec<Intent>;
 
+/// The file in which a change left what it is about; `None` where nothing is left, or where nobody knows
+/// for sure which file that is.
+pub(crate) type Left = Option<FileId>;
+
 /// What became of each change of a group.
-pub(crate) type Outcomes = Vec<(Intent, Result<(), Refusal>)>;
+pub(crate) type Outcomes = Vec<(Intent, Result<Left, Refusal>)>;
 
 /// Splits what is in order into groups; a unit stands where its last change stood.
 pub(crate) fn groups(intents: Vec<Intent>) -> Vec<Group> {
@@ -80,18 +84,39 @@ pub(crate) fn finish(vault: &Vault, group: Group) -> Outcomes {
     let is_past = group.iter().any(|intent| {
         intent.change.is_rename() && act::has_happened(vault, intent).unwrap_or(false)
     });
+    let renames: Vec<_> = group
+        .iter()
+        .filter_map(|intent| Some((intent.change.path.clone(), intent.change.target()?.clone())))
+        .collect();
+    let carried = |intent: &Intent| {
+        let path = renames.iter().fold(intent.change.path.clone(), |path, (from, to)| {
+            path.moved(from, to).unwrap_or(path)
+        });
+        vault.file_id(&path)
+    };
     all_or_nothing(vault, group, |vault, intent| {
-        if is_past && !intent.change.is_rename() { Ok(()) } else { act::finish(vault, intent) }
+        if is_past && !intent.change.is_rename() {
+            Ok(carried(intent))
+        } else {
+            act::finish(vault, intent)
+        }
     })
 }
 
 fn all_or_nothing(
     vault: &Vault,
     group: Group,
-    carry_out: impl Fn(&Vault, &Intent) -> Result<(), Refusal>,
+    carry_out: impl Fn(&Vault, &Intent) -> Result<Left, Refusal>,
 ) -> Outcomes {
+    let mut lefts = Vec::with_capacity(group.len());
     for (at, intent) in group.iter().enumerate() {
-        let Err(mut refusal) = carry_out(vault, intent) else { continue };
+        let mut refusal = match carry_out(vault, intent) {
+            Ok(left) => {
+                lefts.push(left);
+                continue;
+            }
+            Err(refusal) => refusal,
+        };
         let mut parked = Vec::new();
         // One that nobody knows of must not be finished alone by the next recovery.
         let is_open = refusal.state == IntentState::Open;
@@ -114,7 +139,7 @@ fn all_or_nothing(
         }
         return refused(group, at, refusal, &parked);
     }
-    group.into_iter().map(|intent| (intent, Ok(()))).collect()
+    group.into_iter().zip(lefts).map(|(intent, left)| (intent, Ok(left))).collect()
 }
 
 /// Nobody knows yet what becomes of the group.

@@ -82,7 +82,14 @@ impl Vault {
     /// there, or a [`Watch`] saw it come.
     #[must_use]
     pub fn is_followed(&self, path: &NotePath, file: FileId) -> bool {
-        self.seats().at(path) == Some(file)
+        self.seats().at(path.as_str()) == Some(file)
+    }
+
+    /// Whether the note that was in `from` was seen by a [`Watch`] to go on in `to`, by one save that replaced
+    /// the file or several. Some thousand saves are remembered, and none from before the start.
+    #[must_use]
+    pub(crate) fn goes_on(&self, from: FileId, to: FileId) -> bool {
+        self.seats().goes_on(from, to)
     }
 }
 

@@ -182,8 +182,14 @@ fn a_link_does_not_lead_around_the_screen() {
     std::os::unix::fs::symlink("notes", folder.root.join("door")).unwrap();
     let vault = screened(&folder, rules(&["Diary", "#private"], &[]), Privacy::Open);
     vault.set_links(Links::Inside);
-    assert!(vault.read(&path("way.md")).is_err());
-    assert!(vault.read(&path("door/Tagged.md")).is_err());
+    std::os::unix::fs::symlink("Diary/Gone.md", folder.root.join("nowhere.md")).unwrap();
+    for link in ["way.md", "nowhere.md", "door/Tagged.md"] {
+        let said = vault.read(&path(link)).unwrap_err().to_string();
+        assert!(
+            said.contains(&format!("no note `{link}`")),
+            "nor is it said where it leads: {said}"
+        );
+    }
     assert_eq!(vault.read(&path("door/Open.md")).unwrap().bytes, b"open");
     assert_eq!(vault.whole().read(&path("way.md")).unwrap().bytes, b"canary");
 }

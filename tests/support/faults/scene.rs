@@ -56,6 +56,7 @@ impl Scene {
             turn: TurnId::from(ONE),
             call: CallId::from(ONE),
             unit: set.is_unit().then(|| CallId::from(ONE)),
+            file: None,
         };
         let changes = set.changes().map(plan).collect();
         Order { change_set: ChangeSetId::from(ONE), changes }
@@ -88,6 +89,7 @@ impl Scene {
             call: CallId::from(ONE),
             overlay: Arc::default(),
             seen: Arc::new(seen),
+            room: usize::MAX,
             shows: llm::tool::Shows::default(),
         };
         match registry.call(tool, arguments, &context).await {

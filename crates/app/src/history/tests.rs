@@ -47,6 +47,7 @@ impl Stage {
             call: effect.into(),
             unit: None,
             base: None,
+            is_exact: false,
             temp_name: format!(".vaultmate-{effect}.tmp"),
             change,
         };
@@ -155,6 +156,7 @@ async fn what_happened_together_is_too_old_together() {
             call: "move".into(),
             unit: Some("move".into()),
             base: None,
+            is_exact: false,
             temp_name: format!(".vaultmate-{effect}.tmp"),
             change,
         };

@@ -20,6 +20,9 @@ pub struct Intent {
     pub temp_name: String,
     /// The file that stands at the path of the change now.
     pub base: Option<crate::FileId>,
+    /// Whether it may be made on no other file than `base`, because the ledger told which note is meant.
+    /// Else it may be made on what has the path, if that says the same. Not stored.
+    pub is_exact: bool,
     /// What shall happen.
     pub change: Change,
 }

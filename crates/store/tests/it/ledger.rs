@@ -13,6 +13,7 @@ pub(crate) fn intent(effect: &str, call: &str, change: Change) -> Intent {
         call: call.into(),
         unit: None,
         base: None,
+        is_exact: false,
         temp_name: format!(".vaultmate-{effect}.tmp"),
         change,
     }

@@ -21,6 +21,7 @@ fn intent(before: Option<&str>) -> Intent {
         temp_name: TEMP.to_owned(),
         unit: None,
         base: None,
+        is_exact: false,
         change: match before {
             Some(before) => Change::replace(path, before, "after"),
             None => Change::create(path, "after"),
@@ -41,7 +42,7 @@ fn commit_over_a_planted_link(before: Option<&str>) -> (Result<(), Refusal>, Opt
     act::stage(&vault, &intent).unwrap();
     fs::remove_file(root.join(TEMP)).unwrap();
     symlink(&secret, root.join(TEMP)).unwrap();
-    let outcome = act::commit(&vault, &intent);
+    let outcome = act::commit(&vault, &intent).map(drop);
     assert_eq!(fs::read_to_string(&secret).unwrap(), "canary");
     let note = root.join("note.md");
     let is_file = fs::symlink_metadata(&note).is_ok_and(|about| about.is_file());
@@ -65,7 +66,7 @@ fn a_link_planted_in_the_last_moment_is_seen_by_its_inode() {
     let (vault, intent) = (Vault::open(all.path()).unwrap(), intent(Some("before")));
     act::stage(&vault, &intent).unwrap();
     let place = Place::open(&vault, &intent).unwrap();
-    let ours = place.staged(b"after").unwrap();
+    let (ours, _) = place.staged(b"after").unwrap();
     fs::rename(all.path().join(TEMP), all.path().join("aside")).unwrap();
     symlink("aside", all.path().join(TEMP)).unwrap();
     let (temp, note) = (all.path().join(TEMP), all.path().join("note.md"));

@@ -1,9 +1,9 @@
 //! Taking back one effect, by its kind.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use protocol::{
-    Change, ChangeKind, ChangeSet, Effect, FolderContents, Moved, NotePath, Renames, Seen,
+    Change, ChangeKind, ChangeSet, Effect, FileId, FolderContents, Moved, NotePath, Renames, Seen,
 };
 
 use super::locate::Located;
@@ -24,6 +24,8 @@ pub(super) struct Attempt<'a> {
     undoings: Vec<Undoing>,
     conflicts: Vec<Conflict>,
     moved: Vec<Moved>,
+    /// The files that the changes are about, by where they are on disk.
+    files: HashMap<NotePath, FileId>,
 }
 
 /// The places in the past of trashings whose notes are made again.
@@ -59,12 +61,13 @@ impl<'a> Attempt<'a> {
         (planned, way, restored): SoFar,
     ) -> Self {
         let (undoings, conflicts, moved) = (Vec::new(), Vec::new(), Vec::new());
-        Self { past, wanted, notes, planned, way, restored, undoings, conflicts, moved }
+        let files = HashMap::new();
+        Self { past, wanted, notes, planned, way, restored, undoings, conflicts, moved, files }
     }
 
     pub(super) fn into_taken(self) -> (Taken, (Renames, Restored)) {
-        let Self { planned, way, restored, undoings, conflicts, moved, .. } = self;
-        (Taken { changes: planned, undoings, conflicts, moved }, (way, restored))
+        let Self { planned, way, restored, undoings, conflicts, moved, files, .. } = self;
+        (Taken { changes: planned, undoings, conflicts, files, moved }, (way, restored))
     }
 
     pub(super) fn take_back(&mut self, place: usize) {
@@ -132,6 +135,7 @@ impl<'a> Attempt<'a> {
         }
         if merged.bytes != found.bytes {
             self.notice(&found);
+            self.keep_to(&found.now, &found.trace);
             let change = Change::replace(found.path, found.bytes, merged.bytes);
             self.plan(effect, hunks, found.now, change);
         }
@@ -161,6 +165,7 @@ impl<'a> Attempt<'a> {
             return;
         }
         self.notice(&found);
+        self.keep_to(&found.now, &found.trace);
         self.plan(effect, Hunks::All, found.now, Change::trash(found.path, found.bytes));
     }
 
@@ -205,6 +210,9 @@ impl<'a> Attempt<'a> {
         }
         if path != effect.path && self.is_taken(&effect.path) {
             return self.refuse(place, effect, Why::Taken);
+        }
+        if let Some(trace) = self.past.trace(place, target) {
+            self.keep_to(&now, &trace);
         }
         let change = match effect.kind {
             ChangeKind::RenameFolder => Change::rename_folder(path, effect.path.clone()),
@@ -338,6 +346,15 @@ impl<'a> Attempt<'a> {
             Seen::OnDisk(now) => self.notes.file(&now).is_some(),
             Seen::Planned(_) => true,
             Seen::Gone => false,
+        }
+    }
+
+    /// The change at `now` is about the file that the trace ends with, and about no other. Where an earlier
+    /// version stored no more than its number, it is about the file that was found to be the note.
+    fn keep_to(&mut self, now: &NotePath, trace: &Trace) {
+        let known = self.past.file(trace).filter(|file| file.born.is_some());
+        if let Some(file) = known.or_else(|| self.notes.file(now)) {
+            self.files.insert(now.clone(), file);
         }
     }
 

@@ -10,9 +10,9 @@ mod past;
 mod standing;
 mod trace;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use protocol::{ChangeSet, EffectId, Moved, NotePath, Renames};
+use protocol::{ChangeSet, EffectId, FileId, Moved, NotePath, Renames};
 
 pub use locate::{Notes, Standing};
 pub use past::Past;
@@ -66,6 +66,9 @@ pub struct Taken {
     pub undoings: Vec<Undoing>,
     /// What cannot be taken back without a guess.
     pub conflicts: Vec<Conflict>,
+    /// Of the changes that are about a note which the ledger knows by its file, that file: they are to be
+    /// made on no other.
+    pub files: HashMap<NotePath, FileId>,
     /// Notes that it changes and that were renamed without us. To be stored as renames, so that they
     /// are found again.
     pub moved: Vec<Moved>,
@@ -173,6 +176,7 @@ pub fn take_back(past: &Past, wanted: &Wanted, notes: &dyn Notes) -> Taken {
             (way, restored) = later;
             taken.changes = attempt.changes;
             taken.undoings.extend(attempt.undoings);
+            taken.files.extend(attempt.files);
             for pair in attempt.moved {
                 if !taken.moved.contains(&pair) {
                     taken.moved.push(pair);

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use protocol::{ContentHash, Effect, EffectId, NotePath, Succession};
+use protocol::{ContentHash, Effect, EffectId, FileId, NotePath, Succession};
 
 use super::locate::{Located, locate};
 use super::trace::{Successions, Trace};
@@ -101,6 +101,11 @@ impl Past {
             trace.follow(at, later, &self.successions);
         }
         Some(trace)
+    }
+
+    /// The file that what is traced is by now.
+    pub(super) fn file(&self, trace: &Trace) -> Option<FileId> {
+        trace.file.map(|file| self.successions.last(file))
     }
 
     /// Where the note is that an effect left at `path`, as far as that is certain.

@@ -127,10 +127,11 @@ impl Trace {
         self.text = effect.after.clone().or(effect.before.clone()).or(self.text.take());
     }
 
-    /// What was trashed and is made again with the same text at the same place is the same note: so
-    /// undo brings it back.
+    /// What was trashed and comes back from the trash with the same text to the same place is the same
+    /// note: so undo brings it back. A new note with that text there is another one.
     fn come_back(&mut self, effect: &Effect) {
         let is_it = self.trashed_at.is_some()
+            && effect.trashed.is_some()
             && effect.path == self.path
             && effect.after.is_some()
             && effect.after == self.text;

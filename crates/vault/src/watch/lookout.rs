@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use notify::{ErrorKind, RecommendedWatcher, RecursiveMode, Watcher};
 use protocol::NotePath;
@@ -17,8 +17,8 @@ use super::inside::inside;
 use super::mark::Mark;
 use super::queue::Queue;
 use super::rounds::{News, Rounds};
-use super::sighting::{Sighting, sightings};
-use super::succession::Follower;
+use super::sighting::{Befell, Sighting, sightings};
+use super::succession::{Follower, Moment};
 use crate::Vault;
 
 /// A save is told when it has ended. What is half-way, a file that is being written or one that has
@@ -153,21 +153,29 @@ impl Lookout {
 
     fn take(&mut self, sighting: Sighting) {
         match sighting {
-            Sighting::Saved(path) => self.saved(path),
-            Sighting::Touched(path) => self.touched(path),
+            Sighting::Saved(path) => {
+                self.follower.written(path.as_str());
+                self.saved(path);
+            }
+            Sighting::Touched(path) => {
+                self.follower.written(path.as_str());
+                self.touched(path);
+            }
             Sighting::Created(path) => self.created(path),
             Sighting::Removed(path) => {
-                self.follower.removed(self.vault.seats(), &path, Instant::now());
+                self.follower.removed(self.vault.seats(), path.as_str(), Moment::now());
                 self.touched(path);
             }
             Sighting::Arrived(path) => self.arrived(path),
             Sighting::Left(path) => self.left(path),
             Sighting::Renamed(from, to) => {
-                self.follower.renamed(self.vault.seats(), &from, &to);
+                self.follower.renamed(self.vault.seats(), &from, to.as_str(), Moment::now());
             }
+            Sighting::Hidden(path, befell) => self.hidden(&path, befell),
             Sighting::CaughtUp => self.caught_up(),
             Sighting::FolderRemoved(path) => {
-                self.vault.seats().leave_below(&path);
+                self.vault.seats().leave_below(path.as_str());
+                self.follower.forget_below(path.as_str());
                 self.folders.remove(&path);
                 self.rounds.leave(Some(&path));
                 self.extra.forget(&path);
@@ -180,19 +188,32 @@ impl Lookout {
 
     fn arrived(&mut self, path: NotePath) {
         if self.vault.root().folder(path.as_str()).is_ok() {
+            self.follower.forget_below(path.as_str());
             let files = self.watch_from(Some(path));
             self.files.extend(files);
         } else {
             let now = self.vault.file_id(&path);
-            self.follower.arrived(self.vault.seats(), &path, now, SystemTime::now());
+            self.follower.arrived(self.vault.seats(), path.as_str(), now, Moment::now());
             self.saved(path);
         }
     }
 
     fn created(&mut self, path: NotePath) {
         let now = self.vault.file_id(&path);
-        self.follower.created(self.vault.seats(), &path, now, Instant::now());
+        self.follower.created(self.vault.seats(), path.as_str(), now, Moment::now());
         self.touched(path);
+    }
+
+    fn hidden(&mut self, path: &str, befell: Befell) {
+        let (seats, at) = (self.vault.seats(), Moment::now());
+        let now = || self.vault.root().file_id(path).ok();
+        match befell {
+            Befell::Created => self.follower.created(seats, path, now(), at),
+            Befell::Written => self.follower.written(path),
+            Befell::Arrived => self.follower.arrived(seats, path, now(), at),
+            Befell::Left => self.follower.left(seats, path, now(), at),
+            Befell::Removed => self.follower.removed(seats, path, at),
+        }
     }
 
     fn saved(&mut self, path: NotePath) {
@@ -210,10 +231,11 @@ impl Lookout {
         self.extra.forget(&path);
         if !self.folders.remove(&path) && !self.rounds.leave(Some(&path)) {
             let now = self.vault.file_id(&path);
-            self.follower.left(self.vault.seats(), &path, now, Instant::now());
+            self.follower.left(self.vault.seats(), path.as_str(), now, Moment::now());
             return self.touched(path);
         }
-        self.vault.seats().leave_below(&path);
+        self.vault.seats().leave_below(path.as_str());
+        self.follower.forget_below(path.as_str());
         let inside = format!("{path}/");
         self.folders.retain(|folder| !folder.as_str().starts_with(&inside));
         self.rounds.leave_below(&inside);
@@ -269,7 +291,7 @@ impl Lookout {
 
     /// Stops following files that were replaced before the watches stood, when nobody saw it.
     fn look_at_followed(&self) {
-        let stands = |path: &NotePath, file| self.vault.file_id(path) == Some(file);
+        let stands = |path: &str, file| self.vault.root().file_id(path).ok() == Some(file);
         self.vault.seats().keep_those_that(stands);
     }
 

@@ -7,6 +7,8 @@ use notify::event::{
 };
 use protocol::NotePath;
 
+use crate::leftovers::TEMP_PREFIX;
+
 /// One thing that the system reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Sighting {
@@ -22,8 +24,12 @@ pub(super) enum Sighting {
     Arrived(NotePath),
     /// A file or folder left this name.
     Left(NotePath),
-    /// A file or folder has another name: the summary of what left and arrived.
-    Renamed(NotePath, NotePath),
+    /// A file or folder has another name: the summary of what left and arrived. The name before may be that
+    /// of a hidden file.
+    Renamed(String, NotePath),
+    /// Something befell a hidden file in a folder that is not: many programs write a note there first. For
+    /// telling which file goes on as which, and for nothing else.
+    Hidden(String, Befell),
     /// A folder was removed; what was in it was reported before.
     FolderRemoved(NotePath),
     /// Something befell the top folder itself.
@@ -32,6 +38,16 @@ pub(super) enum Sighting {
     Lost,
     /// All was reported that happened before the mark was touched last.
     CaughtUp,
+}
+
+/// What can befall a hidden file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Befell {
+    Created,
+    Written,
+    Arrived,
+    Left,
+    Removed,
 }
 
 /// Reads one report about the vault at `top`.
@@ -43,12 +59,14 @@ pub(super) fn sightings(top: &Path, report: notify::Result<notify::Event>) -> Ve
     if let (EventKind::Modify(ModifyKind::Name(RenameMode::Both)), [from, to]) =
         (event.kind, event.paths.as_slice())
     {
-        let inside = |path: &Path| NotePath::parse(path.strip_prefix(top).ok()?.to_str()?).ok();
-        let renamed = inside(from).zip(inside(to));
+        let from = inside(top, from).filter(|name| is_ours(name) || is_hidden(name));
+        let to = inside(top, to).and_then(|name| NotePath::parse(name).ok());
+        let renamed = from.map(str::to_owned).zip(to);
         return renamed.map(|(from, to)| Sighting::Renamed(from, to)).into_iter().collect();
     }
     let Some(meaning) = meaning(event.kind) else { return Vec::new() };
-    event.paths.iter().filter_map(|path| place(top, path, meaning)).collect()
+    let befell = befell(event.kind);
+    event.paths.iter().filter_map(|path| place(top, path, meaning, befell)).collect()
 }
 
 /// `None` for what leaves every text as it is: looking at a file, its attributes, and the summary
@@ -68,13 +86,52 @@ fn meaning(kind: EventKind) -> Option<fn(NotePath) -> Sighting> {
     }
 }
 
+/// The same for a hidden file; `None` for folders.
+fn befell(kind: EventKind) -> Option<Befell> {
+    match kind {
+        EventKind::Access(AccessKind::Close(AccessMode::Write))
+        | EventKind::Modify(ModifyKind::Data(_) | ModifyKind::Any) => Some(Befell::Written),
+        EventKind::Create(CreateKind::File) => Some(Befell::Created),
+        EventKind::Remove(RemoveKind::File | RemoveKind::Any) => Some(Befell::Removed),
+        EventKind::Modify(ModifyKind::Name(RenameMode::To)) => Some(Befell::Arrived),
+        EventKind::Modify(ModifyKind::Name(RenameMode::From)) => Some(Befell::Left),
+        _ => None,
+    }
+}
+
 /// Nothing for a path that is protected or no path of ours: our temporary files are among them.
-fn place(top: &Path, path: &Path, meaning: fn(NotePath) -> Sighting) -> Option<Sighting> {
-    let inside = path.strip_prefix(top).ok()?.to_str()?;
+fn place(
+    top: &Path,
+    path: &Path,
+    meaning: fn(NotePath) -> Sighting,
+    befell: Option<Befell>,
+) -> Option<Sighting> {
+    let inside = inside(top, path)?;
     if inside.is_empty() {
         return Some(Sighting::Top);
     }
-    NotePath::parse(inside).ok().map(meaning)
+    match NotePath::parse(inside) {
+        Ok(path) => Some(meaning(path)),
+        Err(_) if is_hidden(inside) => Some(Sighting::Hidden(inside.to_owned(), befell?)),
+        Err(_) => None,
+    }
+}
+
+fn inside<'a>(top: &Path, path: &'a Path) -> Option<&'a str> {
+    path.strip_prefix(top).ok()?.to_str()
+}
+
+fn is_ours(path: &str) -> bool {
+    NotePath::parse(path).is_ok()
+}
+
+/// Whether only the name itself is hidden. Temporary files of ours are followed by those who write them.
+fn is_hidden(path: &str) -> bool {
+    let (is_in_ours, name) = match path.rsplit_once('/') {
+        Some((folder, name)) => (is_ours(folder), name),
+        None => (true, path),
+    };
+    is_in_ours && name.starts_with('.') && !name.starts_with(TEMP_PREFIX)
 }
 
 #[cfg(test)]
@@ -105,6 +162,32 @@ mod tests {
         }
         let looked = EventKind::Access(AccessKind::Open(AccessMode::Any));
         assert_eq!(seen(looked, "/v/a/b.md"), []);
+    }
+
+    #[test]
+    fn a_hidden_file_is_seen_in_a_folder_that_is_not_hidden_itself() {
+        let made = EventKind::Create(CreateKind::File);
+        for name in ["a/.b.md.swp", ".goutputstream-X1", ".syncthing.b.md.tmp"] {
+            let hidden = Sighting::Hidden(name.to_owned(), Befell::Created);
+            assert_eq!(seen(made, &format!("/v/{name}")), [hidden], "{name}");
+        }
+        for silent in ["/v/.git/index", "/v/.trash/.b.md", "/v/a/.vaultmate-0.tmp", "/w/.b"] {
+            assert_eq!(seen(made, silent), [], "{silent}");
+        }
+        assert_eq!(seen(EventKind::Create(CreateKind::Folder), "/v/.git"), []);
+        assert!(matches!(seen(made, "/v/4913")[..], [Sighting::Created(_)]));
+    }
+
+    #[test]
+    fn a_rename_from_a_hidden_name_to_a_note_is_seen_and_one_out_of_a_hidden_folder_is_not() {
+        let renamed = EventKind::Modify(ModifyKind::Name(RenameMode::Both));
+        let seen = |from: &str| {
+            let event = Event::new(renamed).add_path(from.into()).add_path("/v/b.md".into());
+            sightings(Path::new("/v"), Ok(event))
+        };
+        let note = NotePath::parse("b.md").unwrap();
+        assert_eq!(seen("/v/.b.md.tmp"), [Sighting::Renamed(".b.md.tmp".to_owned(), note)]);
+        assert_eq!(seen("/v/.trash/b.md"), []);
     }
 
     #[test]

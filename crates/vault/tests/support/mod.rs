@@ -12,13 +12,16 @@
 pub mod stops;
 pub mod watched;
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use async_trait::async_trait;
 use protocol::settings::ExtraRoot;
-use protocol::{CallId, Change, ChangeSetId, Ended, Intent, IntentState, NotePath, TurnId};
+use protocol::{
+    CallId, Change, ChangeSetId, EffectId, Ended, FileId, Intent, IntentState, NotePath, TurnId,
+};
 use tempfile::TempDir;
 use vault::ledger::{Ledger, LedgerError};
 use vault::{Order, Planned, Vault};
@@ -131,6 +134,7 @@ pub fn order(changes: impl IntoIterator<Item = Change>) -> Order {
         turn: TurnId::from("turn"),
         call: CallId::from("call"),
         unit: None,
+        file: None,
     };
     Order { change_set: ChangeSetId::from("set"), changes: changes.into_iter().map(plan).collect() }
 }
@@ -146,7 +150,7 @@ pub fn unit(changes: impl IntoIterator<Item = Change>) -> Order {
 
 /// Keeps intents as long as the test runs.
 #[derive(Default)]
-pub struct MemoryLedger(pub Mutex<Vec<(Intent, IntentState)>>);
+pub struct MemoryLedger(pub Mutex<Vec<(Intent, IntentState)>>, Mutex<HashMap<EffectId, FileId>>);
 
 impl MemoryLedger {
     pub fn states(&self) -> Vec<IntentState> {
@@ -156,7 +160,14 @@ impl MemoryLedger {
     /// The ledger as a stopped process leaves it behind.
     pub fn holding(intents: Vec<Intent>) -> Self {
         let open = intents.into_iter().map(|intent| (intent, IntentState::Open));
-        Self(Mutex::new(open.collect()))
+        Self(Mutex::new(open.collect()), Mutex::default())
+    }
+
+    /// The file in which each change was said to leave its note.
+    pub fn files(&self) -> Vec<Option<FileId>> {
+        let files = self.1.lock().unwrap();
+        let intents = self.0.lock().unwrap();
+        intents.iter().map(|(intent, _)| files.get(&intent.effect).copied()).collect()
     }
 }
 
@@ -169,6 +180,8 @@ impl Ledger for MemoryLedger {
     }
 
     async fn settle(&self, ended: &[Ended]) -> Result<(), LedgerError> {
+        let files = ended.iter().filter_map(|ended| Some((ended.effect.clone(), ended.file?)));
+        self.1.lock().unwrap().extend(files);
         for (intent, at) in self.0.lock().unwrap().iter_mut() {
             if let Some(ended) = ended.iter().find(|ended| ended.effect == intent.effect) {
                 *at = ended.state;

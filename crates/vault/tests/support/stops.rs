@@ -24,6 +24,10 @@ pub static NAMES: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
 /// which nobody waits.
 pub static SAVES: Mutex<Option<(&'static str, PathBuf, Vec<&'static str>)>> = Mutex::new(None);
 
+/// Where somebody renames a note away and puts another one in its place, each time once: the point, the
+/// note, its new name, and what the other one says.
+pub static SWAPS: Mutex<Option<(&'static str, PathBuf, PathBuf, &'static str)>> = Mutex::new(None);
+
 /// Where another program opens a note, to add a line at its end, once.
 pub static OPENS: Mutex<Option<(&'static str, PathBuf)>> = Mutex::new(None);
 
@@ -52,6 +56,11 @@ fn pass(name: &'static str) {
         let theirs = note.with_file_name("theirs.tmp");
         fs::write(&theirs, saves.remove(0)).unwrap();
         fs::rename(theirs, note).unwrap();
+    }
+    let swap = SWAPS.lock().unwrap().take_if(|(point, ..)| *point == name);
+    if let Some((_, note, away, says)) = swap {
+        fs::rename(&note, away).unwrap();
+        fs::write(note, says).unwrap();
     }
     let left = LEFT.load(Ordering::SeqCst);
     if left == usize::MAX {

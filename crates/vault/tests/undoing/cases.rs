@@ -1,6 +1,6 @@
 //! Cases that a person would try.
 
-use protocol::{Act, Change, ChangeSet, EffectId};
+use protocol::{Act, Change, ChangeSet, EffectId, FileId};
 use vault::undo::{Direction, Hunks, Taken, Wanted, Why, take_back};
 
 use crate::world::{Line, World, bytes, path};
@@ -129,6 +129,38 @@ fn a_backup_that_has_the_old_file_is_not_taken_for_the_note() {
     world.notes.insert(path("Snapshot/a.md"), note);
     let taken = back_there(&mut world, &Wanted::back([effect]));
     assert_eq!((taken.changes.len(), taken.conflicts.len()), (0, 1), "{taken:?}");
+}
+
+#[test]
+fn a_new_note_with_the_text_of_a_trashed_one_is_another_note() {
+    let mut world = world();
+    let effect = edit(&mut world, &[1, 20, 3, 4, 5]);
+    let text = bytes(&[1, 20, 3, 4, 5]);
+    world.apply(&ChangeSet::one(Change::trash(path("a.md"), text.clone())), "turn");
+    world.apply(&ChangeSet::one(Change::create(path("a.md"), text)), "turn");
+    let taken = back(&mut world, &Wanted::back([effect.clone()]));
+    assert_eq!(taken.changes.len(), 0, "{taken:?}");
+    // The control: the one that an undo brings back is the note.
+    let trashing = world.ledger[1].id.clone();
+    world.notes.remove(&path("a.md"));
+    assert_eq!(back(&mut world, &Wanted::back([trashing])).conflicts, []);
+    assert_eq!(back(&mut world, &Wanted::back([effect])).conflicts, []);
+    assert_eq!(world.notes[&path("a.md")].lines, [1, 2, 3, 4, 5]);
+}
+
+#[test]
+fn what_an_earlier_version_stored_is_undone_in_the_file_that_stands_there() {
+    // It stored the number of a file, and not when the file was made.
+    let mut world = world();
+    let effect = edit(&mut world, &[1, 20, 3, 4, 5]);
+    let stored = world.ledger.last_mut().unwrap();
+    stored.base = None;
+    stored.file = stored.file.map(|file| FileId { born: None, ..file });
+    let taken =
+        take_back(&world.past(&Wanted::back([effect.clone()])), &Wanted::back([effect]), &world);
+    let file = world.notes[&path("a.md")].file;
+    assert!(file.born.is_some());
+    assert_eq!(taken.files.get(&path("a.md")), Some(&file), "{taken:?}");
 }
 
 #[test]

@@ -53,6 +53,15 @@ pub(crate) fn lines(bytes: &[u8]) -> Vec<Line> {
     text.lines().map(|line| line.strip_prefix("line ").unwrap().parse().unwrap()).collect()
 }
 
+/// The name in the trash of what goes there or comes from there.
+fn trashed(change: &Change) -> Option<String> {
+    match &change.act {
+        Act::Trash { .. } => Some(change.path.name().to_owned()),
+        Act::Create { like, .. } => like.clone(),
+        _ => None,
+    }
+}
+
 impl World {
     pub(crate) fn number(&mut self) -> u32 {
         self.numbers += 1;
@@ -130,7 +139,7 @@ impl World {
             kind: change.kind(),
             path: change.path.clone(),
             target: change.target().cloned(),
-            trashed: None,
+            trashed: trashed(change),
             before: change.before().map(ContentHash::of),
             after: change.after_hash(),
             base: self.notes.get(&change.path).map(|note| note.file),
@@ -139,11 +148,12 @@ impl World {
             forgotten: None,
         };
         match &change.act {
-            Act::Create { after, .. } => {
-                // What comes back out of the trash is the same note.
+            Act::Create { after, like } => {
+                // What comes back out of the trash is the same note; one that only says the same is not.
                 let lines = lines(after);
-                let is_it =
-                    |(path, note): &(NotePath, Note)| *path == change.path && note.lines == lines;
+                let is_it = |(path, note): &(NotePath, Note)| {
+                    like.is_some() && *path == change.path && note.lines == lines
+                };
                 let (is, unseen) = match self.graves.iter().rposition(is_it) {
                     Some(at) => {
                         let (_, note) = self.graves.remove(at);

@@ -179,6 +179,7 @@ async fn careless(folder: &Path, deed: &Deed) {
         turn: first.turn.clone(),
         call: call.clone(),
         unit: unit.clone(),
+        file: None,
     };
     let order =
         Order { change_set: id.clone(), changes: taken.changes.changes().map(plan).collect() };

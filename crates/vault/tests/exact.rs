@@ -1,0 +1,184 @@
+//! A change that is about one note is made on no other, whatever else gets its path and says the same:
+//! not when it begins, not in the last moment, and not when it is finished after an interruption.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test makes its own files and fails where it cannot go on"
+)]
+
+mod support;
+
+use protocol::{Change, FileId};
+use support::stops::{SWAPS, faults, recover, run_until};
+use support::{Folder, MemoryLedger, order, path, replace};
+use vault::{Applied, Order, VaultError};
+
+const TEXT: &str = "one\ntwo\n";
+const EDITED: &str = "one, edited\ntwo\n";
+
+fn before() -> Folder {
+    Folder::with(&[("a.md", TEXT), ("archive/other.md", "other")])
+}
+
+/// The kinds of change that a note can undergo.
+fn changes() -> [Change; 3] {
+    [
+        replace("a.md", TEXT, EDITED),
+        Change::trash(path("a.md"), TEXT),
+        Change::rename(path("a.md"), path("b.md")),
+    ]
+}
+
+/// An order about the file at `a.md`, and about no other.
+fn about_the_note(folder: &Folder, change: Change) -> (Order, FileId) {
+    let file = folder.vault().file_id(&path("a.md")).unwrap();
+    let mut order = order([change]);
+    order.changes[0].file = Some(file);
+    (order, file)
+}
+
+/// The note is archived, and another one with the same text has its place.
+fn swap(folder: &Folder) {
+    let note = folder.root.join("a.md");
+    std::fs::rename(&note, folder.root.join("archive/a.md")).unwrap();
+    std::fs::write(note, TEXT).unwrap();
+}
+
+#[track_caller]
+fn assert_both_are_as_they_were(folder: &Folder, change: &Change) {
+    assert_eq!(folder.read("a.md").as_deref(), Some(TEXT.as_bytes()), "{change:?}");
+    assert_eq!(folder.read("archive/a.md").as_deref(), Some(TEXT.as_bytes()), "{change:?}");
+    let names = folder.names();
+    let kept = ["a.md", "archive", "archive/a.md", "archive/other.md", "notes"];
+    let left: Vec<_> = names.iter().filter(|name| !name.starts_with(".trash")).collect();
+    assert_eq!(left, kept, "{change:?}");
+}
+
+/// Fault points are the whole process's, so each test takes its turn.
+fn apply(folder: &Folder, order: Order, ledger: &MemoryLedger) -> Applied {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    runtime.block_on(folder.vault().apply(order, ledger)).unwrap()
+}
+
+#[test]
+fn another_note_with_the_path_and_the_text_is_not_changed() {
+    let _one = faults();
+    for change in changes() {
+        let folder = before();
+        let (order, _) = about_the_note(&folder, change.clone());
+        swap(&folder);
+        let applied = apply(&folder, order, &MemoryLedger::default());
+        assert!(matches!(applied.problems[0].1, VaultError::Stale { .. }), "{applied:?}");
+        assert_both_are_as_they_were(&folder, &change);
+    }
+}
+
+#[test]
+fn a_note_that_stays_where_it_is_is_changed() {
+    let _one = faults();
+    for change in changes() {
+        let folder = before();
+        let (order, file) = about_the_note(&folder, change.clone());
+        let ledger = MemoryLedger::default();
+        let applied = apply(&folder, order, &ledger);
+        assert!(applied.problems.is_empty(), "the control: {applied:?}");
+        let renamed = folder.vault().file_id(&path("b.md"));
+        assert_eq!(renamed.is_some(), renamed == Some(file), "a rename keeps the file");
+    }
+}
+
+#[test]
+fn a_note_that_is_put_there_in_the_last_moment_is_not_changed() {
+    let _one = faults();
+    for (change, point) in changes().into_iter().zip([
+        "vault.exchange.before",
+        "vault.carry.before",
+        "vault.carry.before",
+    ]) {
+        let folder = before();
+        let (order, _) = about_the_note(&folder, change.clone());
+        let (note, away) = (folder.root.join("a.md"), folder.root.join("archive/a.md"));
+        *SWAPS.lock().unwrap() = Some((point, note, away, TEXT));
+        let ledger = MemoryLedger::default();
+        let work = async || {
+            let applied = folder.vault().apply(order.clone(), &ledger).await.unwrap();
+            assert!(matches!(applied.problems[0].1, VaultError::Stale { .. }), "{applied:?}");
+        };
+        assert!(run_until(usize::MAX - 1, work), "{point} is passed");
+        assert!(SWAPS.lock().unwrap().is_none(), "{point} is passed");
+        assert_both_are_as_they_were(&folder, &change);
+    }
+}
+
+#[test]
+fn recovery_moves_and_trashes_no_note_that_was_put_there_since() {
+    let _one = faults();
+    let [_, trash, rename] = changes();
+    for change in [trash, rename] {
+        let (mut stop, mut swapped) = (0, 0);
+        loop {
+            let (folder, ledger) = (before(), MemoryLedger::default());
+            let work = async || drop(folder.vault().apply(order([change.clone()]), &ledger).await);
+            let ended = run_until(stop, work);
+            let stood = folder.read("a.md");
+            if !ended && stood.as_deref() == Some(TEXT.as_bytes()) && !ledger.states().is_empty() {
+                swap(&folder);
+                swapped += 1;
+                let recovery = recover(&folder.vault(), &ledger);
+                assert!(recovery.done.is_empty(), "stopped at {stop}: {recovery:?}");
+                assert_both_are_as_they_were(&folder, &change);
+            }
+            if ended {
+                break;
+            }
+            stop += 1;
+        }
+        assert!(swapped > 1, "only {swapped} stops lie before the change");
+    }
+}
+
+#[test]
+fn a_copy_of_the_changed_note_is_not_taken_for_it_after_an_interruption() {
+    let _one = faults();
+    let (mut stop, mut known, mut told_apart) = (0, 0, 0);
+    loop {
+        let (folder, ledger) = (before(), MemoryLedger::default());
+        let edit = replace("a.md", TEXT, EDITED);
+        let ended = run_until(stop, async || {
+            drop(folder.vault().apply(order([edit.clone()]), &ledger).await)
+        });
+        let is_changed = folder.read("a.md").as_deref() == Some(EDITED.as_bytes());
+        let is_open = ledger.states() == [protocol::IntentState::Open];
+        if !ended && is_changed && is_open {
+            // Stopped between the exchange and the ledger: first without anybody else, then with.
+            let ours = folder.vault().file_id(&path("a.md"));
+            recover(&folder.vault(), &ledger);
+            known += usize::from(ledger.files()[0] == ours);
+
+            let (folder, ledger) = (before(), MemoryLedger::default());
+            run_until(stop, async || {
+                drop(folder.vault().apply(order([edit.clone()]), &ledger).await)
+            });
+            let note = folder.root.join("a.md");
+            std::fs::rename(&note, folder.root.join("archive/a.md")).unwrap();
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            std::fs::write(&note, EDITED).unwrap();
+            let copy = folder.vault().file_id(&path("a.md"));
+            // Once the old file is removed nobody can tell.
+            let is_proven = folder.names().iter().any(|name| name.contains(".vaultmate-"));
+            recover(&folder.vault(), &ledger);
+            assert!(!is_proven || ledger.files()[0] != copy, "stopped at {stop}");
+            told_apart += usize::from(is_proven);
+        }
+        if ended {
+            break;
+        }
+        stop += 1;
+    }
+    assert!(told_apart > 0);
+    assert!(known > 0, "the control: where nobody came, the file is known");
+}

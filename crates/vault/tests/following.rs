@@ -1,0 +1,287 @@
+//! A note is followed through the saves of other programs, and no other note is taken for it.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test makes its own files and fails where it cannot go on"
+)]
+
+mod support;
+
+use std::fs;
+use std::time::UNIX_EPOCH;
+
+use protocol::{FileId, Succession};
+use support::watched::next;
+use support::{Folder, path};
+use vault::{Changed, Vault, Watch};
+
+/// A note that is saved to learn that all was told that happened before.
+const LAST: &str = "notes/last.md";
+
+/// A folder with notes of which some are followed, under a watch that stands.
+struct Post {
+    folder: Folder,
+    vault: Vault,
+    watch: Watch,
+    /// How often it was waited for what was seen.
+    looks: u32,
+}
+
+impl Post {
+    async fn following(notes: &[&str]) -> Self {
+        let folder = Folder::with(&[(LAST, "")]);
+        notes.iter().for_each(|note| folder.write(note, "1"));
+        fs::create_dir(folder.root.join("Archive")).unwrap();
+        fs::create_dir(folder.root.join(".trash")).unwrap();
+        let vault = folder.vault();
+        let mut watch = vault.watch().unwrap();
+        assert_eq!(next(&mut watch).await, Changed::Everything);
+        let post = Self { folder, vault, watch, looks: 0 };
+        for note in notes.iter().chain([&LAST]) {
+            post.vault.follow_files([(path(note), post.file(note))]);
+        }
+        post
+    }
+
+    fn file(&self, note: &str) -> FileId {
+        self.vault.file_id(&path(note)).unwrap()
+    }
+
+    fn rename(&self, from: &str, to: &str) {
+        fs::rename(self.folder.root.join(from), self.folder.root.join(to)).unwrap();
+    }
+
+    fn link(&self, from: &str, to: &str) {
+        fs::hard_link(self.folder.root.join(from), self.folder.root.join(to)).unwrap();
+    }
+
+    fn remove(&self, name: &str) {
+        fs::remove_file(self.folder.root.join(name)).unwrap();
+    }
+
+    fn save(&self, temp: &str, note: &str) {
+        self.folder.write(temp, "saved");
+        self.rename(temp, note);
+    }
+
+    /// As Vim does it.
+    fn save_with_backup(&self, note: &str) {
+        let backup = format!("{note}~");
+        self.rename(note, &backup);
+        self.folder.write(note, "saved");
+        self.remove(&backup);
+    }
+
+    /// Waits until all was seen that happened so far, and until the clock of the file system is past it:
+    /// what was too short to be looked at makes doubtful what was made before that.
+    async fn until_seen(&mut self) -> Vec<Succession> {
+        let mut told = Vec::new();
+        self.looks += 1;
+        let sign = format!("notes/seen-{}.txt", self.looks);
+        self.folder.write(&sign, "");
+        loop {
+            match next(&mut self.watch).await {
+                Changed::Replaced(successions) => told.extend(successions),
+                Changed::Notes(files) if files.contains(&path(&sign)) => break,
+                _ => {}
+            }
+        }
+        let seen = UNIX_EPOCH.elapsed().unwrap().as_nanos();
+        let born = || u128::try_from(self.file(&sign).born.unwrap()).unwrap();
+        while born() <= seen {
+            self.remove(&sign);
+            self.folder.write(&sign, "");
+        }
+        told
+    }
+
+    /// What was told to have gone on as something else by now, the last note's own saves aside.
+    async fn successions(&mut self) -> Vec<Succession> {
+        let mut told = self.until_seen().await;
+        let before = self.file(LAST);
+        self.save("notes/last.tmp", LAST);
+        let after = self.file(LAST);
+        while told.last() != Some(&Succession { from: before, to: after }) {
+            if let Changed::Replaced(successions) = next(&mut self.watch).await {
+                told.extend(successions);
+            }
+        }
+        told.pop();
+        told
+    }
+}
+
+/// Whether what was done is seen step by step, or only when all is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pace {
+    Step,
+    Rush,
+}
+
+const PACES: [Pace; 2] = [Pace::Step, Pace::Rush];
+
+impl Pace {
+    async fn rest(self, post: &mut Post) -> Vec<Succession> {
+        if self == Self::Step { post.successions().await } else { Vec::new() }
+    }
+}
+
+#[tokio::test]
+async fn saves_by_a_temporary_file_are_followed_however_it_is_called() {
+    for temp in [
+        "Log.md.tmp.1234",
+        "4913",
+        ".Log.md.swp",
+        ".goutputstream-AB12CD",
+        ".syncthing.Log.md.tmp",
+        "Archive/.Log.part",
+    ] {
+        let mut post = Post::following(&["Log.md"]).await;
+        let from = post.file("Log.md");
+        post.save(temp, "Log.md");
+        let to = post.file("Log.md");
+        assert_eq!(post.successions().await, [Succession { from, to }], "{temp}");
+        assert!(post.vault.is_followed(&path("Log.md"), to));
+    }
+}
+
+#[tokio::test]
+async fn saves_that_leave_a_backup_while_they_write_are_followed_one_after_the_other() {
+    let mut post = Post::following(&["Log.md"]).await;
+    for _ in 0..3 {
+        let from = post.file("Log.md");
+        post.save_with_backup("Log.md");
+        let to = post.file("Log.md");
+        assert_eq!(post.successions().await, [Succession { from, to }]);
+    }
+}
+
+#[tokio::test]
+async fn many_quick_saves_in_a_row_end_in_the_file_that_is_there() {
+    for temps in [["Log.tmp"; 2], [".Log.1", ".Log.2"]] {
+        let mut post = Post::following(&["Log.md"]).await;
+        // An inode number that is used again in the same tick of the clock makes two files one.
+        post.until_seen().await;
+        let first = post.file("Log.md");
+        for save in 0..20 {
+            post.save(temps[save % 2], "Log.md");
+        }
+        let told = post.successions().await;
+        let is_chain = told.windows(2).all(|pair| pair[0].to == pair[1].from);
+        assert!(is_chain && told.first().is_some_and(|told| told.from == first), "{told:?}");
+        assert_eq!(told.last().unwrap().to, post.file("Log.md"));
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_is_still_open_when_it_is_renamed_is_followed() {
+    let mut post = Post::following(&["Log.md"]).await;
+    let from = post.file("Log.md");
+    let mut temp = tempfile::NamedTempFile::new_in(&post.folder.root).unwrap();
+    std::io::Write::write_all(&mut temp, b"saved").unwrap();
+    let open = temp.persist(post.folder.root.join("Log.md")).unwrap();
+    let to = post.file("Log.md");
+    assert_eq!(post.successions().await, [Succession { from, to }]);
+    drop(open);
+}
+
+#[tokio::test]
+async fn a_new_note_under_the_name_of_one_that_was_archived_is_not_that_one() {
+    for pace in PACES {
+        for archived in ["Archive/Old.md", "Archive/Old.bak"] {
+            let mut post = Post::following(&["Log.md"]).await;
+            let old = post.file("Log.md");
+            let mut told = Vec::new();
+            post.rename("Log.md", archived);
+            told.extend(pace.rest(&mut post).await);
+            post.folder.write("Log.md", "another");
+            told.extend(pace.rest(&mut post).await);
+            post.save_with_backup("Log.md");
+            told.extend(post.successions().await);
+            assert_eq!(told, [], "{archived} {pace:?}");
+            assert!(post.vault.is_followed(&path(archived), old), "{archived} {pace:?}");
+        }
+    }
+}
+
+/// One step by which `New.md` comes over `Log.md`.
+type Step = fn(&Post);
+
+#[tokio::test]
+async fn a_young_note_that_comes_over_another_is_not_its_new_file() {
+    let ways: [(&str, &[Step]); 7] = [
+        ("directly", &[|post| post.rename("New.md", "Log.md")]),
+        (
+            "by way of a temporary name",
+            &[|post| post.rename("New.md", "New.tmp"), |post| post.rename("New.tmp", "Log.md")],
+        ),
+        (
+            "by way of a hidden name",
+            &[|post| post.rename("New.md", ".New"), |post| post.rename(".New", "Log.md")],
+        ),
+        (
+            "from outside",
+            &[
+                |post| post.rename("New.md", "../out/New.md"),
+                |post| post.rename("../out/New.md", "Log.md"),
+            ],
+        ),
+        (
+            "from the trash",
+            &[
+                |post| post.rename("New.md", ".trash/New.md"),
+                |post| post.rename(".trash/New.md", "Log.md"),
+            ],
+        ),
+        (
+            "by a link",
+            &[
+                |post| post.link("New.md", "x.tmp"),
+                |post| post.remove("New.md"),
+                |post| post.rename("x.tmp", "Log.md"),
+            ],
+        ),
+        (
+            "by a link, the note staying",
+            &[|post| post.link("New.md", ".x.tmp"), |post| post.rename(".x.tmp", "Log.md")],
+        ),
+    ];
+    for (way, steps) in ways {
+        for pace in PACES {
+            let mut post = Post::following(&["Log.md"]).await;
+            let mut told = Vec::new();
+            post.folder.write("New.md", "another");
+            for step in steps {
+                told.extend(pace.rest(&mut post).await);
+                step(&post);
+            }
+            told.extend(pace.rest(&mut post).await);
+            post.save("Log.tmp", "Log.md");
+            told.extend(post.successions().await);
+            assert_eq!(told, [], "{way} {pace:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn saves_of_a_note_whose_name_differs_in_unicode_form_are_not_of_this_one() {
+    let (nfc, nfd) = ("Caf\u{e9}.md", "Cafe\u{301}.md");
+    for (mine, other) in [(nfc, nfd), (nfd, nfc)] {
+        let mut post = Post::following(&[mine]).await;
+        post.folder.write(other, "another");
+        let file = post.file(mine);
+        let mut told = Vec::new();
+        post.save("t", other);
+        told.extend(post.successions().await);
+        post.save_with_backup(other);
+        told.extend(post.successions().await);
+        assert_eq!(told, [], "{mine}");
+        assert!(post.vault.is_followed(&path(mine), file));
+        post.save("t", mine);
+        let to = post.file(mine);
+        assert_eq!(post.successions().await, [Succession { from: file, to }], "{mine}");
+    }
+}
