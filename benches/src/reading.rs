@@ -98,6 +98,7 @@ impl ReadFile {
             call: CallId::from("call"),
             overlay: Arc::new(ChangeSet::default()),
             seen: Arc::new(BTreeMap::new()),
+            room: usize::MAX,
             shows: llm::tool::Shows::default(),
         };
         Ok(Self { tools: catalog(shelf)?, context })

@@ -142,7 +142,7 @@ async fn before_a_request_that_is_too_long_earlier_messages_are_summed_up() {
         running.say(Some(&chat), &words(n)).await;
     }
     assert!(!model.requests().iter().any(is_summary));
-    running.say(Some(&chat), &"long ".repeat(10_500)).await;
+    running.say(Some(&chat), &"long ".repeat(13_200)).await;
     let requests = model.requests();
     let asked = requests.iter().position(is_summary).expect("asked");
     assert_eq!(asked, 8, "before the request of the long message");

@@ -118,7 +118,8 @@ impl OpenVault {
     }
 
     /// Notes that are no longer as the conversation has read or written them. Those that wait for
-    /// a verdict are told as such.
+    /// a verdict are told as such; those that some model must not see, or that are gone and may be such by
+    /// now, are not told.
     async fn changed_since(
         &self,
         conversation: &ConversationId,
@@ -127,7 +128,11 @@ impl OpenVault {
         let mut seen = self.store.seen(conversation).await.map_err(user_error)?;
         seen.retain(|path, _| !waiting.contains(path));
         let (vault, screened) = (self.vault.clone(), self.keeper.seen_by_any());
-        aside(move || changed(&vault, &screened, seen)).await
+        let mut changed = aside(move || changed(&vault, &screened, seen)).await?;
+        let gone = changed.iter().filter_map(Changed::gone).cloned().collect();
+        let hidden = self.keeper.gone_from_any(gone).await?;
+        changed.retain(|note| note.gone().is_none_or(|path| !hidden.contains(path)));
+        Ok(changed)
     }
 }
 
@@ -136,6 +141,7 @@ fn changed(vault: &Vault, screened: &Vault, seen: BTreeMap<NotePath, ContentHash
     let changed = looked_at.filter_map(|(path, hash)| match vault.read(&path) {
         Ok(note) if note.hash == hash || screened.hides(&path) => None,
         Ok(_) => Some(Changed::Otherwise(path)),
+        Err(VaultError::NotFound { .. }) if screened.hides(&path) => None,
         Err(VaultError::NotFound { .. }) => Some(Changed::Gone(path)),
         Err(_) => None,
     });

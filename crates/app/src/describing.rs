@@ -59,7 +59,7 @@ impl App {
         open.config.may_ask()?;
         let (provider, config) = (chosen.provider.clone()?, open.config.clone());
         let provider = Arc::new(Gate { provider, config });
-        let by = host::summing_up(&settings, &chosen, provider);
+        let by = host::summing_up(&settings, &chosen, provider).await;
         if !spending::month_lets(&open.store, &settings.spending, by.price).await? {
             return Err(UserError::new(
                 ErrorCode::Spending,

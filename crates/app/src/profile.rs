@@ -1,9 +1,8 @@
 //! What a run may do: its kind follows from the channel that set it off, and never from any text.
 
-use llm::ToolSet;
-use llm::host::Limits;
+use llm::host::{Detail, Limits};
 use protocol::{Mode, Origin};
-use tools::catalog::{FEW, LOOKING, RESOLVES};
+use tools::catalog::{FEW, FEWEST, LOOKING, RESOLVES};
 
 /// What kind of run it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +13,48 @@ pub(crate) enum RunKind {
     Hub,
     /// Nobody asks for anything to be done; also whatever we cannot tell.
     Utility,
+}
+
+/// Which tools a model is offered, of those that may be offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ToolSet {
+    /// All.
+    All,
+    /// Few, for a model that loses its way among many or has no room for them.
+    Few,
+    /// To find, to read and to add, for a model with hardly any room.
+    Fewest,
+}
+
+/// All tools and the whole instructions take about 4,300 tokens, and a quarter of the window at most.
+const ROOM_FOR_ALL: u32 = 18_000;
+
+/// The few tools and short instructions take about 800.
+const ROOM_FOR_FEW: u32 = 3_500;
+
+/// A model with at most this many parameters loses its way among many tools.
+const SMALL: u64 = 4_000_000_000;
+
+impl ToolSet {
+    /// The set for a model with this window and so many parameters; a number that is not known is no reason
+    /// for less.
+    pub(crate) fn of(window: u32, parameters: Option<u64>) -> Self {
+        let is_small = parameters.is_some_and(|parameters| parameters <= SMALL);
+        match window {
+            0..ROOM_FOR_FEW => Self::Fewest,
+            ROOM_FOR_FEW..ROOM_FOR_ALL => Self::Few,
+            _ if is_small => Self::Few,
+            _ => Self::All,
+        }
+    }
+
+    /// How the tools are described, and the instructions worded.
+    pub(crate) const fn detail(self) -> Detail {
+        match self {
+            Self::All => Detail::Whole,
+            Self::Few | Self::Fewest => Detail::Brief,
+        }
+    }
 }
 
 /// What a kind of run may do.
@@ -136,7 +177,11 @@ fn of_pending(pending: Pending, tool: &Registered) -> bool {
 }
 
 fn of_model(set: ToolSet, tool: &Registered) -> bool {
-    set == ToolSet::All || FEW.contains(&tool.name.as_str())
+    match set {
+        ToolSet::All => true,
+        ToolSet::Few => FEW.contains(&tool.name.as_str()),
+        ToolSet::Fewest => FEWEST.contains(&tool.name.as_str()),
+    }
 }
 
 #[cfg(test)]
@@ -149,7 +194,7 @@ mod tests {
 
     const KINDS: [RunKind; 3] = [RunKind::User, RunKind::Hub, RunKind::Utility];
     const MODES: [Mode; 3] = [Mode::Review, Mode::Auto, Mode::ReadOnly];
-    const SETS: [ToolSet; 2] = [ToolSet::All, ToolSet::Small];
+    const SETS: [ToolSet; 3] = [ToolSet::All, ToolSet::Few, ToolSet::Fewest];
 
     const PENDING: [Pending; 2] = [Pending::Nothing, Pending::Question];
 

@@ -24,6 +24,12 @@ pub(crate) use local::{find as find_local, usual as usual_local};
 use vendor::Asking;
 pub(crate) use vendor::Vendor;
 
+/// How much the vendors' own models take in at least, in tokens.
+const WINDOW: u32 = 200_000;
+
+/// The same for servers of others that say nothing. A server that reads less says so when it is asked.
+const UNKNOWN_WINDOW: u32 = 32_768;
+
 /// A window waits so long for the first choice.
 const FIRST_CHOICE: Duration = Duration::from_secs(2);
 
@@ -130,6 +136,8 @@ pub(crate) struct Chosen {
     pub(crate) model: String,
     /// Whose keys the user means.
     pub(crate) vendor: Vendor,
+    /// How many tokens a model takes in of which nothing is known.
+    pub(crate) usual_window: u32,
     /// How private what it may see is at most.
     pub(crate) shown: Privacy,
     /// How it stands, for the window.
@@ -199,6 +207,7 @@ fn ask(choice: &Choice, vendor: Vendor, found: Option<FoundKeys>, no_tools: NoTo
         lists,
         model: model.to_owned(),
         vendor,
+        usual_window: usual_window(vendor.known(&base_url)),
         shown: match settings.private.endpoint_is_local && is_local && !runs_elsewhere(model) {
             true => Privacy::Local,
             false => Privacy::Open,
@@ -213,6 +222,13 @@ fn ask(choice: &Choice, vendor: Vendor, found: Option<FoundKeys>, no_tools: NoTo
             trouble,
             offer: None,
         },
+    }
+}
+
+fn usual_window(known: models::Vendor) -> u32 {
+    match known {
+        models::Vendor::Anthropic | models::Vendor::OpenAi => WINDOW,
+        models::Vendor::Other => UNKNOWN_WINDOW,
     }
 }
 
@@ -250,6 +266,7 @@ fn commands(desk: &OpenNote) -> Chosen {
         model: String::new(),
         // The key that makes a model answer in its place, when nothing else was said.
         vendor: Vendor::Anthropic,
+        usual_window: UNKNOWN_WINDOW,
         // No model sees what it finds.
         shown: Privacy::Never,
         status: ProviderStatus {
@@ -283,6 +300,7 @@ fn nobody(vendor: Vendor, code: ErrorCode, message: &str) -> Chosen {
         lists: None,
         model: String::new(),
         vendor,
+        usual_window: UNKNOWN_WINDOW,
         shown: Privacy::Open,
         status: ProviderStatus {
             has_model: true,

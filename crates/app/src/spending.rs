@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use jiff::{ToSpan as _, Zoned};
 use llm::model::{ModelError, ModelRequest};
 use llm::provider::{ModelStream, Provider};
-use llm::{Purse, ToolSet};
+use llm::{Capabilities, Purse};
 use protocol::model::{ModelInfo, Price};
 use protocol::settings::SpendingSettings;
 use protocol::spent::{MonthSpent, TurnSpent};
@@ -54,11 +54,11 @@ impl Provider for Gate {
     }
 
     /// A provider may have to ask for that, so while no model may be asked it is not either.
-    async fn tool_set(&self, model: &str) -> ToolSet {
+    async fn capabilities(&self, model: &str) -> Capabilities {
         if self.config.may_ask().is_err() {
-            return ToolSet::All;
+            return Capabilities::default();
         }
-        self.provider.tool_set(model).await
+        self.provider.capabilities(model).await
     }
 }
 

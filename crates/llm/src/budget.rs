@@ -116,7 +116,7 @@ impl TooLarge {
 
 impl From<TooLarge> for ModelError {
     fn from(error: TooLarge) -> Self {
-        Self::ContextExceeded(error.sentence())
+        Self::ContextExceeded { message: error.sentence(), window: None }
     }
 }
 
@@ -151,8 +151,11 @@ impl Budget {
     }
 }
 
+/// How much of the window a request may take. The answer has a thousand tokens at least, or a
+/// quarter of a window with fewer than four thousand, and half of it at most.
 fn room(window: u32, frame: &Frame<'_>) -> u32 {
-    window.saturating_sub(frame.max_tokens.max(LEAST_ANSWER))
+    let answer = frame.max_tokens.max(LEAST_ANSWER.min(window / 4)).min(window / 2);
+    window.saturating_sub(answer)
 }
 
 /// Leaves out the oldest exchanges until the rest fits. An exchange is heard whole or not at all;
@@ -161,7 +164,7 @@ fn room(window: u32, frame: &Frame<'_>) -> u32 {
 pub(crate) fn fit(history: History, frame: &Frame<'_>) -> Result<Fitting, TooLarge> {
     let around = &frame.around;
     let told = history.compaction.as_ref().map_or(0, |told| tokens::of_text(&told.text));
-    let units = exchanges(history.rows);
+    let mut units = exchanges(history.rows);
     let total = tokens_of(&units).saturating_add(around.tokens()).saturating_add(told);
     let Capacity::Window(window) = frame.capacity else {
         return Ok(joined(history.compaction, units, total, Whole::Yes));
@@ -175,14 +178,47 @@ pub(crate) fn fit(history: History, frame: &Frame<'_>) -> Result<Fitting, TooLar
     let marker = tokens::of_text(wording::LEFT_OUT);
     let needed = units.iter().filter(|unit| must(unit)).map(|unit| unit.tokens);
     let needed = needed.fold(around.tokens() + marker, u32::saturating_add);
-    if needed > most {
+    let over = needed.saturating_sub(most);
+    let forgotten = forget_oldest_results(&mut units, frame.turn, over);
+    if forgotten < over {
         return Err(around.largest(frame, &units, room));
     }
+    let (needed, total) = (needed - forgotten, total.saturating_sub(forgotten));
     let fits = needed.saturating_add(told) <= most;
     let (compaction, lost) = if fits { (history.compaction, 0) } else { (None, told) };
     let left = total.saturating_add(marker).saturating_sub(lost);
+    let all = units.len();
     let (kept, left) = without_oldest(units, must, left, most, (room / STEPS).max(1));
-    Ok(joined(compaction, kept, left, Whole::No))
+    let is_whole = kept.len() == all && lost == 0;
+    Ok(joined(compaction, kept, left, if is_whole { Whole::Yes } else { Whole::No }))
+}
+
+/// Leaves out what the steps of the open turn have read, from the oldest on, until `over` tokens are
+/// saved; what the last step read stays. Says how many are saved.
+fn forget_oldest_results(units: &mut [Exchange], turn: &TurnId, over: u32) -> u32 {
+    let Some(open) = units.iter_mut().find(|unit| unit.turn == *turn) else { return 0 };
+    let is_result = |part: &Part| matches!(part, Part::Result { .. });
+    let last = open.rows.iter().rposition(|row| row.parts.iter().any(is_result)).unwrap_or(0);
+    let least = tokens::of_text(wording::FORGOTTEN_RESULT);
+    let mut saved = 0_u32;
+    for row in open.rows.iter_mut().take(last) {
+        if saved >= over {
+            break;
+        }
+        if !row.parts.iter().any(is_result) {
+            continue;
+        }
+        for part in &mut Arc::make_mut(row).parts {
+            let Part::Result { output, .. } = part else { continue };
+            let tokens = tokens::of_text(output);
+            if saved < over && tokens > least {
+                saved = saved.saturating_add(tokens - least);
+                wording::FORGOTTEN_RESULT.clone_into(output);
+            }
+        }
+    }
+    open.tokens = open.tokens.saturating_sub(saved);
+    saved
 }
 
 /// Leaves out exchanges from the oldest on until no more than `most` is left, and on as far as the

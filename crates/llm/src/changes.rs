@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use protocol::{CallId, ChangeSet, ContentHash, NotePath, OpenTurn, Reaction};
+use protocol::{CallId, ChangeSet, ContentHash, NotePath, OpenTurn, Reaction, Source};
 use tokio_util::sync::CancellationToken;
 
 use crate::tool::{Effect, Plan};
 
 /// What became of a plan.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Verdict {
     /// Text for the model: applied, waiting for the user, or why not.
     pub output: String,
@@ -20,6 +20,9 @@ pub struct Verdict {
     pub reactions: Vec<Reaction>,
     /// Contents the conversation now knows (the bytes it just wrote or planned).
     pub seen: Vec<(NotePath, ContentHash)>,
+    /// What it tells of beside what the plan's words name: that it could be planned at all may answer a
+    /// question about a note.
+    pub sources: Vec<Source>,
 }
 
 /// What a conversation's tools see beside the files.

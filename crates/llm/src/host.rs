@@ -42,6 +42,8 @@ pub struct TurnSetup {
     pub capacity: Capacity,
     /// Instructions.
     pub system: String,
+    /// How the tools are described.
+    pub detail: Detail,
     /// Names of the tools on offer; anything else is refused by the executor too.
     pub tools: Vec<String>,
     /// The limits.
@@ -77,6 +79,16 @@ pub struct SummingUp {
     pub prompt: String,
 }
 
+/// How the tools are described to a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Detail {
+    /// With all they can do.
+    #[default]
+    Whole,
+    /// In few words, for a model with little room: see [`crate::tool::Brief`].
+    Brief,
+}
+
 /// How much one request may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Capacity {
@@ -94,6 +106,10 @@ pub enum Capacity {
 pub trait Host: Send + Sync {
     /// Decides who answers. An error ends the turn as failed with that error.
     async fn setup(&self, turn: &OpenTurn) -> Result<TurnSetup, UserError>;
+
+    /// Decides anew for a turn that runs: its server reads no more than `window` tokens, whatever was thought
+    /// or set.
+    async fn setup_again(&self, turn: &OpenTurn, window: u32) -> Result<TurnSetup, UserError>;
 
     /// Decides who sums up a conversation whose last turn has ended, as it would decide about that
     /// turn now. [`rested`](Self::rested) is called for it afterwards, whatever came of it.

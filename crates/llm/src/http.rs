@@ -1,6 +1,7 @@
 //! The way to a model's server that all vendors share: one host, encrypted unless it is this
 //! computer, no redirects, deadlines, and errors that never hold the key.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue};
@@ -18,10 +19,13 @@ use crate::tls;
 mod address;
 mod answer;
 mod failure;
+mod patience;
 mod trouble;
 
 pub use address::{holds_a_secret, is_on_this_computer};
+use answer::Waits;
 pub(crate) use failure::Failures;
+use patience::{Reading, Speed};
 pub(crate) use trouble::Trouble;
 
 /// How much of an error's body is read, in bytes.
@@ -35,7 +39,9 @@ const LARGEST_VALUE: usize = 4 * 1024 * 1024;
 pub struct Deadlines {
     /// Until the connection stands.
     pub connect: Duration,
-    /// From sending the request to the first event of the answer.
+    /// From sending the request to the first event of the answer. A server on this computer is given
+    /// more where the prompt is long, and until the first event each byte of it begins the wait anew:
+    /// it sends comments while it reads.
     pub first_event: Duration,
     /// Between two events; comments and pings are no events.
     pub idle: Duration,
@@ -102,6 +108,8 @@ pub(crate) struct Server {
     key: SecretString,
     header: Option<HeaderValue>,
     deadlines: Deadlines,
+    /// How fast a server on this computer reads; `None` for others.
+    speed: Option<Arc<Speed>>,
 }
 
 impl Server {
@@ -132,7 +140,9 @@ impl Server {
             retryable: false,
         })?;
         let host = address::name(vendor, &base);
-        Ok(Self { vendor, client, base, host, key, header, deadlines })
+        let is_local = vendor.keyless == Keyless::Local && address::is_loopback(&base);
+        let speed = is_local.then(Arc::default);
+        Ok(Self { vendor, client, base, host, key, header, deadlines, speed })
     }
 
     /// Asks for an answer about `model` and reads it with `decoder`.
@@ -144,19 +154,38 @@ impl Server {
         decoder: D,
     ) -> Result<ModelStream, ModelError> {
         let failures = self.failures(model);
-        let deadline = Instant::now() + self.deadlines.first_event;
-        let request = self.client.post(self.url(path)).json(body);
-        let mut response = self.send(request, &failures, deadline).await?;
+        let body = serde_json::to_vec(body).unwrap_or_default();
+        let wait = self.patience(body.len());
+        let reading = self.speed.clone().map(|speed| Reading::begin(speed, body.len()));
+        let deadline = Instant::now() + wait;
+        let request = self.client.post(self.url(path)).header(CONTENT_TYPE, "application/json");
+        let mut response = self.send(request.body(body), &failures, deadline).await?;
         if !self.is_answer(&response) {
             let body = read(&mut response, LARGEST_ERROR, deadline).await;
             return Err(failures.not_a_stream(&body));
         }
-        Ok(answer::stream(response, failures, deadline, self.deadlines.idle, decoder))
+        let waits = Waits { deadline, first: wait, idle: self.deadlines.idle, reading };
+        Ok(answer::stream(response, failures, waits, decoder))
+    }
+
+    /// How long the first event of an answer to so many bytes may take.
+    fn patience(&self, bytes: usize) -> Duration {
+        let usual = self.deadlines.first_event;
+        self.speed.as_ref().map_or(usual, |speed| speed.patience(bytes, usual))
     }
 
     /// Reads a JSON value.
     pub(crate) async fn look(&self, path: &str) -> Result<Value, ModelError> {
         self.value(self.client.get(self.url(path)), "").await
+    }
+
+    /// The same, of what stands beside the vendor's own paths on the server.
+    pub(crate) async fn look_beside(&self, path: &str) -> Result<Value, ModelError> {
+        let (Root::Always(root) | Root::UnlessGiven(root)) = self.vendor.root;
+        let base = self.base.path().trim_end_matches('/');
+        let mut url = self.base.clone();
+        url.set_path(&format!("{}{path}", base.strip_suffix(root).unwrap_or(base)));
+        self.value(self.client.get(url), "").await
     }
 
     /// Asks something about `model` that has one JSON value as its answer.
@@ -194,6 +223,7 @@ impl Server {
             host: self.host.clone(),
             model: model.to_owned(),
             key: self.key.clone(),
+            is_local: self.speed.is_some(),
         }
     }
 

@@ -1,19 +1,21 @@
-//! Calls as JSON in plain words, for models and servers that take no tools. Whether one does is
-//! found out by asking, and remembered.
+//! Calls as JSON in plain words, for models and servers that take no tools. Whether one does is what
+//! its server says of it, or found out by asking, and remembered.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use protocol::ModelInfo;
 
 use crate::model::{ModelError, ModelRequest};
-use crate::provider::{ModelStream, Provider, ToolSet};
+use crate::provider::{Capabilities, ModelStream, Provider};
 
 mod fits;
 mod listen;
+mod native;
 mod scan;
 mod words;
+mod written;
 
 /// Which models at which addresses are known to take no tools. Clones are the same memory.
 #[derive(Clone, Default)]
@@ -22,6 +24,8 @@ pub struct NoTools(Arc<Memory>);
 #[derive(Default)]
 struct Memory {
     known: Mutex<BTreeSet<(String, String)>>,
+    /// Those that were seen to take tools since the program began.
+    takes: Mutex<BTreeSet<(String, String)>>,
     keep: Option<Box<Keep>>,
 }
 
@@ -35,7 +39,8 @@ impl NoTools {
         known: BTreeSet<(String, String)>,
         keep: impl Fn(&str, &str) + Send + Sync + 'static,
     ) -> Self {
-        Self(Arc::new(Memory { known: Mutex::new(known), keep: Some(Box::new(keep)) }))
+        let (known, keep) = (Mutex::new(known), Some(Box::new(keep) as Box<Keep>));
+        Self(Arc::new(Memory { known, takes: Mutex::default(), keep }))
     }
 
     fn knows(&self, address: &str, model: &str) -> bool {
@@ -51,24 +56,40 @@ impl NoTools {
         let _ = tokio::task::spawn_blocking(keep).await;
     }
 
+    fn takes(&self, address: &str, model: &str) {
+        self.seen().insert((address.to_owned(), model.to_owned()));
+    }
+
+    fn was_seen_to_take(&self, address: &str, model: &str) -> bool {
+        self.seen().contains(&(address.to_owned(), model.to_owned()))
+    }
+
+    fn seen(&self) -> MutexGuard<'_, BTreeSet<(String, String)>> {
+        self.0.takes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The set is whole after each statement, so a panic elsewhere does not spoil it.
     fn known(&self) -> MutexGuard<'_, BTreeSet<(String, String)>> {
         self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A provider whose models may take no tools. Asks with tools first.
+/// A provider whose models may take no tools. Asks with tools first, unless the server said that they
+/// are not passed on. Clones are the same.
+#[derive(Clone)]
 pub struct JsonCalls {
     wire: Arc<dyn Provider>,
     address: String,
     no_tools: NoTools,
+    /// The server's last word on whether each of its models takes tools.
+    said: Arc<Mutex<BTreeMap<String, Option<bool>>>>,
 }
 
 impl JsonCalls {
     /// Asks `wire`, which is at `address`.
     #[must_use]
     pub fn new(wire: Arc<dyn Provider>, address: String, no_tools: NoTools) -> Self {
-        Self { wire, address, no_tools }
+        Self { wire, address, no_tools, said: Arc::default() }
     }
 
     async fn speak(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
@@ -78,6 +99,21 @@ impl JsonCalls {
             return Ok(answer);
         }
         Ok(listen::listen(Arc::clone(&self.wire), spoken, request.tools, answer))
+    }
+
+    /// Whether the server says that this model takes tools; `None` until it was asked.
+    fn said(&self, model: &str) -> Option<bool> {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner).get(model).copied().flatten()
+    }
+
+    /// Whether the first answer is to be held back until it shows whether tools reach the model.
+    /// Servers of others report what they do not take.
+    fn is_in_doubt(&self, request: &ModelRequest) -> bool {
+        let Self { address, no_tools, .. } = self;
+        !request.tools.is_empty()
+            && crate::http::is_on_this_computer(address)
+            && self.said(&request.model).is_none()
+            && !no_tools.was_seen_to_take(address, &request.model)
     }
 }
 
@@ -91,12 +127,18 @@ impl Provider for JsonCalls {
         if !words::is_about_tools(&request) {
             return self.wire.stream(request).await;
         }
-        if self.no_tools.knows(&self.address, &request.model) {
+        let is_dropped = self.said(&request.model) == Some(false);
+        if is_dropped || self.no_tools.knows(&self.address, &request.model) {
             return self.speak(request).await;
         }
         let refused = match self.wire.stream(request.clone()).await {
             Err(refused @ ModelError::NoTools(_)) => refused,
-            answer => return answer,
+            Err(error) => return Err(error),
+            Ok(answer) => {
+                let (calls, tools) = (self.clone(), request.tools.clone());
+                let doubt = self.is_in_doubt(&request).then(|| native::Doubt { calls, request });
+                return Ok(native::listen(answer, tools, doubt));
+            }
         };
         let model = request.model.clone();
         // Where the same without tools is refused too, the tools were not what was wrong.
@@ -109,8 +151,11 @@ impl Provider for JsonCalls {
         self.wire.models().await
     }
 
-    async fn tool_set(&self, model: &str) -> ToolSet {
-        self.wire.tool_set(model).await
+    async fn capabilities(&self, model: &str) -> Capabilities {
+        let capabilities = self.wire.capabilities(model).await;
+        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        said.insert(model.to_owned(), capabilities.tools);
+        capabilities
     }
 }
 

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use crate::model::{Block, ModelError, ModelRequest};
 use crate::pace::Pace;
-use crate::provider::{ModelStream, Provider, ToolSet};
+use crate::provider::{Capabilities, ModelStream, Provider};
 
 mod keys;
 
@@ -76,8 +76,8 @@ impl Provider for KeyPool {
         self.first.models().await
     }
 
-    async fn tool_set(&self, model: &str) -> ToolSet {
-        self.first.tool_set(model).await
+    async fn capabilities(&self, model: &str) -> Capabilities {
+        self.first.capabilities(model).await
     }
 }
 

@@ -50,7 +50,7 @@ mod wording;
 
 pub use anthropic::{Anthropic, AnthropicConfig};
 pub use changes::{Changes, Surroundings, Verdict};
-pub use host::{Capacity, Host, Limits, SummingUp, TurnEvent, TurnSetup};
+pub use host::{Capacity, Detail, Host, Limits, SummingUp, TurnEvent, TurnSetup};
 pub use http::Deadlines;
 pub use json_calls::{JsonCalls, NoTools};
 pub use key_pool::KeyPool;
@@ -61,7 +61,7 @@ pub use ollama::{Ollama, OllamaConfig};
 pub use openai::{OpenAi, OpenAiConfig};
 pub use pace::Pace;
 pub use parameters::Parameters;
-pub use provider::{ModelStream, Provider, ToolSet};
+pub use provider::{Capabilities, ModelStream, Provider};
 pub use purse::Purse;
 pub use registry::{DuplicateTool, ToolRegistry};
 pub use service::{LlmService, ServiceParts, SummedUp};

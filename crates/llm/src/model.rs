@@ -176,8 +176,16 @@ pub enum ModelError {
     #[error("{0}")]
     NoTools(String),
     /// The prompt does not fit the model's window.
+    #[error("{message}")]
+    ContextExceeded {
+        /// In words.
+        message: String,
+        /// How many tokens the model reads, where the server said it.
+        window: Option<u32>,
+    },
+    /// The server has begun to load the model, and answers once it has.
     #[error("{0}")]
-    ContextExceeded(String),
+    Loading(String),
     /// Anything else; `retryable` inside a stream and for 5xx.
     #[error("{message}")]
     Unknown {
@@ -186,4 +194,14 @@ pub enum ModelError {
         /// Whether sending it again may help.
         retryable: bool,
     },
+}
+
+impl ModelError {
+    /// An answer that was meant as a call, and that no repair made one. Its JSON is for nobody's eyes.
+    pub(crate) fn unreadable_call(problem: &str) -> Self {
+        let message = format!(
+            "The model tried to use a tool, and its call cannot be read ({problem}): try again in other words, or pick another model in Settings."
+        );
+        Self::Unknown { message, retryable: false }
+    }
 }

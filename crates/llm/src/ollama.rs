@@ -2,17 +2,18 @@
 //! silence; here the window is set, and what was read is compared with what was sent.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use protocol::ModelInfo;
 use reqwest::header::AUTHORIZATION;
 use secrecy::SecretString;
+use serde_json::Value;
 
 use crate::http::{Deadlines, Keyless, Root, Server, Vendor};
 use crate::model::{ModelError, ModelRequest};
 use crate::parameters::Parameters;
-use crate::provider::{ModelStream, Provider, ToolSet};
+use crate::provider::{Capabilities, ModelStream, Provider};
 
 mod decode;
 mod list;
@@ -50,8 +51,8 @@ pub struct OllamaConfig {
 pub struct Ollama {
     server: Server,
     parameters: Parameters,
-    /// How many tokens each model reads at most, as it says itself; 0 where it does not.
-    windows: Mutex<BTreeMap<String, u32>>,
+    /// What the server showed of each model.
+    shown: Mutex<BTreeMap<String, Arc<Value>>>,
 }
 
 impl Ollama {
@@ -59,23 +60,23 @@ impl Ollama {
     pub fn new(config: OllamaConfig) -> Result<Self, ModelError> {
         let OllamaConfig { base_url, key, deadlines, parameters } = config;
         let server = Server::new(&VENDOR, &base_url, key, deadlines)?;
-        Ok(Self { server, parameters, windows: Mutex::default() })
+        Ok(Self { server, parameters, shown: Mutex::default() })
     }
 
-    /// How many tokens the model reads at most; asked once a model.
-    async fn longest(&self, model: &str) -> Result<Option<u32>, ModelError> {
-        let known = self.windows.lock().unwrap_or_else(PoisonError::into_inner).get(model).copied();
-        let tokens = match known {
-            Some(tokens) => tokens,
-            None => {
-                let told = self.server.ask("/show", model, &list::Show { model }).await?;
-                let tokens = list::window(&told).unwrap_or(0);
-                let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
-                windows.insert(model.to_owned(), tokens);
-                tokens
-            }
-        };
-        Ok((tokens > 0).then_some(tokens))
+    /// What the server shows of the model; asked once a model.
+    async fn show(&self, model: &str) -> Result<Arc<Value>, ModelError> {
+        let known = self.shown().get(model).cloned();
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let told = Arc::new(self.server.ask("/show", model, &list::Show { model }).await?);
+        self.shown().insert(model.to_owned(), Arc::clone(&told));
+        Ok(told)
+    }
+
+    /// The map is whole after each statement, so a panic elsewhere does not spoil it.
+    fn shown(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Value>>> {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -83,7 +84,8 @@ impl Ollama {
 impl Provider for Ollama {
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
         // A server that does not tell is asked all the same; what it cannot do it will say then.
-        let longest = self.longest(&request.model).await.unwrap_or(None);
+        let shown = self.show(&request.model).await.unwrap_or_default();
+        let longest = list::window(&shown).filter(|tokens| *tokens > 0);
         let sent = window::sent(&request);
         let window = window::choose(&sent, request.max_tokens, longest)?;
         let body = wire::Request::new(&request, &self.parameters, window);
@@ -95,12 +97,15 @@ impl Provider for Ollama {
         Ok(list::models(&self.server.look("/tags").await?))
     }
 
-    async fn tool_set(&self, model: &str) -> ToolSet {
-        match self.server.look("/tags").await {
-            Ok(tags) => list::tool_set(&tags, model),
-            // Whoever cannot be asked now says so when the turn asks.
-            Err(_) => ToolSet::All,
+    async fn capabilities(&self, model: &str) -> Capabilities {
+        // Whoever cannot be asked now says so when the turn asks.
+        let Ok(shown) = self.show(model).await else { return Capabilities::default() };
+        let capabilities = list::capabilities(&shown, window::USUAL);
+        if capabilities.parameters.is_some() {
+            return capabilities;
         }
+        let tags = self.server.look("/tags").await.unwrap_or_default();
+        Capabilities { parameters: list::parameters_of(&tags, model), ..capabilities }
     }
 }
 

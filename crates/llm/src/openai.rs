@@ -9,8 +9,9 @@ use secrecy::SecretString;
 use crate::http::{Deadlines, Keyless, Root, Server, Vendor};
 use crate::model::{ModelError, ModelRequest};
 use crate::parameters::Parameters;
-use crate::provider::{ModelStream, Provider};
+use crate::provider::{Capabilities, ModelStream, Provider};
 
+mod capabilities;
 mod decode;
 pub(crate) mod list;
 mod wire;
@@ -49,6 +50,7 @@ pub struct OpenAi {
     server: Server,
     parameters: Parameters,
     cap: wire::Cap,
+    known: capabilities::Known,
 }
 
 impl OpenAi {
@@ -62,7 +64,7 @@ impl OpenAi {
             "OpenAI" => wire::Cap::MaxCompletionTokens,
             _ => wire::Cap::MaxTokens,
         };
-        Ok(Self { server, parameters, cap })
+        Ok(Self { server, parameters, cap, known: capabilities::Known::default() })
     }
 }
 
@@ -71,12 +73,24 @@ impl Provider for OpenAi {
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
         let body = wire::Request::new(&request, &self.parameters, self.cap);
         let decoder = decode::ChatDecoder::default();
-        self.server.stream("/chat/completions", &request.model, &body, decoder).await
+        let answer = self.server.stream("/chat/completions", &request.model, &body, decoder).await;
+        if let Err(ModelError::ContextExceeded { window: Some(window), .. }) = &answer {
+            self.known.refused(&request.model, *window);
+        }
+        answer
     }
 
     async fn models(&self) -> Result<Vec<ModelInfo>, ModelError> {
         let list = self.server.look("/models").await?;
         list::models(&list).ok_or_else(|| self.server.not_a_list())
+    }
+
+    async fn capabilities(&self, model: &str) -> Capabilities {
+        // Of those that many use the windows are listed or known, and tools are taken.
+        if ["OpenAI", "OpenRouter"].contains(&self.server.host()) {
+            return Capabilities::default();
+        }
+        self.known.of(&self.server, model).await
     }
 }
 

@@ -26,17 +26,33 @@ pub trait Provider: Send + Sync {
         Ok(Vec::new())
     }
 
-    /// Which tools the model finds its way among.
-    async fn tool_set(&self, _model: &str) -> ToolSet {
-        ToolSet::All
+    /// What the server says of one of its models as it runs there now. May ask the server; one that
+    /// cannot be asked, or says nothing, is no error.
+    async fn capabilities(&self, _model: &str) -> Capabilities {
+        Capabilities::default()
     }
 }
 
-/// Which tools a model is offered, of those that may be offered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ToolSet {
-    /// All.
-    All,
-    /// Few, for a model that loses its way among many.
-    Small,
+/// What a server says of a model; `None` for what it does not say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Capabilities {
+    /// How many tokens it reads and writes together, as the server was started. Never the number that
+    /// it was trained with.
+    pub window: Option<u32>,
+    /// Whether the server passes tools on to it. Some drop them without a word.
+    pub tools: Option<bool>,
+    /// How many parameters it has.
+    pub parameters: Option<u64>,
+}
+
+impl Capabilities {
+    /// What `self` says, and what it leaves open as `other` says it.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            window: self.window.or(other.window),
+            tools: self.tools.or(other.tools),
+            parameters: self.parameters.or(other.parameters),
+        }
+    }
 }

@@ -7,11 +7,11 @@ use protocol::Source;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 use thiserror::Error;
 
 use crate::model::ToolSpec;
-use crate::tool::{Called, ChangingTool, Effect, Labels, Tool, ToolContext, ToolOutcome};
+use crate::tool::{Brief, Called, ChangingTool, Effect, Labels, Tool, ToolContext, ToolOutcome};
 use crate::wording;
 
 #[cfg(test)]
@@ -37,12 +37,13 @@ impl ToolRegistry {
 
     /// Adds a tool that changes no note.
     pub fn register<T: Tool>(&mut self, tool: T) -> Result<(), DuplicateTool> {
-        self.add(T::NAME, Some(T::EFFECT), spec::<T::Input>(T::NAME), Arc::new(Runs(tool)))
+        let spec = spec::<T::Input>(T::NAME);
+        self.add(T::NAME, Some(T::EFFECT), spec, T::BRIEF, Arc::new(Runs(tool)))
     }
 
     /// Adds a tool that plans changes of notes.
     pub fn register_changing<T: ChangingTool>(&mut self, tool: T) -> Result<(), DuplicateTool> {
-        self.add(T::NAME, None, spec::<T::Input>(T::NAME), Arc::new(Plans(tool)))
+        self.add(T::NAME, None, spec::<T::Input>(T::NAME), T::BRIEF, Arc::new(Plans(tool)))
     }
 
     /// What a model is told about the tools that `allowed` names, in the order of registration,
@@ -51,6 +52,13 @@ impl ToolRegistry {
     pub fn specs(&self, allowed: &[String]) -> Vec<ToolSpec> {
         let tools = self.tools.iter().filter(|tool| allowed.contains(&tool.spec.name));
         tools.map(|tool| tool.spec.clone()).collect()
+    }
+
+    /// The same in few words, for a model with little room.
+    #[must_use]
+    pub fn briefs(&self, allowed: &[String]) -> Vec<ToolSpec> {
+        let tools = self.tools.iter().filter(|tool| allowed.contains(&tool.spec.name));
+        tools.map(|tool| tool.brief.as_ref().unwrap_or(&tool.spec).clone()).collect()
     }
 
     /// All names, in the order of registration.
@@ -96,18 +104,21 @@ impl ToolRegistry {
         name: &'static str,
         effect: Option<Effect>,
         spec: ToolSpec,
+        brief: Option<Brief>,
         body: Arc<dyn Callable>,
     ) -> Result<(), DuplicateTool> {
         if self.find(name).is_some() {
             return Err(DuplicateTool(name));
         }
-        self.tools.push(Registered { spec, effect, body });
+        let brief = brief.map(|brief| in_brief(&spec, brief));
+        self.tools.push(Registered { spec, brief, effect, body });
         Ok(())
     }
 }
 
 struct Registered {
     spec: ToolSpec,
+    brief: Option<ToolSpec>,
     effect: Option<Effect>,
     body: Arc<dyn Callable>,
 }
@@ -183,4 +194,35 @@ fn spec<I: JsonSchema>(name: &str) -> ToolSpec {
         }
     }
     ToolSpec { name: name.to_owned(), description, input_schema: schema }
+}
+
+/// The arguments that `brief` names, as `spec` has them, without what is said of each.
+fn in_brief(spec: &ToolSpec, brief: Brief) -> ToolSpec {
+    let told = |name: &&'static str| {
+        let mut schema = spec.input_schema.pointer(&format!("/properties/{name}"))?.clone();
+        if let Some(schema) = schema.as_object_mut() {
+            schema.remove("description");
+            schema.remove("default");
+            schema.remove("format");
+            schema.remove("minimum");
+            schema.remove("maximum");
+            // Whatever may be left out may be `null`; that is not worth the words.
+            if let Some(Value::Array(kinds)) = schema.get("type") {
+                let first = kinds.first().cloned().unwrap_or_default();
+                schema.insert("type".to_owned(), first);
+            }
+        }
+        Some(((*name).to_owned(), schema))
+    };
+    let named = brief.required.iter().chain(brief.optional);
+    let properties: serde_json::Map<String, Value> = named.filter_map(told).collect();
+    ToolSpec {
+        name: spec.name.clone(),
+        description: brief.description.to_owned(),
+        input_schema: json!({
+            "type": "object",
+            "properties": properties,
+            "required": brief.required,
+        }),
+    }
 }

@@ -13,6 +13,11 @@ const ATTEMPTS_IN_SILENCE: u32 = 2;
 /// A server is never waited for longer than this; one that asks for more is not asked again.
 pub const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
+/// How often a server that loads its model is asked, and the wait between two times: ten minutes in
+/// all, for a large model on a slow disk.
+const ATTEMPTS_WHILE_LOADING: u32 = 300;
+const WAIT_WHILE_LOADING: Duration = Duration::from_secs(2);
+
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 
 /// How long to wait before the request is sent again, or `None` when it is not: the error is
@@ -21,9 +26,13 @@ const FIRST_WAIT: Duration = Duration::from_secs(1);
 /// The wait doubles from one second and is stretched by up to a quarter, by `spread` (255 is
 /// the whole quarter), so that clients that failed together do not return together. It is never shorter than
 /// what the server asked for; more than [`LONGEST_WAIT`] is final, because asking before that is refused
-/// again. Another key is tried at once.
+/// again. Another key is tried at once. A server that loads its model is asked every two seconds, for ten
+/// minutes.
 #[must_use]
 pub fn decide(error: &ModelError, attempts: u32, spread: u8) -> Option<Duration> {
+    if matches!(error, ModelError::Loading(_)) {
+        return (attempts < ATTEMPTS_WHILE_LOADING).then_some(WAIT_WHILE_LOADING);
+    }
     let most = if matches!(error, ModelError::Silent(_)) { ATTEMPTS_IN_SILENCE } else { ATTEMPTS };
     if attempts >= most {
         return None;
@@ -40,7 +49,8 @@ pub fn decide(error: &ModelError, attempts: u32, spread: u8) -> Option<Duration>
         | ModelError::InvalidRequest(_)
         | ModelError::NoModel(_)
         | ModelError::NoTools(_)
-        | ModelError::ContextExceeded(_)
+        | ModelError::Loading(_)
+        | ModelError::ContextExceeded { .. }
         | ModelError::Unknown { retryable: false, .. } => return None,
     };
     if asked_for > LONGEST_WAIT {
@@ -77,6 +87,14 @@ mod tests {
     }
 
     #[test]
+    fn a_server_that_loads_its_model_is_asked_every_two_seconds_for_ten_minutes() {
+        let loading = ModelError::Loading(String::new());
+        let waits = (1..).map_while(|attempts| decide(&loading, attempts, 255));
+        let waits: Vec<_> = waits.take(1_000).collect();
+        assert_eq!(waits, [Duration::from_secs(2); 299]);
+    }
+
+    #[test]
     fn what_the_server_asks_for_is_honoured_and_more_than_a_minute_is_final() {
         assert_eq!(decide(&limited(7), 1, 255), Some(Duration::from_secs(7)));
         assert_eq!(decide(&limited(0), 1, 0), Some(Duration::from_secs(1)));
@@ -98,7 +116,7 @@ mod tests {
             ModelError::Auth(String::new()),
             ModelError::InvalidRequest(String::new()),
             ModelError::NoTools(String::new()),
-            ModelError::ContextExceeded(String::new()),
+            ModelError::ContextExceeded { message: String::new(), window: None },
             unknown,
         ] {
             assert_eq!(decide(&error, 1, 0), None, "{error:?}");

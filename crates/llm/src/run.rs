@@ -9,7 +9,7 @@ use protocol::{MessageId, OpenTurn, UserError};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::host::{TurnEvent, TurnSetup};
+use crate::host::{Capacity, TurnEvent, TurnSetup};
 use crate::model::{ModelError, ModelEvent};
 use crate::provider::ModelStream;
 use crate::service::ServiceParts;
@@ -154,19 +154,40 @@ impl Run<'_> {
     }
 
     async fn ask(&mut self, how: How) -> Flow {
-        self.answer = Answer { told: note(how), ..new_answer() };
-        let request = match self.request(how).await {
-            Ok(request) => request,
-            Err(input) => return one(input),
-        };
-        match self.halt.or(self.setup.provider.stream(request)).await {
-            Ok(Ok(stream)) => {
-                self.stream = Some(stream);
-                ControlFlow::Continue(Vec::new())
+        loop {
+            self.answer = Answer { told: note(how), ..new_answer() };
+            let request = match self.request(how).await {
+                Ok(request) => request,
+                Err(input) => return one(input),
+            };
+            let error = match self.halt.or(self.setup.provider.stream(request)).await {
+                Ok(Ok(stream)) => {
+                    self.stream = Some(stream);
+                    return ControlFlow::Continue(Vec::new());
+                }
+                Ok(Err(error)) => error,
+                Err(halted) => return halted.into(),
+            };
+            let Some(window) = self.smaller_window(&error) else {
+                return one(TurnInput::Failed(error));
+            };
+            // The server reads less than was thought: it is asked again with what it has room for.
+            match self.halt.or(self.place.parts.host.setup_again(self.place.turn, window)).await {
+                Ok(Ok(setup)) => {
+                    self.setup = setup;
+                    self.setup.capacity = Capacity::Window(window);
+                    self.place.results = Results::of(&self.setup);
+                }
+                Ok(Err(_)) => return one(TurnInput::Failed(error)),
+                Err(halted) => return halted.into(),
             }
-            Ok(Err(error)) => one(TurnInput::Failed(error)),
-            Err(halted) => halted.into(),
         }
+    }
+
+    /// The window that a refusal tells of, where it is smaller than was thought: so asking again ends.
+    fn smaller_window(&self, error: &ModelError) -> Option<u32> {
+        let ModelError::ContextExceeded { window: Some(told), .. } = error else { return None };
+        matches!(self.setup.capacity, Capacity::Window(known) if *told < known).then_some(*told)
     }
 
     /// Waits for the next event of the answer, and takes in what has come with it; words that come

@@ -4,13 +4,16 @@ use std::fmt::Write as _;
 
 use protocol::{CallResult, ContentHash, WholeResult};
 
-use crate::tokens;
+use crate::{tokens, wording};
 
 /// The tool that reads on. Where it is not on offer, results are stored whole.
 pub const READ_RESULT: &str = "read_result";
 
 /// Results of more tokens are shortened.
 const MOST_TOKENS: u32 = 2_000;
+
+/// So many bytes a tool may add to say how to read on.
+const ROOM_FOR_A_NOTE: usize = 400;
 
 /// A part has so many bytes at most.
 const PART: usize = 5_000;
@@ -35,6 +38,18 @@ pub(crate) fn shortened(result: CallResult) -> CallResult {
     let _ = write!(output, "\nRead on with {READ_RESULT}: handle `{handle}`, part 2.]");
     let whole = WholeResult { handle, text: result.output };
     CallResult { output, whole: Some(whole), ..result }
+}
+
+/// The result without what is beyond `room` bytes, cut at a line where there is one. What a tool cut
+/// itself is a little longer at most, and stays.
+pub(crate) fn cut(result: CallResult, room: usize) -> CallResult {
+    if result.output.len() <= room.saturating_add(ROOM_FOR_A_NOTE) {
+        return result;
+    }
+    let (full, _) = result.output.split_at(result.output.floor_char_boundary(room));
+    let end = full.rfind('\n').filter(|end| *end > 0).unwrap_or(full.len());
+    let output = format!("{}\n{}", full.get(..end).unwrap_or(full), wording::CUT_RESULT);
+    CallResult { output, ..result }
 }
 
 /// The handles that a stored result names.

@@ -6,6 +6,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use protocol::{NotePath, Source};
 
+/// How far a search looks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Scope {
+    /// At what stands in the folder itself, in none below it.
+    Folder(NotePath),
+    /// At all that is below the folder, however deep.
+    Below(NotePath),
+    /// At the whole vault.
+    Vault,
+}
+
 /// Where what one call tells comes from. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub struct Shows(Arc<Mutex<Noted>>);
@@ -13,7 +24,7 @@ pub struct Shows(Arc<Mutex<Noted>>);
 #[derive(Debug, Default)]
 struct Noted {
     all: BTreeSet<Source>,
-    /// Those of `all` that a plan's summary may name.
+    /// Those of `all` that a plan's summary may tell of.
     names: BTreeSet<Source>,
 }
 
@@ -27,11 +38,29 @@ impl Shows {
     /// The call is about this note or folder, whose path it did not spell itself: a plan's summary
     /// says it too.
     pub fn name(&self, path: &NotePath) {
-        let source = Source::Note(path.clone());
+        self.tell(Source::Note(path.clone()));
+    }
+
+    /// Something from there is in what the call tells, and in a plan's summary too.
+    pub fn tell(&self, source: Source) {
         self.with(|noted| {
             noted.names.insert(source.clone());
             noted.all.insert(source);
         });
+    }
+
+    /// The call looks so far: what it tells is told of every note there, also where it finds nothing
+    /// and names none. A folder is a source by itself only where nothing below it is looked at: who may
+    /// hear of a folder may not hear of all that is deeper down.
+    pub fn searched(&self, scope: &Scope) {
+        match scope {
+            Scope::Folder(folder) => self.note(folder),
+            Scope::Below(folder) => {
+                self.note(folder);
+                self.add(Source::Vault);
+            }
+            Scope::Vault => self.add(Source::Vault),
+        }
     }
 
     /// Something from there is.

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use protocol::{Message, Part, Usage};
 
-use crate::model::ToolSpec;
+use crate::model::{Block, ModelRequest, ToolSpec};
 
 /// Bytes of a token, in tenths: English has four letters a token, JSON and other languages fewer.
 const TENTHS_OF_A_BYTE: usize = 35;
@@ -21,10 +21,31 @@ pub(crate) fn of_text(text: &str) -> u32 {
     u32::try_from((text.len() * 10).div_ceil(TENTHS_OF_A_BYTE)).unwrap_or(u32::MAX)
 }
 
+/// How many bytes of text so many tokens are.
+pub(crate) fn bytes_of(tokens: u32) -> usize {
+    usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(TENTHS_OF_A_BYTE) / 10
+}
+
 /// Tokens of a tool's declaration.
 pub(crate) fn of_tool(tool: &ToolSpec) -> u32 {
     let schema = of_text(&tool.input_schema.to_string());
     WRAPPING + of_text(&tool.name) + of_text(&tool.description) + schema
+}
+
+/// Tokens of a request as it is sent.
+pub(crate) fn of_request(request: &ModelRequest) -> u32 {
+    let tools = request.tools.iter().map(of_tool);
+    let blocks = request.messages.iter().flat_map(|message| &message.blocks).map(of_block);
+    tools.chain(blocks).fold(of_text(&request.system), u32::saturating_add)
+}
+
+fn of_block(block: &Block) -> u32 {
+    let content = match block {
+        Block::Text(text) | Block::Result { output: text, .. } => of_text(text),
+        Block::Call(call) => of_text(&call.tool) + of_text(&call.arguments.to_string()),
+        Block::Verbatim(content) => of_text(&content.to_string()),
+    };
+    content.saturating_add(WRAPPING)
 }
 
 /// Tokens of a stored message.

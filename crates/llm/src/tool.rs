@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 
-pub use crate::shows::Shows;
+pub use crate::shows::{Scope, Shows};
 
 /// What a tool may do to the world: what may run in parallel, and what policy asks about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -55,6 +55,9 @@ pub struct ToolContext {
     pub overlay: Arc<ChangeSet>,
     /// The content of each note as this conversation last read it.
     pub seen: Arc<BTreeMap<NotePath, ContentHash>>,
+    /// How many bytes of a result the model has room for. A tool whose result can be read on in parts
+    /// cuts it here; what is longer is cut without it.
+    pub room: usize,
     /// Where a tool notes whose words it shows.
     pub shows: Shows,
 }
@@ -178,6 +181,8 @@ pub trait Tool: Send + Sync + 'static {
     const EFFECT: Effect;
     /// Its arguments: the type is schema, prompt and parser; its doc comment is the description.
     type Input: DeserializeOwned + JsonSchema + Send;
+    /// How it is told to a model with little room; `None` where there is no shorter way.
+    const BRIEF: Option<Brief> = None;
 
     /// Runs it.
     async fn run(&self, input: Self::Input, context: &ToolContext) -> ToolOutcome;
@@ -190,6 +195,8 @@ pub trait ChangingTool: Send + Sync + 'static {
     const NAME: &'static str;
     /// Its arguments: the type is schema, prompt and parser; its doc comment is the description.
     type Input: DeserializeOwned + JsonSchema + Send;
+    /// How it is told to a model with little room; `None` where there is no shorter way.
+    const BRIEF: Option<Brief> = None;
 
     /// Plans it, on top of `context.overlay`; says which effect it turned out to have.
     async fn plan(
@@ -197,6 +204,18 @@ pub trait ChangingTool: Send + Sync + 'static {
         input: Self::Input,
         context: &ToolContext,
     ) -> Result<(Effect, Plan), ToolFailure>;
+}
+
+/// What a model with little room is told of a tool, in place of its whole description and schema. It is
+/// taken at its word: arguments that go untold are taken all the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Brief {
+    /// What the tool does, in a sentence or two.
+    pub description: &'static str,
+    /// Names of arguments that it is to be given.
+    pub required: &'static [&'static str],
+    /// Names of arguments that it may be given.
+    pub optional: &'static [&'static str],
 }
 
 /// What came of handing arguments to a tool.

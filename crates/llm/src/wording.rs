@@ -27,6 +27,9 @@ pub(crate) const CLOSE_NOW: &str = "The limit of this turn is reached and no mor
      called. In a few sentences, say what is done and what is left; the user can let you continue.";
 pub(crate) const SAY_SOMETHING: &str =
     "Your last answer was empty. Answer the user, or call a tool.";
+pub(crate) const CUT_RESULT: &str = "[Cut: there is no room for more. Ask for less at once.]";
+pub(crate) const FORGOTTEN_RESULT: &str =
+    "[Left out to make room. Call again for what you still need of it.]";
 pub(crate) const LEFT_OUT: &str = "(Earlier messages of this conversation are left out here.)";
 /// Stands for a text that only a model could read.
 pub(crate) const NOTHING_VISIBLE: &str = "(There is nothing here that a person could see.)";

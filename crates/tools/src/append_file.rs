@@ -1,7 +1,7 @@
 //! `append_file`: lines at the end of a note, or of the text under one of its headings.
 
 use async_trait::async_trait;
-use llm::tool::{ChangingTool, Effect, Labels, Plan, ToolContext, ToolFailure};
+use llm::tool::{Brief, ChangingTool, Effect, Labels, Plan, ToolContext, ToolFailure};
 use protocol::{Change, ChangeSet, NotePath};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -33,6 +33,11 @@ pub(crate) struct AppendFile(pub(crate) Notes);
 impl ChangingTool for AppendFile {
     const NAME: &'static str = "append_file";
     type Input = AppendFileInput;
+    const BRIEF: Option<Brief> = Some(Brief {
+        description: "Adds lines at the end of a note, or makes the note. path `daily` is today's note.",
+        required: &["path", "content"],
+        optional: &["heading"],
+    });
 
     async fn plan(
         &self,
@@ -57,7 +62,7 @@ impl ChangingTool for AppendFile {
                 let kept = self.0.links_after_creating(&path, context).await?;
                 let lines = count(content.lines().count(), "line");
                 let summary = format!("Created `{path}` with {lines}");
-                Ok(kept.create(path, content.into_bytes(), &summary))
+                Ok(kept.create(path, content.into_bytes(), &summary, context))
             }
             Place::Taken(note) => {
                 self.0.may_change(&note).await?;

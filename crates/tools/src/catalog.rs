@@ -44,6 +44,9 @@ pub const FEW: [&str; 8] = [
     RESOLVES,
 ];
 
+/// The tools for a model with room for hardly anything: to find, to read, to add.
+pub const FEWEST: [&str; 4] = [FindNotes::NAME, ReadFile::NAME, AppendFile::NAME, RESOLVES];
+
 /// The tools that find, list and read notes.
 pub const LOOKING: [&str; 8] = [
     FindNotes::NAME,

@@ -1,7 +1,7 @@
 //! `edit_file`: one edit of a part of a note; everything else in it keeps its bytes.
 
 use async_trait::async_trait;
-use llm::tool::{ChangingTool, Effect, Labels, Plan, ToolContext, ToolFailure};
+use llm::tool::{Brief, ChangingTool, Effect, Labels, Plan, ToolContext, ToolFailure};
 use protocol::{Change, ChangeSet};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -47,6 +47,7 @@ pub(crate) struct EditFileInput {
     /// The lines for `line` or `heading`, Markdown, without the heading itself.
     pub(crate) text: Option<String>,
     /// The value for `property`: a text, a number, true or false, or a list of them.
+    #[serde(default)]
     #[schemars(schema_with = "value_schema")]
     pub(crate) value: Option<Value>,
     /// The hash that read_file showed, to be told when the note has changed since.
@@ -66,6 +67,11 @@ pub(crate) struct EditFile(pub(crate) Notes);
 impl ChangingTool for EditFile {
     const NAME: &'static str = "edit_file";
     type Input = EditFileInput;
+    const BRIEF: Option<Brief> = Some(Brief {
+        description: "Replaces text in a note. old_text: copied from the note, without line numbers, and found there once.",
+        required: &["path", "old_text", "new_text"],
+        optional: &[],
+    });
 
     async fn plan(
         &self,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use index::{Cut, Narrow, Ranked};
-use llm::tool::{Effect, Tool, ToolContext, ToolFailure, ToolOutcome};
+use llm::tool::{Brief, Effect, Scope, Tool, ToolContext, ToolFailure, ToolOutcome};
 use protocol::Reaction;
 use protocol::reaction::Why;
 use schemars::JsonSchema;
@@ -49,13 +49,17 @@ impl Tool for FindNotes {
     const NAME: &'static str = "find_notes";
     const EFFECT: Effect = Effect::Read;
     type Input = FindNotesInput;
+    const BRIEF: Option<Brief> = Some(Brief {
+        description: "Finds notes by a few words. Begin here.",
+        required: &["query"],
+        optional: &[],
+    });
 
     async fn run(&self, input: FindNotesInput, context: &ToolContext) -> ToolOutcome {
         match self.find(&input, context).await {
             Ok(ranked) => {
                 ranked.passages.iter().for_each(|passage| context.shows.note(&passage.path));
-                let is_empty = ranked.passages.is_empty();
-                let told = ToolOutcome {
+                ToolOutcome {
                     output: words(&input.query, &ranked),
                     reactions: vec![Reaction::Passages {
                         query: input.query,
@@ -63,9 +67,8 @@ impl Tool for FindNotes {
                         total: ranked.notes,
                     }],
                     ..ToolOutcome::default()
-                };
-                // That nothing matches is told of every note, and none is named as its source.
-                if is_empty { told } else { told.labeled() }
+                }
+                .labeled()
             }
             Err(failure) => failure.into(),
         }
@@ -79,6 +82,8 @@ impl FindNotes {
         context: &ToolContext,
     ) -> Result<Ranked, ToolFailure> {
         let narrow = self.narrow(input, context).await?;
+        let scope = narrow.folder.clone().map_or(Scope::Vault, Scope::Below);
+        context.shows.searched(&scope);
         let index =
             if narrow.needs_index() { self.0.standing_index().await? } else { self.0.index() };
         let (vault, plan, query) = (self.0.vault(), context.overlay.clone(), input.query.clone());

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use async_trait::async_trait;
 use index::links::{Backlink, MOST_TARGETS, Outgoing};
-use llm::tool::{Effect, Tool, ToolContext, ToolFailure, ToolOutcome};
+use llm::tool::{Effect, Scope, Tool, ToolContext, ToolFailure, ToolOutcome};
 use protocol::{NotePath, Reaction};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -56,6 +56,7 @@ impl GetLinks {
         context: &ToolContext,
     ) -> Result<ToolOutcome, ToolFailure> {
         let path = self.0.path_of(&input.path, context).await?;
+        self.0.note_real(&path, context).await?;
         let (out, into) = self.0.links_of(&path, context).await?;
         note(&path, &out, &into, context);
         let mut parts = Vec::new();
@@ -87,6 +88,8 @@ pub(crate) fn note(
     backlinks: &[Backlink],
     context: &ToolContext,
 ) {
+    // That no other note links here, or has the name of a link, is told of every note.
+    context.shows.searched(&Scope::Vault);
     if !links.is_empty() {
         context.shows.note(path);
     }

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use index::{Globbed, SearchError};
-use llm::tool::{Effect, Tool, ToolContext, ToolFailure, ToolOutcome};
+use llm::tool::{Brief, Effect, Tool, ToolContext, ToolFailure, ToolOutcome};
 use protocol::Reaction;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use vault::{Entry, EntryKind, Unlisted, VaultError};
 
 use crate::desk::Desk;
+use crate::folders::scope_of_pattern;
 use crate::note_text::count;
 use crate::notes::{Notes, of_search, off_thread};
 
@@ -51,6 +52,11 @@ impl Tool for ListFiles {
     const NAME: &'static str = "list_files";
     const EFFECT: Effect = Effect::Read;
     type Input = ListFilesInput;
+    const BRIEF: Option<Brief> = Some(Brief {
+        description: "Lists notes and folders by name.",
+        required: &[],
+        optional: &["path", "pattern"],
+    });
 
     async fn run(&self, input: ListFilesInput, context: &ToolContext) -> ToolOutcome {
         match self.list(&input, context).await {
@@ -61,10 +67,8 @@ impl Tool for ListFiles {
                     reactions: vec![Reaction::Searched { query: input.place(), hits: found.total }],
                     ..ToolOutcome::default()
                 };
-                // That nothing matches is told of every name. What cannot be listed has a name all
-                // the same, and it may be no path.
-                let is_named = !found.entries.is_empty() && found.problems.is_empty();
-                if is_named { told.labeled() } else { told }
+                // What cannot be listed has a name all the same, and it may be no path.
+                if found.problems.is_empty() { told.labeled() } else { told }
             }
             Err(failure) => failure.into(),
         }
@@ -86,6 +90,7 @@ impl ListFiles {
                  folder such as `Projects`."
             )));
         }
+        context.shows.searched(&scope_of_pattern(&input.place()));
         let (vault, overlay) = (self.notes.vault(), context.overlay.clone());
         let (pattern, base) = (input.pattern().to_owned(), input.folder().map(str::to_owned));
         let limit = input.max_results.clamp(1, MOST);
@@ -153,11 +158,11 @@ fn left_out(problems: &[Unlisted]) -> String {
     }
 }
 
-/// Where the folder is at fault, how to list without it. That there is none is told of every folder.
+/// Where the folder is at fault, how to list without it.
 fn refusal(input: &ListFilesInput, error: &SearchError) -> ToolFailure {
     match (error, input.folder()) {
         (SearchError::Vault(VaultError::NotFound { .. }), Some(folder)) => {
-            ToolFailure::new(format!(
+            ToolFailure::labeled(format!(
                 "There is no folder `{folder}`.\nLeave out path to list the top folder, where the \
                  others are; to see a note use read_file."
             ))

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use llm::tool::{ChangingTool, Effect, Labels, Plan, ToolContext, ToolFailure};
-use protocol::{Change, ChangeSet, NotePath};
+use protocol::{Change, ChangeSet, NotePath, Source};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -57,7 +57,9 @@ impl ChangingTool for MoveFile {
             )));
         }
         let kept = self.0.links_after_moving(from, &to, context).await?;
-        let summary = format!("Moved `{from}` to `{to}`{}", kept.words());
+        // That no link had to change is told of every note as well.
+        context.shows.tell(Source::Vault);
+        let summary = format!("Moved `{from}` to `{to}`{}", kept.words(context));
         let change = match thing {
             Thing::File(from) => Change::rename(from, to),
             Thing::Folder(from) => Change::rename_folder(from, to),

@@ -32,6 +32,8 @@ pub(crate) struct Page<'a> {
     pub(crate) waiting: bool,
     /// 1-based, not beyond the last line.
     pub(crate) lines: RangeInclusive<usize>,
+    /// How many bytes the model has room for.
+    pub(crate) room: usize,
 }
 
 impl Page<'_> {
@@ -51,13 +53,15 @@ impl Page<'_> {
         if self.waiting {
             out.push_str("\nShown with changes that wait for the user's review.");
         }
-        if *self.lines.start() == 1 && lines.len() >= LONG {
+        // The outline of a page that holds little would take its place.
+        if *self.lines.start() == 1 && lines.len() >= LONG && self.room >= MAX_BYTES {
             self.outline(&mut out);
         }
         let _ = write!(out, "\n{RULE}");
         let first = *self.lines.start();
         let wanted = lines.get(first.saturating_sub(1)..(*self.lines.end()).min(lines.len()));
-        let shown = print_lines(wanted.unwrap_or_default(), first, &mut out);
+        let most = MAX_BYTES.min(self.room);
+        let shown = print_lines(wanted.unwrap_or_default(), first, most, &mut out);
         let next = first + shown;
         if next <= *self.lines.end() && next <= lines.len() {
             let _ = write!(
@@ -89,18 +93,17 @@ impl Page<'_> {
 
 /// Prints until a limit is reached; how many lines that were. One line that is too long by itself
 /// is cut inside, so that reading always moves on.
-fn print_lines(lines: &[&str], first: usize, out: &mut String) -> usize {
-    let mut bytes = 0;
+fn print_lines(lines: &[&str], first: usize, most: usize, out: &mut String) -> usize {
+    let begun = out.len();
     let mut shown = 0;
     for (number, line) in (first..).zip(lines).take(MAX_LINES) {
-        bytes += line.len();
-        if bytes <= MAX_BYTES {
+        if out.len() - begun + line.len() <= most {
             out.push('\n');
             print_number(number, out);
             out.push_str("| ");
             out.push_str(line);
         } else if shown == 0 {
-            let end = line.floor_char_boundary(MAX_BYTES);
+            let end = line.floor_char_boundary(most);
             let _ = write!(
                 out,
                 "\n{number}| {} [cut: the line has {} bytes]",
@@ -164,7 +167,8 @@ mod tests {
         let path = NotePath::parse("a/Note.md").unwrap();
         let hash = ContentHash::of(text.as_bytes());
         let all: Vec<&str> = text.lines().collect();
-        Page { path: &path, text, all: &all, hash: &hash, waiting: false, lines }.print()
+        let room = usize::MAX;
+        Page { path: &path, text, all: &all, hash: &hash, waiting: false, lines, room }.print()
     }
 
     #[test]

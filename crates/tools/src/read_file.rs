@@ -1,7 +1,7 @@
 //! `read_file`: a note with numbered lines.
 
 use async_trait::async_trait;
-use llm::tool::{Effect, Tool, ToolContext, ToolFailure, ToolOutcome};
+use llm::tool::{Brief, Effect, Tool, ToolContext, ToolFailure, ToolOutcome};
 use protocol::Reaction;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -31,6 +31,11 @@ impl Tool for ReadFile {
     const NAME: &'static str = "read_file";
     const EFFECT: Effect = Effect::Read;
     type Input = ReadFileInput;
+    const BRIEF: Option<Brief> = Some(Brief {
+        description: "Shows a note with numbered lines. Read a note before you edit it.",
+        required: &["path"],
+        optional: &["start_line", "end_line"],
+    });
 
     async fn run(&self, input: ReadFileInput, context: &ToolContext) -> ToolOutcome {
         self.read(&input, context).await.unwrap_or_else(ToolOutcome::from)
@@ -71,6 +76,7 @@ impl ReadFile {
             hash: &note.hash,
             waiting: note.waiting,
             lines: first..=last,
+            room: context.room,
         };
         Ok(ToolOutcome {
             output: page.print(),

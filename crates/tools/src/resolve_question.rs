@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use llm::tool::{Effect, Tool, ToolContext, ToolOutcome};
+use llm::tool::{Brief, Effect, Tool, ToolContext, ToolOutcome};
 use protocol::QuestionId;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -28,6 +28,11 @@ impl Tool for ResolveQuestion {
     const NAME: &'static str = "resolve_question";
     const EFFECT: Effect = Effect::Speak;
     type Input = ResolveQuestionInput;
+    const BRIEF: Option<Brief> = Some(Brief {
+        description: "Says whether the message answers the question.",
+        required: &["question_id", "is_answer"],
+        optional: &[],
+    });
 
     async fn run(&self, input: ResolveQuestionInput, context: &ToolContext) -> ToolOutcome {
         let question = QuestionId::from(input.question_id.trim());

@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use index::{Cut, Found, Query};
-use llm::tool::{Effect, Tool, ToolContext, ToolFailure, ToolOutcome};
+use llm::tool::{Effect, Scope, Tool, ToolContext, ToolFailure, ToolOutcome};
 use protocol::Reaction;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::folders::scope_of_pattern;
 use crate::note_text::count;
 use crate::notes::{Notes, of_search, off_thread};
 
@@ -60,13 +61,12 @@ impl Tool for SearchFiles {
         match self.search(input, context).await {
             Ok(found) => {
                 found.hits.iter().for_each(|hit| context.shows.note(&hit.path));
-                let told = ToolOutcome {
+                ToolOutcome {
                     output: words(&pattern, &found),
                     reactions: vec![Reaction::Searched { query: pattern, hits: found.total }],
                     ..ToolOutcome::default()
-                };
-                // That nothing matches is told of every note, and none is named as its source.
-                if found.hits.is_empty() { told } else { told.labeled() }
+                }
+                .labeled()
             }
             Err(failure) => failure.into(),
         }
@@ -82,6 +82,7 @@ impl SearchFiles {
         if input.pattern.is_empty() {
             return Err(ToolFailure::labeled("pattern is empty. Give the text to look for."));
         }
+        let scope = input.file_pattern.as_deref().map_or(Scope::Vault, scope_of_pattern);
         let query = Query {
             pattern: input.pattern,
             file_pattern: input.file_pattern,
@@ -90,9 +91,12 @@ impl SearchFiles {
             case_sensitive: input.case_sensitive,
         };
         let (vault, index, overlay) = (self.0.vault(), self.0.index(), context.overlay.clone());
-        off_thread(move || index.search(&vault, &overlay, &query, DEADLINE))
+        let found = off_thread(move || index.search(&vault, &overlay, &query, DEADLINE))
             .await?
-            .map_err(|error| of_search(&error))
+            .map_err(|error| of_search(&error))?;
+        // A pattern that is none is told without a look.
+        context.shows.searched(&scope);
+        Ok(found)
     }
 }
 

@@ -1,7 +1,7 @@
 //! `send_message`: words for the user, or a question that ends the turn.
 
 use async_trait::async_trait;
-use llm::tool::{Control, Effect, Tool, ToolContext, ToolOutcome};
+use llm::tool::{Brief, Control, Effect, Tool, ToolContext, ToolOutcome};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -31,6 +31,11 @@ impl Tool for SendMessage {
     const NAME: &'static str = "send_message";
     const EFFECT: Effect = Effect::Speak;
     type Input = SendMessageInput;
+    const BRIEF: Option<Brief> = Some(Brief {
+        description: "Asks the user, with is_question, or says something.",
+        required: &["message"],
+        optional: &["is_question", "options"],
+    });
 
     async fn run(&self, input: SendMessageInput, _: &ToolContext) -> ToolOutcome {
         said(input).labeled()

@@ -1,7 +1,7 @@
 //! `write_file`: a whole note.
 
 use async_trait::async_trait;
-use llm::tool::{ChangingTool, Effect, Labels, Plan, ToolContext, ToolFailure};
+use llm::tool::{Brief, ChangingTool, Effect, Labels, Plan, ToolContext, ToolFailure};
 use protocol::{Change, ChangeSet};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -32,6 +32,11 @@ pub(crate) struct WriteFile(pub(crate) Notes);
 impl ChangingTool for WriteFile {
     const NAME: &'static str = "write_file";
     type Input = WriteFileInput;
+    const BRIEF: Option<Brief> = Some(Brief {
+        description: "Makes a new note.",
+        required: &["path", "content"],
+        optional: &[],
+    });
 
     async fn plan(
         &self,
@@ -43,7 +48,7 @@ impl ChangingTool for WriteFile {
             Place::Free(path) => {
                 let kept = self.0.links_after_creating(&path, context).await?;
                 let summary = format!("Created `{path}` with {lines}");
-                Ok(kept.create(path, input.content.into_bytes(), &summary))
+                Ok(kept.create(path, input.content.into_bytes(), &summary, context))
             }
             Place::Taken(note) => {
                 self.0.may_change(&note).await?;

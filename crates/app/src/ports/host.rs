@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use llm::Provider;
 use llm::host::{Capacity, Host, SummingUp, TurnEvent, TurnSetup};
+use llm::{Capabilities, Provider};
 use protocol::model::{ModelInfo, Price};
 use protocol::{NotePath, OpenTurn, Privacy, Question, Settings, UserError};
 use store::Store;
@@ -14,12 +14,12 @@ use crate::announce::News;
 use crate::aside::aside;
 use crate::capture::Capture;
 use crate::config::Config;
-use crate::context::{self, HouseRules};
+use crate::context::{self, HouseRules, Instructions};
 use crate::hub_question;
 use crate::inbox::ATTEMPTS;
 use crate::privacy::Keeper;
-use crate::profile::{Layers, Pending, Registered, RunKind};
-use crate::provider::{Answering, Chosen, Vendor};
+use crate::profile::{Layers, Pending, Registered, RunKind, ToolSet};
+use crate::provider::{Answering, Chosen};
 use crate::spending::{self, Gate};
 use crate::taint::RULES_FILES;
 use crate::trouble::user_error;
@@ -30,11 +30,17 @@ const MAX_TOKENS: u32 = 8_192;
 /// A hub message of more bytes is kept as it is, and no model is asked what it means.
 const LONGEST_FOR_A_MODEL: usize = 256 << 10;
 
-/// How much the models take in, in tokens.
-const WINDOW: u32 = 200_000;
+/// Of a window the answer has this part at most; and half of it where the user wants longer answers.
+const ANSWERS_PART: u32 = 4;
+const LONG_ANSWERS_PART: u32 = 2;
 
-/// The same for models on this computer of which nothing is known.
-const LOCAL_WINDOW: u32 = 32_768;
+/// The texts of folder and user have no more room in the instructions than this part of the window has
+/// bytes: with a token of three to four bytes, and tools and our own words beside them, all of it stays
+/// below a quarter.
+const TEXTS_PART: u32 = 4;
+
+/// In a smaller window there is no room for them at all.
+const SMALLEST_WITH_TEXTS: u32 = 6_000;
 
 /// Decides for the turns of one vault.
 pub(crate) struct AppHost {
@@ -60,6 +66,17 @@ impl Host for AppHost {
         Ok(setup)
     }
 
+    async fn setup_again(&self, turn: &OpenTurn, window: u32) -> Result<TurnSetup, UserError> {
+        let mut who = self.who(turn).await?;
+        who.capacity = Capacity::Window(window);
+        self.keeper.begin_again(&turn.turn, who.shown).await?;
+        let setup = self.setup_for(turn, &who).await?;
+        // The user may have chosen another model meanwhile.
+        let stored = self.store.set_model(&turn.turn, &setup.model, who.price());
+        stored.await.map_err(user_error)?;
+        Ok(setup)
+    }
+
     async fn at_rest(&self, turn: &OpenTurn) -> Result<TurnSetup, UserError> {
         let who = self.who(turn).await?;
         self.keeper.begin_again(&turn.turn, who.shown).await?;
@@ -73,7 +90,7 @@ impl Host for AppHost {
         }
         let who = self.who(turn).await?;
         let spending = &who.settings.spending;
-        let Some(by) = who.summing_up() else { return Ok(None) };
+        let Some(by) = who.summing_up().await else { return Ok(None) };
         if !spending::month_lets(&self.store, spending, by.price).await? {
             return Ok(None);
         }
@@ -101,6 +118,8 @@ struct Who {
     provider: Arc<dyn Provider>,
     /// A model, of which so much is known.
     model: Option<ModelInfo>,
+    /// Its capabilities, as its server says them.
+    capabilities: Capabilities,
     capacity: Capacity,
     /// How private what it may see is at most.
     shown: Privacy,
@@ -114,14 +133,14 @@ impl Who {
     }
 
     /// The same provider sums up, by the model that the user picked for it.
-    fn summing_up(&self) -> Option<SummingUp> {
+    async fn summing_up(&self) -> Option<SummingUp> {
         self.model.as_ref()?;
-        Some(summing_up(&self.settings, &self.chosen, Arc::clone(&self.provider)))
+        Some(summing_up(&self.settings, &self.chosen, Arc::clone(&self.provider)).await)
     }
 }
 
 /// Who is asked for what is no answer: `provider`, by the model that the user picked for it.
-pub(crate) fn summing_up(
+pub(crate) async fn summing_up(
     settings: &Settings,
     chosen: &Chosen,
     provider: Arc<dyn Provider>,
@@ -130,7 +149,7 @@ pub(crate) fn summing_up(
         "" => chosen.model.clone(),
         model => model.to_owned(),
     };
-    let known = known(settings, chosen, &model);
+    let known = known(settings, chosen, &model, provider.capabilities(&model).await);
     let (price, window) = (known.price, window(&known, chosen));
     SummingUp { provider, model, price, window, prompt: settings.compaction.prompt.clone() }
 }
@@ -156,13 +175,17 @@ impl AppHost {
             chosen.provider.clone()?
         };
         let shown = if captures { Privacy::Never } else { chosen.shown };
-        let model = has_model.then(|| known(&settings, &chosen, &chosen.model));
+        let capabilities = match has_model {
+            true => provider.capabilities(&chosen.model).await,
+            false => Capabilities::default(),
+        };
+        let model = has_model.then(|| known(&settings, &chosen, &chosen.model, capabilities));
         let capacity = match &model {
             Some(model) => Capacity::Window(window(model, &chosen)),
             None if captures => Capacity::OwnTurn,
             None => Capacity::Unlimited,
         };
-        Ok(Who { settings, chosen, provider, model, capacity, shown, asked })
+        Ok(Who { settings, chosen, provider, model, capabilities, capacity, shown, asked })
     }
 
     /// The notes that it reads are those that the turn may see.
@@ -170,52 +193,85 @@ impl AppHost {
         let Who { settings, chosen, provider, model, capacity, .. } = who;
         let kind = RunKind::of(turn.origin);
         let pending = if who.asked.is_some() { Pending::Question } else { Pending::Nothing };
-        let tool_set = provider.tool_set(&chosen.model).await;
+        let window = match capacity {
+            Capacity::Window(window) => *window,
+            Capacity::Unlimited | Capacity::OwnTurn => u32::MAX,
+        };
+        let tool_set = ToolSet::of(window, who.capabilities.parameters);
         let house_rules = self.house_rules().await?;
         let spending = &settings.spending;
         let purse = spending::purse(&self.store, spending, who.price(), &turn.turn).await?;
         Ok(TurnSetup {
             provider: Arc::clone(provider),
             model: chosen.model.clone(),
-            max_tokens: longest_answer(settings, &chosen.model, model.as_ref()),
+            max_tokens: longest_answer(settings, &chosen.model, model.as_ref(), window),
             capacity: *capacity,
             purse,
-            system: context::system(
-                turn.origin,
-                settings.mode,
-                house_rules.as_ref(),
-                &settings.organisation,
-            ),
+            system: context::system(&Instructions {
+                origin: turn.origin,
+                mode: settings.mode,
+                house_rules: house_rules.as_ref(),
+                organisation: &settings.organisation,
+                detail: tool_set.detail(),
+                room: room_for_texts(window, tool_set),
+            }),
+            detail: tool_set.detail(),
             tools: Layers { kind, mode: settings.mode, set: tool_set, pending }
                 .offered(&self.tools),
             limits: kind.limits(),
             kept: self.store.asked_before(&turn.turn).await.map_err(user_error)?,
-            summing_up: who.summing_up(),
+            summing_up: who.summing_up().await,
         })
     }
 }
 
-/// How many tokens an answer may have: the user's word, else ours, within what the model writes.
-fn longest_answer(settings: &Settings, model: &str, known: Option<&ModelInfo>) -> u32 {
-    let given = settings.parameters.iter().find(|given| given.model == model);
-    let wanted = given.and_then(|given| given.max_tokens).filter(|tokens| *tokens > 0);
-    let most = known.and_then(|known| known.max_output);
-    wanted.unwrap_or(MAX_TOKENS).min(most.unwrap_or(u32::MAX))
+/// How many bytes of the folder's hints and of the user's text go into the instructions. Where all tools
+/// are offered there is room for them, or the request says that they are too long.
+fn room_for_texts(window: u32, set: ToolSet) -> usize {
+    match set {
+        ToolSet::All => usize::MAX,
+        ToolSet::Few if window >= SMALLEST_WITH_TEXTS => {
+            usize::try_from(window / TEXTS_PART).unwrap_or(usize::MAX)
+        }
+        ToolSet::Few | ToolSet::Fewest => 0,
+    }
 }
 
-/// What is known of a model: the user's word, else what its provider or we know of it.
-fn known(settings: &Settings, chosen: &Chosen, model: &str) -> ModelInfo {
-    let known = llm::models::known(model, &settings.models, &chosen.status.models);
-    known.unwrap_or_default()
+/// How many tokens an answer may have: the user's word, else ours, within what the model writes and
+/// what its window has room for.
+fn longest_answer(settings: &Settings, model: &str, known: Option<&ModelInfo>, window: u32) -> u32 {
+    let given = settings.parameters.iter().find(|given| given.model == model);
+    let wanted = given.and_then(|given| given.max_tokens).filter(|tokens| *tokens > 0);
+    let most = known.and_then(|known| known.max_output).unwrap_or(u32::MAX);
+    let within = match wanted {
+        Some(wanted) => wanted.min(window / LONG_ANSWERS_PART),
+        None => MAX_TOKENS.min(window / ANSWERS_PART),
+    };
+    within.min(most).max(1)
+}
+
+/// Returns all that is known of a model: the user's word, else its server's word as it runs, else its
+/// provider's list or our own.
+fn known(
+    settings: &Settings,
+    chosen: &Chosen,
+    model: &str,
+    capabilities: Capabilities,
+) -> ModelInfo {
+    let listed = llm::models::known(model, &[], &chosen.status.models).unwrap_or_default();
+    let id = model.to_owned();
+    let running = ModelInfo { id, window: capabilities.window, ..ModelInfo::default() };
+    let users = settings.models.iter().find(|users| users.id == model).cloned();
+    let running = running.or(listed);
+    match users {
+        Some(users) => users.or(running),
+        None => running,
+    }
 }
 
 /// How much the model takes in; what is not known is taken for what most have.
 fn window(known: &ModelInfo, chosen: &Chosen) -> u32 {
-    let usual = match chosen.vendor {
-        Vendor::Ollama => LOCAL_WINDOW,
-        Vendor::Anthropic | Vendor::OpenAi => WINDOW,
-    };
-    known.window.unwrap_or(usual)
+    known.window.unwrap_or(chosen.usual_window)
 }
 
 impl AppHost {
@@ -230,11 +286,16 @@ impl AppHost {
         Ok(nobody || failed_before || is_too_long)
     }
 
-    /// The hints at the top of the folder; the first file that is there is read. A file of that name deeper down is about something else.
+    /// The hints at the top of the folder; the first file that is there is read. A file of that name
+    /// deeper down is about something else. A link is no rules file, also where links are followed: it
+    /// leads to a note that anybody may change, and only a change of the rules file itself waits.
     async fn house_rules(&self) -> Result<Option<HouseRules>, UserError> {
         let vault = self.keeper.seen();
         let read = move |file| {
             let note = vault.read(&NotePath::parse(file).ok()?).ok()?;
+            if note.real != note.path {
+                return None;
+            }
             let text = String::from_utf8(note.bytes).ok()?;
             (!text.trim().is_empty()).then_some(HouseRules { file, text })
         };

@@ -9,25 +9,37 @@ use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
 use super::failure::Failures;
+use super::patience::Reading;
 use crate::decoding::{Decoded, Decoder, Framing};
 use crate::model::{ModelError, ModelEvent, ToolCall};
 use crate::provider::ModelStream;
 
-/// Reads `response`. Its first event must come before `deadline`, each other one within `idle` of
+/// How long is waited for the events of an answer.
+pub(super) struct Waits {
+    /// When the first event must have come.
+    pub(super) deadline: Instant,
+    /// How long that was from the beginning on. Where the prompt is read on this computer, whatever
+    /// comes before the first event is a sign of life, and the wait begins anew.
+    pub(super) first: Duration,
+    /// From each event to the next.
+    pub(super) idle: Duration,
+    /// A prompt that is read on this computer.
+    pub(super) reading: Option<Reading>,
+}
+
+/// Reads `response`. Its first event must come before the deadline, each other one within `idle` of
 /// the one before. Ends after the stop, at the first error, or without either when the server
 /// closes early.
 pub(super) fn stream<D: Decoder + 'static>(
     response: Response,
     failures: Failures,
-    deadline: Instant,
-    idle: Duration,
+    waits: Waits,
     decoder: D,
 ) -> ModelStream {
     let answer = Answer {
         response,
         failures,
-        deadline,
-        idle,
+        waits,
         framing: D::Framing::default(),
         decoder,
         ready: VecDeque::new(),
@@ -42,8 +54,7 @@ pub(super) fn stream<D: Decoder + 'static>(
 struct Answer<D: Decoder> {
     response: Response,
     failures: Failures,
-    deadline: Instant,
-    idle: Duration,
+    waits: Waits,
     framing: D::Framing,
     decoder: D,
     ready: VecDeque<Result<ModelEvent, ModelError>>,
@@ -60,7 +71,7 @@ impl<D: Decoder> Answer<D> {
             if self.over {
                 return None;
             }
-            match timeout_at(self.deadline, self.response.chunk()).await {
+            match timeout_at(self.waits.deadline, self.response.chunk()).await {
                 Ok(Ok(Some(bytes))) => self.take_in(&bytes),
                 Ok(Ok(None)) => self.end(None),
                 Ok(Err(_)) => self.end(Some(self.failures.network("broke off its answer"))),
@@ -70,6 +81,9 @@ impl<D: Decoder> Answer<D> {
     }
 
     fn take_in(&mut self, bytes: &[u8]) {
+        if self.waits.reading.as_ref().is_some_and(Reading::may_go_on) {
+            self.waits.deadline = Instant::now() + self.waits.first;
+        }
         let frames = match self.framing.feed(bytes) {
             Ok(frames) => frames,
             Err(error) => return self.fail(self.failures.too_large(error)),
@@ -77,7 +91,10 @@ impl<D: Decoder> Answer<D> {
         for frame in frames {
             match self.decoder.decode(&frame) {
                 Ok(Decoded::Progress(events)) => {
-                    self.deadline = Instant::now() + self.idle;
+                    self.waits.deadline = Instant::now() + self.waits.idle;
+                    if let Some(reading) = self.waits.reading.take() {
+                        reading.end();
+                    }
                     self.ready.extend(events.into_iter().map(|event| Ok(named(event))));
                 }
                 Ok(Decoded::Ping) => {}
@@ -85,7 +102,7 @@ impl<D: Decoder> Answer<D> {
             }
         }
         // Bytes that come without a pause never let the timer be asked.
-        if self.ready.is_empty() && Instant::now() >= self.deadline {
+        if self.ready.is_empty() && Instant::now() >= self.waits.deadline {
             self.end(Some(self.failures.silent("went silent")));
         }
     }

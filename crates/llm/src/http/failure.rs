@@ -25,6 +25,8 @@ pub(crate) struct Failures {
     pub(super) host: String,
     pub(super) model: String,
     pub(super) key: SecretString,
+    /// Whether the server is on this computer.
+    pub(super) is_local: bool,
 }
 
 impl Failures {
@@ -50,8 +52,9 @@ impl Failures {
             (408, _) => self.network("took too long to answer"),
             // Another request is in its way (RFC 9110 §15.5.10); it is soon done.
             (409, _) => self.broke(&trouble),
-            (413, _) | (400 | 422 | 500, Sort::TooLong) => self.too_long(),
+            (413, _) | (400 | 422 | 500, Sort::TooLong) => self.too_long(&trouble),
             (429, _) => self.busy(&trouble, retry_after),
+            (503, Sort::Loading) => self.loading(),
             (503 | 529, _) => self.overloaded(retry_after),
             (511, _) => final_error(format!(
                 "{} is behind a network that wants you to sign in first: open a browser.",
@@ -79,11 +82,14 @@ impl Failures {
                 retryable: true,
             },
             DecodeError::TooLarge(why) => self.too_large(why),
-            DecodeError::Cut { sent, read } => ModelError::ContextExceeded(format!(
-                "{} read only {read} of at least {sent} tokens, so this answer is to a part of the \
-                 conversation: start a new one, or pick another model in Settings.",
-                self.host
-            )),
+            DecodeError::Cut { sent, read } => ModelError::ContextExceeded {
+                message: format!(
+                    "{} read only {read} of at least {sent} tokens, so this answer is to a part of \
+                     the conversation: start a new one, or pick another model in Settings.",
+                    self.host
+                ),
+                window: None,
+            },
         }
     }
 
@@ -98,6 +104,14 @@ impl Failures {
 
     /// A deadline passed; `what` reads "took too long to answer".
     pub(super) fn silent(&self, what: &str) -> ModelError {
+        // A slow server is not faster when it is asked once more: that only doubles the wait.
+        if self.is_local {
+            return final_error(format!(
+                "{} {what}: a long prompt takes its time on this computer. Ask for less at once, or \
+                 pick a smaller model.",
+                self.host
+            ));
+        }
         ModelError::Silent(self.check_the_network(what))
     }
 
@@ -143,9 +157,10 @@ impl Failures {
             Sort::NoCredit => self.no_credit(),
             Sort::NoModel => self.no_model(),
             Sort::NoTools => self.no_tools(),
-            Sort::TooLong => self.too_long(),
+            Sort::TooLong => self.too_long(trouble),
             Sort::Busy => self.busy(trouble, None),
             Sort::Overloaded => self.overloaded(None),
+            Sort::Loading => self.loading(),
             Sort::Invalid => self.refused(trouble),
             Sort::Other => self.broke(trouble),
         }
@@ -188,9 +203,15 @@ impl Failures {
         ))
     }
 
-    fn too_long(&self) -> ModelError {
-        let message = "This conversation no longer fits the model: start a new one.";
-        ModelError::ContextExceeded(message.into())
+    fn too_long(&self, trouble: &Trouble) -> ModelError {
+        let message = match trouble.window {
+            Some(window) => format!(
+                "This conversation no longer fits the model, which reads {window} tokens: start a \
+                 new one, or start the server with a larger window."
+            ),
+            None => "This conversation no longer fits the model: start a new one.".to_owned(),
+        };
+        ModelError::ContextExceeded { message, window: trouble.window }
     }
 
     fn busy(&self, trouble: &Trouble, retry_after: Option<Duration>) -> ModelError {
@@ -210,6 +231,13 @@ impl Failures {
             None => format!("{} is overloaded: wait a little, then try again.", self.host),
         };
         ModelError::Overloaded { message, retry_after }
+    }
+
+    fn loading(&self) -> ModelError {
+        ModelError::Loading(format!(
+            "{} is still loading `{}`: try again in a minute.",
+            self.host, self.model
+        ))
     }
 
     fn refused(&self, trouble: &Trouble) -> ModelError {

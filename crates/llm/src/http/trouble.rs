@@ -9,6 +9,8 @@ pub(crate) struct Trouble {
     pub(crate) kind: String,
     /// What a person is told.
     pub(crate) message: String,
+    /// How many tokens the model reads, in an error about a prompt that is too long.
+    pub(crate) window: Option<u32>,
 }
 
 /// What can be done about it.
@@ -22,6 +24,7 @@ pub(super) enum Sort {
     TooLong,
     Busy,
     Overloaded,
+    Loading,
     Invalid,
     Other,
 }
@@ -63,6 +66,15 @@ const TOO_LONG: [&str; 4] = [
     "exceed context limit",
 ];
 
+/// Before the size of the window, in a sentence about a prompt that is too long: OpenAI and vLLM.
+const WINDOW_IS: &str = "maximum context length is ";
+
+/// Fewer tokens are no window that anybody started a server with.
+const SMALLEST_WINDOW: u32 = 256;
+
+/// The words of llama.cpp with status 503 until it has read the model from the disk.
+const LOADING: &str = "loading model";
+
 /// How servers say that they, or a model of theirs, take no tools. All words of a line count.
 const NO_TOOLS: [[&str; 2]; 7] = [
     ["tool", "support"],
@@ -79,7 +91,7 @@ impl Trouble {
     pub(super) fn sort(&self) -> Sort {
         let known = KINDS.iter().find(|(kind, _)| *kind == self.kind).map(|(_, sort)| *sort);
         match known {
-            None | Some(Sort::Invalid | Sort::NoModel | Sort::Other) => {
+            None | Some(Sort::Invalid | Sort::NoModel | Sort::Overloaded | Sort::Other) => {
                 self.sort_by_words().or(known).unwrap_or(Sort::Other)
             }
             Some(sort) => sort,
@@ -90,6 +102,9 @@ impl Trouble {
         let words = self.message.to_lowercase();
         if TOO_LONG.iter().any(|sentence| words.contains(sentence)) {
             return Some(Sort::TooLong);
+        }
+        if words.trim_start().starts_with(LOADING) {
+            return Some(Sort::Loading);
         }
         let all = |line: &[&str; 2]| line.iter().all(|word| words.contains(word));
         NO_TOOLS.iter().any(all).then_some(Sort::NoTools)
@@ -109,7 +124,9 @@ impl Trouble {
     pub(crate) fn find(body: &Value) -> Self {
         let body = body.get(0).unwrap_or(body);
         match body.get("error") {
-            Some(Value::String(message)) => Self { message: message.clone(), kind: String::new() },
+            Some(Value::String(message)) => {
+                Self { message: message.clone(), window: window_in(message), ..Self::default() }
+            }
             Some(error @ Value::Object(_)) => Self::of(error),
             _ => Self::of(body),
         }
@@ -124,11 +141,24 @@ impl Trouble {
         };
         let kind = Some(word("code")).filter(|code| !code.is_empty());
         let message = Some(word("message")).filter(|message| !message.is_empty());
+        let message = message.unwrap_or_else(|| word("detail"));
+        // llama.cpp gives the number beside the sentence.
+        let window = error.get("n_ctx").and_then(Value::as_u64);
+        let window = window.and_then(|window| u32::try_from(window).ok());
         Self {
             kind: kind.unwrap_or_else(|| word("type")),
-            message: message.unwrap_or_else(|| word("detail")),
+            window: window
+                .or_else(|| window_in(&message))
+                .filter(|window| *window >= SMALLEST_WINDOW),
+            message,
         }
     }
+}
+
+fn window_in(message: &str) -> Option<u32> {
+    let (_, rest) = message.split_once(WINDOW_IS)?;
+    let digits = rest.split(|c: char| !c.is_ascii_digit() && c != ',').next()?;
+    digits.replace(',', "").parse().ok().filter(|window| *window >= SMALLEST_WINDOW)
 }
 
 #[cfg(test)]
@@ -136,6 +166,29 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_refusal_tells_how_much_the_model_reads() {
+        let llama = json!({ "error": { "code": 400, "type": "exceed_context_size_error", "message":
+            "request (6031 tokens) exceeds the available context size (4096 tokens)",
+            "n_prompt_tokens": 6_031, "n_ctx": 4_096 } });
+        let vllm = json!({ "object": "error", "code": 400, "type": "BadRequestError", "message":
+            "This model's maximum context length is 8192 tokens. However, you requested 9000." });
+        let silent = json!({ "error": { "code": "context_length_exceeded", "message": "no" } });
+        for (body, window) in [(llama, Some(4_096)), (vllm, Some(8_192)), (silent, None)] {
+            let trouble = Trouble::find(&body);
+            assert_eq!((trouble.sort(), trouble.window), (Sort::TooLong, window), "{body}");
+        }
+    }
+
+    #[test]
+    fn a_server_that_loads_its_model_is_not_overloaded() {
+        let loading = json!({ "error": { "code": 503, "message": "Loading model",
+            "type": "unavailable_error" } });
+        assert_eq!(Trouble::find(&loading).sort(), Sort::Loading);
+        let busy = json!({ "error": { "code": 503, "message": "busy" } });
+        assert_eq!(Trouble::find(&busy).sort(), Sort::Overloaded);
+    }
 
     #[test]
     fn servers_that_take_no_tools_are_understood_in_their_own_words() {
@@ -187,7 +240,7 @@ mod tests {
             (json!({"error": null}), "", ""),
             (json!("odd"), "", ""),
         ] {
-            let expected = Trouble { kind: kind.into(), message: message.into() };
+            let expected = Trouble { kind: kind.into(), message: message.into(), window: None };
             assert_eq!(Trouble::read(body.to_string().as_bytes()), expected, "{body}");
         }
         assert_eq!(Trouble::read(b"<html>"), Trouble::default());

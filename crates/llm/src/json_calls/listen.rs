@@ -13,7 +13,7 @@ use crate::model::{ModelError, ModelEvent, ModelRequest, StopReason, ToolCall, T
 use crate::provider::{ModelStream, Provider};
 
 /// Reads `answer`, which was given to `request`, for calls of `tools`. An answer that was meant
-/// as a call and is none is sent back once; after that it counts as words.
+/// as a call and is none is sent back once; after that it is a failure.
 pub(super) fn listen(
     provider: Arc<dyn Provider>,
     request: ModelRequest,
@@ -105,26 +105,34 @@ impl Listener {
         let whole = matches!(reason, StopReason::EndTurn | StopReason::StopSequence);
         for found in scan.end() {
             match found {
-                Found::NoCall { words, problem } if whole => {
-                    if let Repairs::May { provider, request } =
-                        std::mem::replace(&mut self.repairs, Repairs::Done)
-                    {
-                        let again = repair(request, &words, &problem);
-                        return match provider.stream(again).await {
-                            Ok(answer) => self.answer = answer,
-                            Err(error) => {
-                                self.ready.push_back(Err(error));
-                                self.over = true;
-                            }
-                        };
+                Found::NoCall { words, problem } => {
+                    let repairs = std::mem::replace(&mut self.repairs, Repairs::Done);
+                    let Repairs::May { provider, request } = repairs else {
+                        return self.give_up(&problem);
+                    };
+                    if !whole {
+                        return self.give_up("the answer was cut before its end");
                     }
-                    self.ready.push_back(Ok(ModelEvent::Text(words)));
+                    match provider.stream(repair(request, &words, &problem)).await {
+                        Ok(answer) => self.answer = answer,
+                        Err(error) => {
+                            self.ready.push_back(Err(error));
+                            self.over = true;
+                        }
+                    }
+                    return;
                 }
                 found => self.take(found),
             }
         }
         let reason = if self.called && whole { StopReason::ToolUse } else { reason };
         self.ready.push_back(Ok(ModelEvent::Stopped { reason, usage: self.usage }));
+        self.over = true;
+    }
+
+    /// The answer is meant as a call, and no repair made it one: nobody is shown its JSON.
+    fn give_up(&mut self, problem: &str) {
+        self.ready.push_back(Err(ModelError::unreadable_call(problem)));
         self.over = true;
     }
 

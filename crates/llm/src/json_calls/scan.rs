@@ -1,11 +1,11 @@
-//! Finds a call in the words of a model: the first object `{tool, parameters, reasoning}` that
-//! fits a tool on offer. Pure; time grows with the words, memory is bounded.
+//! Finds a call in the words of a model: the first object that is written as one and fits a tool on
+//! offer. Pure; time grows with the words, memory is bounded.
 
 use std::collections::VecDeque;
 
 use serde_json::Value;
 
-use super::fits::fits;
+use super::written::{self, MARKS, Written};
 use crate::model::ToolSpec;
 
 #[cfg(test)]
@@ -111,7 +111,7 @@ impl Scan {
             self.look_at(at, byte, &mut found);
         }
         if matches!(self.over, Over::No) && self.open.is_empty() {
-            let keep = fence(&self.held);
+            let keep = begun_marks(&self.held);
             self.give_out(keep, &mut found);
         }
         found
@@ -121,7 +121,8 @@ impl Scan {
     pub(super) fn end(mut self) -> Vec<Found> {
         let mut found = Vec::new();
         if let (Over::No, Some(start)) = (&self.over, self.open.front().copied()) {
-            let begun = self.held.get(start..).is_some_and(begins_like_a_call);
+            let begun =
+                self.held.get(start..).is_some_and(|open| written::begins(open, &self.tools));
             self.judge(&mut found);
             if matches!(self.over, Over::No) && begun {
                 self.give_out(start, &mut found);
@@ -214,7 +215,7 @@ impl Scan {
     /// Whether it is to be told of as one even if it is no object.
     fn is_meant_as_a_call(&self) -> bool {
         let mut open = self.open.iter().filter_map(|start| self.held.get(*start..));
-        open.any(begins_like_a_call)
+        open.any(|open| written::begins(open, &self.tools))
     }
 
     /// What looked like a name is none, so it may hold the brace of a call itself.
@@ -235,7 +236,7 @@ impl Scan {
             match self.call(object) {
                 Judged::Call { tool, parameters } => {
                     let before = self.held.get(..start).unwrap_or_default();
-                    let before = before.get(..fence(before)).unwrap_or_default().to_owned();
+                    let before = before.get(..marks(before)).unwrap_or_default().to_owned();
                     found.extend((!before.is_empty()).then_some(Found::Words(before)));
                     found.push(Found::Call { tool, parameters });
                     self.over = Over::Called;
@@ -253,24 +254,16 @@ impl Scan {
     }
 
     fn call(&self, object: &str) -> Judged {
-        let begins = begins_like_a_call(object);
+        let begins = written::begins(object, &self.tools);
         let value = match serde_json::from_str::<Value>(object) {
             Ok(value) => value,
             Err(error) if begins => return Judged::NoCall(format!("it is no JSON: {error}")),
             Err(_) => return Judged::Other,
         };
-        let Some(tool) = value.get("tool").and_then(Value::as_str) else { return Judged::Other };
-        let Some(spec) = self.tools.iter().find(|spec| spec.name == tool) else {
-            let known = value.get("parameters").is_some() || begins;
-            let problem = || Judged::NoCall(format!("there is no tool `{tool}`"));
-            return if known { problem() } else { Judged::Other };
-        };
-        let parameters = value.get("parameters").cloned();
-        let parameters = parameters.unwrap_or_else(|| Value::Object(serde_json::Map::new()));
-        match fits(&parameters, &spec.input_schema) {
-            Ok(()) if parameters.is_object() => Judged::Call { tool: tool.to_owned(), parameters },
-            Ok(()) => Judged::NoCall("`parameters` must be an object".to_owned()),
-            Err(problem) => Judged::NoCall(problem),
+        match written::read(&value, &self.tools) {
+            Some(Written { tool, arguments: Ok(parameters) }) => Judged::Call { tool, parameters },
+            Some(Written { arguments: Err(problem), .. }) => Judged::NoCall(problem),
+            None => Judged::Other,
         }
     }
 
@@ -292,10 +285,21 @@ enum Judged {
     Other,
 }
 
-/// `{` and then `"tool"`.
-fn begins_like_a_call(text: &str) -> bool {
-    let inside = text.strip_prefix('{').map(str::trim_start);
-    inside.is_some_and(|inside| inside.starts_with("\"tool\""))
+/// Where the marks begin that stand before a call at the end of `text`: the beginning of a code block,
+/// or a tag. They are not shown when a call follows. Else the end of `text`.
+fn marks(text: &str) -> usize {
+    let tagged = text.trim_end();
+    let before = MARKS.iter().find_map(|mark| tagged.strip_suffix(mark));
+    before.map_or_else(|| fence(text), str::len)
+}
+
+/// The same, also where a mark has only begun.
+fn begun_marks(text: &str) -> usize {
+    let begun = text.rfind(['<', '[']).filter(|from| {
+        let last = text.get(*from..).unwrap_or_default();
+        MARKS.iter().any(|mark| mark.starts_with(last))
+    });
+    begun.unwrap_or_else(|| marks(text))
 }
 
 /// Where the beginning of a code block stands at the end of `text`: its marks are not shown when a

@@ -4,10 +4,7 @@ use protocol::ModelInfo;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::provider::ToolSet;
-
-/// A model with at most this many parameters loses its way among many tools.
-const SMALL: f64 = 4e9;
+use crate::provider::Capabilities;
 
 /// Asks about one model.
 #[derive(Debug, Serialize)]
@@ -33,19 +30,39 @@ pub(super) fn models(tags: &Value) -> Vec<ModelInfo> {
     names.map(model).collect()
 }
 
-/// Which tools the model is offered, by its size.
-pub(super) fn tool_set(tags: &Value, model: &str) -> ToolSet {
+/// What the answer to [`Show`] says of a model that runs with a window of at most `usual` tokens
+/// unless its own file says otherwise.
+pub(super) fn capabilities(told: &Value, usual: u32) -> Capabilities {
+    let listed = told.get("capabilities").and_then(Value::as_array);
+    let most = window(told);
+    let set = told.get("parameters").and_then(Value::as_str).and_then(num_ctx);
+    let most = most.map(|most| set.unwrap_or(usual).min(most)).or(set);
+    let count = told.pointer("/model_info/general.parameter_count").and_then(Value::as_u64);
+    Capabilities {
+        window: most.filter(|tokens| *tokens > 0),
+        tools: listed.map(|listed| listed.iter().any(|capability| capability == "tools")),
+        parameters: count.or_else(|| size(told)),
+    }
+}
+
+/// The window that the model's own file sets: `num_ctx 8192`, one parameter a line.
+fn num_ctx(parameters: &str) -> Option<u32> {
+    let mut lines = parameters.lines().map(str::split_ascii_whitespace);
+    lines.find_map(|mut words| (words.next()? == "num_ctx").then(|| words.next()?.parse().ok())?)
+}
+
+/// How many parameters the model has, out of the list of tags.
+pub(super) fn parameters_of(tags: &Value, model: &str) -> Option<u64> {
     let latest = format!("{model}:latest");
     let is_it = |tagged: &&Value| {
         let name = tagged.get("name").and_then(Value::as_str);
         name == Some(model) || name == Some(&latest)
     };
-    let size =
-        tagged(tags).find(is_it).and_then(|tagged| tagged.pointer("/details/parameter_size"));
-    match size.and_then(Value::as_str).and_then(parameters) {
-        Some(parameters) if parameters <= SMALL => ToolSet::Small,
-        _ => ToolSet::All,
-    }
+    tagged(tags).find(is_it).and_then(size)
+}
+
+fn size(model: &Value) -> Option<u64> {
+    parameters(model.pointer("/details/parameter_size")?.as_str()?)
 }
 
 fn tagged(tags: &Value) -> impl Iterator<Item = &Value> {
@@ -53,7 +70,7 @@ fn tagged(tags: &Value) -> impl Iterator<Item = &Value> {
 }
 
 /// `3.2B`, `137M`, `8x7B`.
-fn parameters(size: &str) -> Option<f64> {
+fn parameters(size: &str) -> Option<u64> {
     let size = size.trim();
     let (number, unit) = match size.split_at_checked(size.len().checked_sub(1)?)? {
         (number, "B" | "b") => (number, 1e9),
@@ -61,11 +78,11 @@ fn parameters(size: &str) -> Option<f64> {
         (number, "K" | "k") => (number, 1e3),
         _ => (size, 1.0),
     };
-    number
-        .split('x')
-        .map(|part| part.parse::<f64>().ok())
-        .product::<Option<f64>>()
-        .map(|n| n * unit)
+    let parts = number.split('x').map(|part| part.parse::<f64>().ok());
+    let count = parts.product::<Option<f64>>()? * unit;
+    // Checked just before: it is whole and in range.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "see above")]
+    (1.0..=1e18).contains(&count).then_some(count.round() as u64)
 }
 
 #[cfg(test)]
@@ -75,25 +92,47 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_model_is_small_by_its_parameters() {
+    fn the_parameters_are_counted_by_the_size_that_is_listed() {
         let tags = |size: &str| {
             json!({ "models": [{ "name": "other:70b", "details": { "parameter_size": "70B" } },
                 { "name": "llama:latest", "details": { "parameter_size": size } }] })
         };
         for (size, expected) in [
-            ("3.2B", ToolSet::Small),
-            ("4B", ToolSet::Small),
-            ("137M", ToolSet::Small),
-            ("4.3B", ToolSet::All),
-            ("8x7B", ToolSet::All),
-            ("", ToolSet::All),
-            ("many", ToolSet::All),
+            ("3.2B", Some(3_200_000_000)),
+            ("137M", Some(137_000_000)),
+            ("8x7B", Some(56_000_000_000)),
+            ("", None),
+            ("many", None),
+            ("-1B", None),
         ] {
-            assert_eq!(tool_set(&tags(size), "llama"), expected, "{size}");
-            assert_eq!(tool_set(&tags(size), "llama:latest"), expected, "{size}");
-            assert_eq!(tool_set(&tags(size), "unknown"), ToolSet::All, "{size}");
+            assert_eq!(parameters_of(&tags(size), "llama"), expected, "{size}");
+            assert_eq!(parameters_of(&tags(size), "llama:latest"), expected, "{size}");
+            assert_eq!(parameters_of(&tags(size), "unknown"), None, "{size}");
         }
-        assert_eq!(tool_set(&json!({}), "llama"), ToolSet::All);
+        assert_eq!(parameters_of(&json!({}), "llama"), None);
+    }
+
+    #[test]
+    fn what_a_model_can_do_is_what_the_server_shows() {
+        let info = json!({ "llama.context_length": 131_072, "general.parameter_count": 8_030_261_312_u64 });
+        let shown = json!({ "capabilities": ["completion", "tools"], "model_info": info });
+        let all = capabilities(&shown, 32_768);
+        let expected = Capabilities {
+            window: Some(32_768),
+            tools: Some(true),
+            parameters: Some(8_030_261_312),
+        };
+        assert_eq!(all, expected);
+        let set = json!({ "capabilities": ["completion"], "model_info": info,
+            "parameters": "stop  \"<|eot|>\"\nnum_ctx                        8192" });
+        let set = capabilities(&set, 32_768);
+        assert_eq!((set.window, set.tools), (Some(8_192), Some(false)));
+        let short = json!({ "model_info": { "llama.context_length": 2_048 },
+            "details": { "parameter_size": "1.1B" } });
+        let expected =
+            Capabilities { window: Some(2_048), tools: None, parameters: Some(1_100_000_000) };
+        assert_eq!(capabilities(&short, 32_768), expected);
+        assert_eq!(capabilities(&json!({}), 32_768), Capabilities::default());
     }
 
     #[test]

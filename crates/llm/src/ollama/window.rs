@@ -6,8 +6,9 @@ use crate::model::{Block, ModelError, ModelRequest};
 /// more than the memory does.
 const SMALLEST: u32 = 8_192;
 
-/// The largest window that is asked for when nobody says what the model reads.
-const LARGEST_UNTOLD: u32 = 32_768;
+/// The largest window that a model is taken to have when nobody says what it reads, and that a
+/// conversation fills unless the user gives it more: a larger one costs memory on this computer.
+pub(super) const USUAL: u32 = 32_768;
 
 /// How much of the window is kept for the answer, at most.
 const ANSWER: u32 = 2_048;
@@ -56,13 +57,14 @@ pub(super) fn choose(
     max_tokens: u32,
     longest: Option<u32>,
 ) -> Result<u32, ModelError> {
-    let longest = longest.unwrap_or(LARGEST_UNTOLD);
+    let longest = longest.unwrap_or(USUAL);
     if sent.at_least() >= longest {
-        return Err(ModelError::ContextExceeded(format!(
+        let message = format!(
             "This conversation has at least {} tokens, and the model reads {longest}: start a new \
              one, or pick another model in Settings.",
             sent.at_least()
-        )));
+        );
+        return Err(ModelError::ContextExceeded { message, window: Some(longest) });
     }
     let wanted = sent.at_most().saturating_add(max_tokens.min(ANSWER));
     let rounded = wanted.checked_next_power_of_two().unwrap_or(u32::MAX);
@@ -87,6 +89,7 @@ mod tests {
     #[test]
     fn what_cannot_fit_is_not_sent() {
         let error = choose(&Sent { bytes: 60_000 }, 100, Some(8_192)).unwrap_err();
-        assert!(matches!(&error, ModelError::ContextExceeded(said) if said.contains("10000")));
+        assert!(matches!(&error, ModelError::ContextExceeded { message, window: Some(8_192) }
+            if message.contains("10000")));
     }
 }

@@ -11,23 +11,24 @@ pub(crate) fn models(list: &Value) -> Option<Vec<ModelInfo>> {
 }
 
 fn model(entry: &Value) -> Option<ModelInfo> {
-    let number = |pointers: &[&str]| {
-        let found = pointers.iter().find_map(|pointer| entry.pointer(pointer)?.as_u64());
-        found.and_then(|number| u32::try_from(number).ok()).filter(|number| *number > 0)
-    };
     Some(ModelInfo {
         id: entry.get("id")?.as_str()?.to_owned(),
-        // llama.cpp, LM Studio, OpenRouter, vLLM. What a model was trained with (`n_ctx_train`) is not what
-        // the server was started with.
-        window: number(&[
-            "/meta/n_ctx",
-            "/loaded_context_length",
-            "/context_length",
-            "/max_model_len",
-        ]),
-        max_output: number(&["/top_provider/max_completion_tokens"]),
+        window: window(entry),
+        max_output: number(entry, &["/top_provider/max_completion_tokens"]),
         price: entry.get("pricing").and_then(price),
     })
+}
+
+/// How many tokens a listed model reads and writes: as llama.cpp, LM Studio, OpenRouter and vLLM say it.
+/// What a model was trained with (`n_ctx_train`) is not what the server was started with.
+pub(super) fn window(entry: &Value) -> Option<u32> {
+    let names = ["/meta/n_ctx", "/loaded_context_length", "/context_length", "/max_model_len"];
+    number(entry, &names)
+}
+
+fn number(entry: &Value, pointers: &[&str]) -> Option<u32> {
+    let found = pointers.iter().find_map(|pointer| entry.pointer(pointer)?.as_u64());
+    found.and_then(|number| u32::try_from(number).ok()).filter(|number| *number > 0)
 }
 
 /// OpenRouter's prices are dollars per token, as text. Its prices below zero mean "it depends".

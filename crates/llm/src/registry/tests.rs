@@ -83,6 +83,7 @@ fn context() -> ToolContext {
         call: "call".into(),
         overlay: Arc::new(ChangeSet::default()),
         seen: Arc::new(BTreeMap::new()),
+        room: usize::MAX,
         shows: crate::tool::Shows::default(),
     }
 }

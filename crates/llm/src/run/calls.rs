@@ -54,6 +54,7 @@ impl Run<'_> {
                 point("llm.decide.after");
                 let told = along.iter().filter(|path| verdict.output.contains(path.as_str()));
                 told.for_each(|path| shows.note(path));
+                verdict.sources.iter().cloned().for_each(|source| shows.add(source));
                 one(TurnInput::Verdict(id, verdict))
             }
             Some(Called::Outcome(outcome)) => one(TurnInput::Outcome(id, outcome)),
@@ -117,6 +118,7 @@ impl Run<'_> {
             call,
             overlay: around.overlay.clone(),
             seen: around.seen.clone(),
+            room: self.place.results.room(),
             shows: Shows::default(),
         }
     }

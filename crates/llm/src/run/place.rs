@@ -12,6 +12,7 @@ use super::{Answer, Ran};
 use crate::host::{Capacity, TurnEvent, TurnSetup};
 use crate::service::ServiceParts;
 use crate::shorten;
+use crate::tokens;
 use crate::tool::{Effect, Shows};
 use crate::turn::{Finish, Kind, Rules, SoFar, TurnInput};
 
@@ -26,12 +27,19 @@ pub(super) struct Place<'a> {
     pub(super) shows: BTreeMap<CallId, Shows>,
 }
 
+/// Of a window of fewer tokens a result takes no more than this part. In a larger one there is room for
+/// several results as they come.
+const SMALL_WINDOW: u32 = 20_000;
+const PART_OF_A_RESULT: u32 = 4;
+
 /// How results are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Results {
     Whole,
     /// The long ones cut, with a handle to read on.
     Shortened,
+    /// Cut after so many bytes: the model has room for no more.
+    Cut(usize),
 }
 
 impl Results {
@@ -39,8 +47,21 @@ impl Results {
     pub(super) fn of(setup: &TurnSetup) -> Self {
         let reads_on = setup.tools.iter().any(|tool| tool == shorten::READ_RESULT);
         match setup.capacity {
+            Capacity::Window(window) if window < SMALL_WINDOW => {
+                Self::Cut(tokens::bytes_of(window / PART_OF_A_RESULT))
+            }
             Capacity::Window(_) if reads_on => Self::Shortened,
             Capacity::Window(_) | Capacity::Unlimited | Capacity::OwnTurn => Self::Whole,
+        }
+    }
+}
+
+impl Results {
+    /// How many bytes of a result a tool is to give.
+    pub(super) fn room(self) -> usize {
+        match self {
+            Self::Whole | Self::Shortened => usize::MAX,
+            Self::Cut(room) => room,
         }
     }
 }
@@ -137,6 +158,7 @@ impl Place<'_> {
             match self.results {
                 Results::Whole => result,
                 Results::Shortened => shorten::shortened(result),
+                Results::Cut(room) => shorten::cut(result, room),
             }
         };
         results.into_iter().map(told).collect()

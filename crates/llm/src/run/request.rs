@@ -7,7 +7,7 @@ use super::{Flow, Run, Weight, one};
 use crate::budget::{self, Budget, Frame};
 use crate::compaction::{self, Job, Spared, When};
 use crate::history;
-use crate::host::Capacity;
+use crate::host::{Capacity, Detail};
 use crate::model::{Block, ModelMessage, ModelRequest, ToolSpec};
 use crate::shown::shown;
 use crate::transcript::History;
@@ -18,7 +18,7 @@ impl Run<'_> {
     pub(super) async fn request(&mut self, how: How) -> Result<ModelRequest, TurnInput> {
         let history = self.history().await.map_err(TurnInput::Broke)?;
         let tools = match how {
-            How::Plain | How::Nudged => self.place.parts.registry.specs(&self.setup.tools),
+            How::Plain | How::Nudged => self.tools(),
             How::Closing => Vec::new(),
         };
         let setup = &self.setup;
@@ -57,6 +57,14 @@ impl Run<'_> {
         })
     }
 
+    fn tools(&self) -> Vec<ToolSpec> {
+        let registry = &self.place.parts.registry;
+        match self.setup.detail {
+            Detail::Whole => registry.specs(&self.setup.tools),
+            Detail::Brief => registry.briefs(&self.setup.tools),
+        }
+    }
+
     fn frame(&self, tools: &[ToolSpec]) -> Frame<'_> {
         let setup = &self.setup;
         let gauge = self.gauges.of(&setup.model);
@@ -80,7 +88,7 @@ impl Run<'_> {
     /// Puts earlier messages together. What fails is no reason not to ask: the oldest are left out.
     pub(super) async fn compact(&mut self) -> Flow {
         let Place { parts, turn, .. } = self.place;
-        let tools = parts.registry.specs(&self.setup.tools);
+        let tools = self.tools();
         let Some(budget) = Budget::of(&self.frame(&tools)) else {
             return one(TurnInput::Compacted(0));
         };

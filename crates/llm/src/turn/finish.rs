@@ -102,8 +102,9 @@ impl From<ModelError> for UserError {
             | ModelError::Overloaded { .. }
             | ModelError::Network(_)
             | ModelError::Silent(_)
+            | ModelError::Loading(_)
             | ModelError::Unknown { retryable: true, .. } => ErrorCode::Network,
-            ModelError::ContextExceeded(_) => ErrorCode::TooLarge,
+            ModelError::ContextExceeded { .. } => ErrorCode::TooLarge,
             ModelError::InvalidRequest(_)
             | ModelError::NoTools(_)
             | ModelError::Unknown { retryable: false, .. } => ErrorCode::Other,

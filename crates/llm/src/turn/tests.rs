@@ -147,12 +147,7 @@ fn reads_run_side_by_side_and_changes_alone_in_call_order() {
     assert_eq!(told.ok("2").last, []);
     assert_eq!(told.ok("1").results(), [("1", "fine"), ("2", "fine")]);
     assert_eq!(told.stored().ran(), ["3"]);
-    let verdict = Verdict {
-        output: "waits".into(),
-        is_error: false,
-        reactions: Vec::new(),
-        seen: Vec::new(),
-    };
+    let verdict = Verdict { output: "waits".into(), ..Verdict::default() };
     assert_eq!(told.on(TurnInput::Verdict("3".into(), verdict)).results(), [("3", "waits")]);
     assert_eq!(told.stored().ran(), ["4"]);
     assert_eq!(told.bad("4").stored().ran(), ["5"]);

@@ -14,8 +14,24 @@ use crate::world::World;
 const CALL: &str = r#"{"tool": "look", "parameters": {"what": "sky"}, "reasoning": "to see"}"#;
 const BROKEN: &str = r#"{"tool": "look", "parameters": {}}"#;
 
+/// Where the server is said to be.
+enum Address {
+    /// Somewhere else.
+    Else,
+    /// On this computer, as it is.
+    Own,
+}
+
 /// Runs a turn with these answers; returns how it ended and the bodies of the requests.
 async fn turn(no_tools: &NoTools, answers: Vec<Answer>) -> (Ending, Vec<Value>) {
+    turn_at(Address::Else, no_tools, answers).await
+}
+
+async fn turn_at(
+    address: Address,
+    no_tools: &NoTools,
+    answers: Vec<Answer>,
+) -> (Ending, Vec<Value>) {
     let mut server = Server::serving(answers).await;
     let (base_url, deadlines) = (server.url(), Deadlines::default());
     let wire = OpenAi::new(OpenAiConfig {
@@ -25,7 +41,11 @@ async fn turn(no_tools: &NoTools, answers: Vec<Answer>) -> (Ending, Vec<Value>) 
         parameters: llm::Parameters::default(),
     })
     .unwrap();
-    let provider = JsonCalls::new(Arc::new(wire), "here".into(), no_tools.clone());
+    let address = match address {
+        Address::Else => "here".to_owned(),
+        Address::Own => server.url(),
+    };
+    let provider = JsonCalls::new(Arc::new(wire), address, no_tools.clone());
     let mut world = World::asking(Arc::new(provider), Arc::new(ScriptedModel::default()));
     let ending = world.say("What colour is the sky?").await;
     let mut bodies = Vec::new();
@@ -68,11 +88,39 @@ async fn a_server_that_refuses_tools_is_asked_in_words_and_that_is_remembered() 
 }
 
 #[tokio::test]
-async fn a_server_that_takes_tools_is_never_asked_in_words() {
+async fn an_answer_that_is_nothing_but_a_call_is_one_although_the_server_took_it_for_words() {
+    let bare = r#"{"name": "look", "arguments": {"what": "sky"}}"#;
+    for call in [CALL, bare, &format!("<tool_call>\n{bare}\n</tool_call>")] {
+        let answers = vec![say(call), say("It is blue.")];
+        let (ending, bodies) = turn(&NoTools::default(), answers).await;
+        assert_eq!(ending.message.unwrap().text(), "It is blue.", "{call}");
+        let with_tools: Vec<bool> = bodies.iter().map(|body| body.get("tools").is_some()).collect();
+        assert_eq!(with_tools, [true, true], "it takes tools");
+    }
+    // A call that is quoted among words is none: a note may hold one.
+    let quoted = format!("The note says {CALL}");
+    let (ending, bodies) = turn(&NoTools::default(), vec![say(&quoted)]).await;
+    assert_eq!((ending.message.unwrap().text(), bodies.len()), (quoted, 1));
+}
+
+#[tokio::test]
+async fn a_server_that_drops_tools_in_silence_is_found_out_before_it_is_believed() {
+    let counted = |text: &str, tokens: u32| {
+        let usage =
+            json!({ "choices": [], "usage": { "prompt_tokens": tokens, "completion_tokens": 1 } });
+        data(&[words(text), vec![usage]].concat())
+    };
     let no_tools = NoTools::default();
-    let (ending, bodies) = turn(&no_tools, vec![say(CALL)]).await;
-    assert_eq!(ending.message.unwrap().text(), CALL);
-    assert_eq!(bodies.len(), 1);
+    let answers = vec![counted("I remembered it.", 5), say(CALL), say("It is blue.")];
+    let (ending, bodies) = turn_at(Address::Own, &no_tools, answers).await;
+    assert_eq!(ending.message.unwrap().text(), "It is blue.", "the first answer is not heard");
+    let with_tools: Vec<bool> = bodies.iter().map(|body| body.get("tools").is_some()).collect();
+    assert_eq!(with_tools, [true, false, false]);
+
+    // The control: one that read all of it is believed.
+    let answers = vec![counted("It is blue.", 400)];
+    let (ending, bodies) = turn_at(Address::Own, &NoTools::default(), answers).await;
+    assert_eq!((ending.message.unwrap().text().as_str(), bodies.len()), ("It is blue.", 1));
 }
 
 #[tokio::test]
@@ -99,8 +147,10 @@ async fn a_call_that_does_not_fit_is_sent_back_once() {
 
     let answers = vec![say(BROKEN), say(BROKEN)];
     let (ending, bodies) = turn(&no_tools, answers).await;
-    assert_eq!((ending.status, bodies.len()), (TurnStatus::Done, 2));
-    assert_eq!(ending.message.unwrap().text(), BROKEN);
+    assert_eq!((ending.status, bodies.len()), (TurnStatus::Failed, 2));
+    let error = ending.error.unwrap().to_string();
+    assert!(error.contains("its call cannot be read (`parameters.what` is missing)"), "{error}");
+    assert_eq!(ending.message.map(|message| message.text()).unwrap_or_default(), "");
 }
 
 #[tokio::test]

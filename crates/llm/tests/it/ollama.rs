@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures_util::StreamExt;
 use llm::{
     Block, Deadlines, JsonCalls, ModelError, ModelEvent, ModelMessage, ModelRequest, NoTools,
-    Ollama, OllamaConfig, Provider, ToolSet,
+    Ollama, OllamaConfig, Provider,
 };
 use protocol::{Role, TurnStatus};
 use serde_json::{Value, json};
@@ -90,7 +90,9 @@ async fn a_prompt_that_was_cut_is_an_error_that_says_so() {
     let long = "word ".repeat(12_000);
     let server = Server::serving(vec![show(131_072), say("Yes.", 4_096)]).await;
     let read = read(&ollama(&server), words(&long)).await;
-    let Some(Err(ModelError::ContextExceeded(said))) = read.last() else { panic!("{read:?}") };
+    let Some(Err(ModelError::ContextExceeded { message: said, .. })) = read.last() else {
+        panic!("{read:?}")
+    };
     assert!(said.contains("read only 4096 of at least 10000 tokens"), "{said}");
 
     let server = Server::serving(vec![show(131_072), say("Yes.", 12_000)]).await;
@@ -107,7 +109,7 @@ async fn the_window_grows_with_the_prompt_and_what_cannot_fit_is_not_sent() {
     server.requests.recv().await.unwrap();
     assert_eq!(server.requests.recv().await.unwrap().body["options"]["num_ctx"], 32_768);
     let read = read(&provider, words(&long.repeat(5))).await;
-    assert!(matches!(read[..], [Err(ModelError::ContextExceeded(_))]), "{read:?}");
+    assert!(matches!(read[..], [Err(ModelError::ContextExceeded { .. })]), "{read:?}");
     assert!(server.requests.try_recv().is_err());
 }
 
@@ -148,11 +150,13 @@ async fn the_list_tells_what_is_there_and_who_is_small() {
         { "name": "big:70b", "details": { "parameter_size": "70B" } },
     ] });
     let answer = || respond("200 OK", "content-type: application/json\r\n", &tags.to_string());
-    let server = Server::serving(vec![answer(), answer(), answer()]).await;
+    let server =
+        Server::serving(vec![answer(), show(8_192), answer(), show(8_192), answer()]).await;
     let provider = ollama(&server);
     let listed = provider.models().await.unwrap();
     let ids: Vec<_> = listed.iter().map(|model| model.id.as_str()).collect();
     assert_eq!(ids, ["llama:latest", "big:70b"]);
-    assert_eq!(provider.tool_set("llama").await, ToolSet::Small);
-    assert_eq!(provider.tool_set("big:70b").await, ToolSet::All);
+    let told = provider.capabilities("llama").await;
+    assert_eq!((told.window, told.parameters), (Some(8_192), Some(3_200_000_000)));
+    assert_eq!(provider.capabilities("big:70b").await.parameters, Some(70_000_000_000));
 }

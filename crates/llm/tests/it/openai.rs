@@ -188,7 +188,7 @@ async fn a_refusal_is_read_in_the_servers_own_shape_and_never_holds_the_key() {
     let refused = error("400 Bad Request", body).await;
     assert!(!format!("{refused:?}").contains(KEY), "{refused:?}");
     let body = json!({ "error": { "message": "x", "code": "context_length_exceeded" } });
-    assert!(matches!(error("400 Bad Request", body).await, ModelError::ContextExceeded(_)));
+    assert!(matches!(error("400 Bad Request", body).await, ModelError::ContextExceeded { .. }));
     let body = json!({ "error": { "message": "x", "code": "insufficient_quota" } });
     assert!(matches!(error("429 Too Many Requests", body).await, ModelError::Auth(_)));
     let body = json!({ "error": { "message": "x", "code": "model_not_found" } });

@@ -189,6 +189,7 @@ impl Host for Listener {
             model: "model".into(),
             max_tokens: 100,
             system: "Be good.".into(),
+            detail: llm::Detail::Whole,
             tools: ["look", "meet", "ask", "make"].map(String::from).to_vec(),
             limits,
             purse: self.purse.lock().unwrap().clone(),
@@ -196,6 +197,10 @@ impl Host for Listener {
             kept: self.kept.lock().unwrap().clone(),
             summing_up: self.summing_up.lock().unwrap().clone(),
         })
+    }
+
+    async fn setup_again(&self, turn: &OpenTurn, _: u32) -> Result<TurnSetup, UserError> {
+        self.setup(turn).await
     }
 
     async fn at_rest(&self, turn: &OpenTurn) -> Result<TurnSetup, UserError> {
@@ -258,6 +263,6 @@ impl Changes for Desk {
         self.gate.acquire().await.unwrap().forget();
         self.overlay.lock().unwrap().extend(plan.change_set).unwrap();
         let output = plan.summary;
-        Verdict { output, is_error: false, reactions: Vec::new(), seen: Vec::new() }
+        Verdict { output, ..Verdict::default() }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use serde_json::Value;
+
 use super::delete_lines::DeleteLines;
 use super::insert_lines::InsertLines;
 use super::property::{Do, Property};
@@ -110,7 +112,7 @@ impl<'a> Place<'a> {
         let given = [
             ("new_text", filled(input.new_text.as_deref()).is_some()),
             ("text", filled(input.text.as_deref()).is_some()),
-            ("value", input.value.is_some()),
+            ("value", input.value.as_ref().is_some_and(|value| !is_blank(value))),
             ("replace_all", input.replace_all),
         ];
         let strange = given.iter().find(|(name, given)| *given && !company.contains(name));
@@ -128,6 +130,16 @@ impl<'a> Place<'a> {
             words.push_str(" start_line and end_line only delete; to replace text use old_text.");
         }
         Err(format!("{words}\n{USAGE}"))
+    }
+}
+
+/// A value that a model gives where it means none.
+fn is_blank(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(values) => values.is_empty(),
+        _ => false,
     }
 }
 

@@ -19,7 +19,7 @@ use protocol::{
 };
 use serde_json::Value;
 use vault::ledger::{Ledger, LedgerError};
-use vault::{Order, Planned, Screen, Vault};
+use vault::{Links, Order, Planned, Screen, Vault};
 
 use crate::archive::{Archive, ArchiveError, Ended, Heard, Said, Whole};
 use crate::catalog::{Shelf, catalog};
@@ -112,6 +112,12 @@ impl Bench {
         self.vault.set_extra_roots(&[ExtraRoot { folder, name: name.to_owned() }]);
     }
 
+    /// The user makes a link, and has links followed.
+    pub(crate) fn link(&self, at: &str, to: &str) {
+        std::os::unix::fs::symlink(to, self.file(at)).unwrap();
+        self.vault.set_links(Links::Inside);
+    }
+
     /// Another program writes a note.
     pub(crate) fn elsewhere(&self, path: &str, text: &str) {
         std::fs::write(self.file(path), text).unwrap();
@@ -126,6 +132,7 @@ impl Bench {
             call: CallId::from("call"),
             overlay: Arc::new(self.overlay.clone()),
             seen: Arc::new(self.seen.clone()),
+            room: usize::MAX,
             shows: llm::tool::Shows::default(),
         };
         match self.tools.call(tool, arguments, &context).await {
@@ -184,6 +191,7 @@ impl Bench {
             turn: TurnId::from("turn"),
             call: CallId::from("call"),
             unit: unit.clone(),
+            file: None,
         });
         let order = Order { change_set: ChangeSetId::from("set"), changes: changes.collect() };
         let applied = self.vault.apply(order, &Forgetful).await.unwrap();

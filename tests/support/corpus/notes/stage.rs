@@ -93,6 +93,7 @@ impl Stage {
             call: CallId::from("call"),
             overlay: Arc::new(ChangeSet::default()),
             seen: Arc::new(self.seen.lock().expect("no panic").clone()),
+            room: usize::MAX,
             shows: llm::tool::Shows::default(),
         };
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();

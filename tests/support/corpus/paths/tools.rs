@@ -55,6 +55,7 @@ impl Subject for Tools {
             call: CallId::from("call"),
             overlay: Arc::new(ChangeSet::default()),
             seen: Arc::new(self.seen.lock().expect("no panic").clone()),
+            room: usize::MAX,
             shows: llm::tool::Shows::default(),
         };
         match self.registry.call(tool, arguments, &context).await {
@@ -120,6 +121,7 @@ impl Tools {
             turn: TurnId::from("turn"),
             call: CallId::from("call"),
             unit: plan.change_set.is_unit().then(|| CallId::from("call")),
+            file: None,
         };
         let changes = plan.change_set.changes().map(planned).collect();
         let order = Order { change_set: ChangeSetId::from("set"), changes };

@@ -1,0 +1,169 @@
+//! What the servers that people run themselves say of a model, each at a place of its own: llama.cpp
+//! in the list of models and at `/props`, LM Studio at `/api/v0/models`.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::time::{Instant, timeout};
+
+use super::list;
+use crate::http::Server;
+use crate::model::ModelError;
+use crate::provider::Capabilities;
+
+/// For so long an answer holds: a server may be started anew with another window.
+const HOLDS: Duration = Duration::from_secs(30);
+
+/// A server that computes may be slow to say what it can.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// What is known of the models of one server.
+#[derive(Debug, Default)]
+pub(super) struct Known(Mutex<BTreeMap<String, Told>>);
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Told {
+    listed: Capabilities,
+    /// When the server said it.
+    at: Option<Instant>,
+    /// The window of a refusal, and what was listed then: a server that lists another one by now was
+    /// started anew.
+    refused: Option<(u32, Option<u32>)>,
+}
+
+impl Told {
+    fn capabilities(self) -> Capabilities {
+        let refused = self.refused.filter(|(_, listed)| *listed == self.listed.window);
+        let window = match (self.listed.window, refused) {
+            (Some(listed), Some((window, _))) => Some(listed.min(window)),
+            (listed, refused) => listed.or(refused.map(|(window, _)| window)),
+        };
+        Capabilities { window, ..self.listed }
+    }
+}
+
+impl Known {
+    /// What `server` says of the model, not older than half a minute. What it does not answer in a few
+    /// seconds is as it was known before.
+    pub(super) async fn of(&self, server: &Server, model: &str) -> Capabilities {
+        let told = self.told().get(model).copied().unwrap_or_default();
+        if told.at.is_some_and(|at| at.elapsed() < HOLDS) {
+            return told.capabilities();
+        }
+        let listed = ask(server, model).await.or(told.listed);
+        let mut known = self.told();
+        let told = known.entry(model.to_owned()).or_default();
+        (told.listed, told.at) = (listed, Some(Instant::now()));
+        told.capabilities()
+    }
+
+    /// Takes in that a prompt was refused because the model reads no more than `window` tokens.
+    pub(super) fn refused(&self, model: &str, window: u32) {
+        let mut known = self.told();
+        let told = known.entry(model.to_owned()).or_default();
+        told.refused = Some((window, told.listed.window));
+    }
+
+    /// The map is whole after each statement, so a panic elsewhere does not spoil it.
+    fn told(&self) -> MutexGuard<'_, BTreeMap<String, Told>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn ask(server: &Server, model: &str) -> Capabilities {
+    let models = said(server.look("/models")).await;
+    let entry = entry(&models, model);
+    let listed = entry.map(of_entry).unwrap_or_default();
+    if entry.is_some_and(is_of_llama) {
+        return of_props(&said(server.look_beside("/props")).await).or(listed);
+    }
+    if listed.window.is_some() {
+        return listed;
+    }
+    let studio = said(server.look_beside("/api/v0/models")).await;
+    listed.or(self::entry(&studio, model).map(of_entry).unwrap_or_default())
+}
+
+/// What a server answers soon; nothing otherwise.
+async fn said(asked: impl Future<Output = Result<Value, ModelError>>) -> Value {
+    timeout(PATIENCE, asked).await.ok().and_then(Result::ok).unwrap_or_default()
+}
+
+/// The model's entry in a list; the only one, where a server answers with its one model whatever the
+/// request calls it.
+fn entry<'a>(models: &'a Value, model: &str) -> Option<&'a Value> {
+    let all = models.get("data")?.as_array()?;
+    let is_it = |entry: &&Value| entry.get("id").and_then(Value::as_str) == Some(model);
+    match all.as_slice() {
+        [only] if is_of_llama(only) => Some(only),
+        all => all.iter().find(is_it),
+    }
+}
+
+fn is_of_llama(entry: &Value) -> bool {
+    entry.get("owned_by").and_then(Value::as_str) == Some("llamacpp")
+}
+
+fn of_entry(entry: &Value) -> Capabilities {
+    // LM Studio names what a model can do.
+    let named = entry.get("capabilities").and_then(Value::as_array);
+    Capabilities {
+        window: list::window(entry),
+        tools: named.map(|named| named.iter().any(|capability| capability == "tool_use")),
+        parameters: entry.pointer("/meta/n_params").and_then(Value::as_u64),
+    }
+}
+
+/// llama.cpp's `/props`: the window of one request, which is a part of the whole where several are
+/// answered at once, and whether the model's template has a place for tools.
+fn of_props(props: &Value) -> Capabilities {
+    let window = props.pointer("/default_generation_settings/n_ctx").and_then(Value::as_u64);
+    Capabilities {
+        window: window.and_then(|n| u32::try_from(n).ok()).filter(|tokens| *tokens > 0),
+        tools: props.pointer("/chat_template_caps/supports_tools").and_then(Value::as_bool),
+        parameters: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn each_server_says_it_in_its_own_place() {
+        let list = json!({ "data": [{ "id": "qwen", "owned_by": "llamacpp",
+            "meta": { "n_ctx": 8_192, "n_ctx_train": 32_768, "n_params": 494_032_768 } }] });
+        // Whatever the request calls it.
+        let listed = entry(&list, "gpt-4").map(of_entry).expect("the only model");
+        let props = json!({ "default_generation_settings": { "n_ctx": 4_096 },
+            "chat_template_caps": { "supports_tools": false } });
+        let told = of_props(&props).or(listed);
+        let parameters = Some(494_032_768);
+        assert_eq!(told, Capabilities { window: Some(4_096), tools: Some(false), parameters });
+        assert_eq!(of_props(&json!({ "error": "not found" })).or(listed), listed);
+
+        let studio = json!({ "data": [{ "id": "other", "loaded_context_length": 9 },
+            { "id": "qwen", "loaded_context_length": 4_096, "max_context_length": 32_768,
+              "capabilities": ["tool_use"] }] });
+        let told = entry(&studio, "qwen").map(of_entry).expect("it is listed");
+        assert_eq!((told.window, told.tools), (Some(4_096), Some(true)));
+        assert_eq!(entry(&studio, "gone"), None);
+        assert_eq!(of_entry(&json!({ "id": "bare" })), Capabilities::default());
+    }
+
+    #[test]
+    fn a_refusal_counts_until_the_server_lists_another_window() {
+        let listing = |window| Capabilities { window, ..Capabilities::default() };
+        let told =
+            Told { listed: listing(Some(8_192)), at: None, refused: Some((4_096, Some(8_192))) };
+        assert_eq!(told.capabilities().window, Some(4_096));
+        let anew = Told { listed: listing(Some(16_384)), ..told };
+        assert_eq!(anew.capabilities().window, Some(16_384));
+        let unlisted = Told { listed: listing(None), at: None, refused: Some((4_096, None)) };
+        assert_eq!(unlisted.capabilities().window, Some(4_096));
+    }
+}
