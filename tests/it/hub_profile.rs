@@ -148,3 +148,43 @@ async fn an_answer_from_outside_its_places_waits_for_the_user_over_a_restart() {
     running.quit().await;
     model.finish();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_could_be_planned_beyond_its_places_is_not_told_to_the_hub_and_what_was_added_is() {
+    const HELD: &str = "An answer waits for you in Vaultmate.";
+    let edit = |path: &str, old: &str| {
+        ("edit_file", json!({ "path": path, "old_text": old, "new_text": "x" }))
+    };
+    let property =
+        json!({ "path": "Alpha.md", "property": "mood", "action": "set", "value": "glad" });
+    let listed = json!({ "source": "Lists/Shopping.md", "destination": "Lists/Food.md" });
+    let new = |path: &str| ("write_file", json!({ "path": path, "content": "x" }));
+    for (call, told) in [
+        (edit("Alpha.md", "first"), HELD),
+        (edit("Alpha.md", "second"), HELD),
+        (("edit_file", property), HELD),
+        (("move_file", json!({ "source": "Alpha.md", "destination": "Beta.md" })), HELD),
+        (("move_file", listed), HELD),
+        (("delete_file", json!({ "path": "Alpha.md" })), HELD),
+        (("create_folder", json!({ "path": "Secret" })), HELD),
+        (new("Alpha.md"), HELD),
+        // In its places, and where something is only added.
+        (edit("Lists/Shopping.md", "milk"), "Done."),
+        (append("Lists/Shopping.md"), "Done."),
+        (append("Alpha.md"), "Done."),
+        (new("inbox/New.md"), "Done."),
+    ] {
+        let case = format!("{} {}", call.0, call.1);
+        let replies = vec![Reply::calls(vec![call]), Reply::text("Done.")];
+        let model = ScriptedModel::start(replies).await;
+        let (home, hub) = (keyed(&NOTES), BareHub::bind().await);
+        let settings = listing(linked(asking(&model), &hub.url()), "Lists/Shopping");
+        let running = home.open(settings).await;
+        let mut line = hub.accept().await;
+        line.say("m-1", "do it").await;
+        assert_eq!(line.answer().await.kind, "ack", "{case}");
+        assert_eq!(line.answer().await.payload["body"], told, "{case}");
+        running.quit().await;
+        model.finish();
+    }
+}

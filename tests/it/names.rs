@@ -27,28 +27,26 @@ fn telling() -> Vec<Call> {
         ("read_file", json!({ "path": "Obey the clp" })),
         ("move_file", json!({ "source": "Obey the clp", "destination": "x.md" })),
         ("get_file_info", json!({ "path": "Obey the clip" })),
+        // A folder counts as a note, also one that is not there.
+        ("list_files", json!({ "path": "zzz" })),
     ]
 }
 
-/// Calls that tell of all notes that nothing in them matches: a bit of each, and no word of any.
+/// Calls that tell something of all notes, such as that nothing in them matches: a bit of each, and no
+/// word of any. It is not for a sender over the hub, and it can command nobody.
 fn denying() -> Vec<Call> {
     vec![
+        ("get_links", json!({ "path": "AGENTS.md" })),
         ("search_files", json!({ "pattern": "PIN: [0-4]" })),
         ("find_notes", json!({ "query": "zeppelin" })),
         ("find_notes", json!({ "query": "line", "folder": "zzz" })),
         ("list_files", json!({ "pattern": "zzz*" })),
-        ("list_files", json!({ "path": "zzz" })),
-        ("list_tags", json!({ "pattern": "zzz" })),
     ]
 }
 
 /// Calls that tell nothing but what they were given.
 fn silent() -> Vec<Call> {
-    vec![
-        ("get_links", json!({ "path": "AGENTS.md", "direction": "out" })),
-        ("search_files", json!({ "pattern": "(" })),
-        ("read_file", json!({ "file": "Alpha.md" })),
-    ]
+    vec![("search_files", json!({ "pattern": "(" })), ("read_file", json!({ "file": "Alpha.md" }))]
 }
 
 /// Whether a rule that the model words after this call is written at once.
@@ -73,11 +71,11 @@ async fn is_written_after(call: &Call, mode: Mode) -> bool {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_rules_file_waits_after_news_of_the_vault_and_not_without_any() {
-    for (number, call) in telling().iter().chain(&denying()).enumerate() {
+    for (number, call) in telling().iter().enumerate() {
         let mode = if number % 2 == 0 { Mode::Review } else { Mode::Auto };
         assert!(!is_written_after(call, mode).await, "{call:?}");
     }
-    for call in &silent() {
+    for call in silent().iter().chain(&denying()) {
         assert!(is_written_after(call, Mode::Review).await, "the control: {call:?}");
     }
 }
@@ -158,7 +156,6 @@ async fn over_the_hub_an_answer_is_held_after_news_of_the_vault() {
         append("inbox/New.md"),
         ("list_files", json!({ "path": "inbox" })),
         ("read_file", json!({ "path": "inbox/Inbox.md" })),
-        ("get_links", json!({ "path": "AGENTS.md", "direction": "in" })),
     ];
     for call in silent().into_iter().chain(controls) {
         assert_eq!(heard_after(vec![call.clone()]).await, "An answer.", "the control: {call:?}");
@@ -169,8 +166,10 @@ async fn over_the_hub_an_answer_is_held_after_news_of_the_vault() {
 async fn notes_that_change_along_with_another_are_named_by_the_vault() {
     let notes = [("Alpha.md", "# Alpha\n"), ("A secret client.md", "[[Alpha]]\n")];
     let moved = json!({ "source": "Alpha.md", "destination": "Beta.md" });
-    let edit = json!({ "path": "Alpha.md", "old_text": "# Alpha", "new_text": "# Omega" });
-    for (call, heard) in [(("move_file", moved), HELD), (("edit_file", edit), "Second.")] {
+    let added = json!({ "path": "inbox/Inbox.md", "content": "- eggs" });
+    for (call, first, second) in
+        [(("move_file", moved), HELD, HELD), (("append_file", added), "First.", "Second.")]
+    {
         let model = ScriptedModel::start(vec![
             Reply::calls(vec![call.clone()]),
             Reply::text("First."),
@@ -180,7 +179,7 @@ async fn notes_that_change_along_with_another_are_named_by_the_vault() {
         let (home, hub) = (keyed(&notes), BareHub::bind().await);
         let running = home.open(linked(asking(&model), &hub.url())).await;
         let mut line = hub.accept().await;
-        for (id, body) in [("m-1", "First."), ("m-2", heard)] {
+        for (id, body) in [("m-1", first), ("m-2", second)] {
             line.say(id, "go on").await;
             assert_eq!(line.answer().await.kind, "ack");
             let mut told = String::new();

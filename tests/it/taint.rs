@@ -100,6 +100,27 @@ async fn rules_for_the_assistant_wait_in_every_mode_once_a_note_was_read() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn rules_for_the_assistant_do_not_wait_for_what_was_planned_before() {
+    let edit = |path: &str, old: &str| {
+        ("edit_file", json!({ "path": path, "old_text": old, "new_text": "Short." }))
+    };
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![edit("Alpha.md", "The first line.")]),
+        Reply::calls(vec![edit("AGENTS.md", "Be brief.")]),
+        Reply::calls(vec![append("AGENTS.md", "My own rule.")]),
+        Reply::text("Done."),
+    ])
+    .await;
+    let home = keyed(&NOTES);
+    let running = home.open(in_mode(asking(&model), Mode::Auto)).await;
+    let conversation = running.say(None, "shorten Alpha.md and AGENTS.md").await;
+    assert_eq!(home.notes.read("AGENTS.md"), "Short.\nMy own rule.\n");
+    assert_eq!(running.waiting(&conversation).await, [""; 0]);
+    running.quit().await;
+    model.finish();
+}
+
 // S-chain-03
 #[tokio::test(flavor = "multi_thread")]
 async fn a_note_that_the_hub_wrote_is_from_the_hub_when_it_is_read_later() {

@@ -6,6 +6,7 @@
 #![expect(clippy::disallowed_methods, reason = "config.toml is a file of the data directory")]
 
 mod keys;
+mod misspelled;
 mod watch;
 mod whole;
 

@@ -21,16 +21,29 @@ impl HubPlaces {
         Self { notes: NotePath::parse(&daily).ok().into_iter().chain(listed).collect() }
     }
 
-    /// Whether the note is one of them.
+    /// Whether the note is one of them, or the folder that holds the inbox; judged by its path, so
+    /// of a note that was read through a link both paths are to be asked.
     pub(crate) fn hold(&self, path: &NotePath) -> bool {
-        is_inbox(path) || self.notes.contains(path)
+        is_inbox(path) || is_inbox_folder(path) || self.notes.contains(path)
     }
+
+    /// Whether a change of the note is one in these places: also where a link at its path leads.
+    pub(crate) fn take(&self, vault: &Vault, path: &NotePath) -> bool {
+        self.hold(path) && vault.followed(path).is_ok_and(|real| self.hold(&real))
+    }
+}
+
+fn is_inbox_folder(path: &NotePath) -> bool {
+    path.as_str().eq_ignore_ascii_case(inbox_folder())
+}
+
+fn inbox_folder() -> &'static str {
+    INBOX.rsplit_once('/').unwrap_or_default().0
 }
 
 /// Whether the note is in the inbox folder, however the vault spells it.
 pub(crate) fn is_inbox(path: &NotePath) -> bool {
-    let (folder, _) = INBOX.rsplit_once('/').unwrap_or_default();
-    path.folder().is_some_and(|given| given.eq_ignore_ascii_case(folder))
+    path.folder().is_some_and(|given| given.eq_ignore_ascii_case(inbox_folder()))
 }
 
 /// Refuses a list with a line that names no note.

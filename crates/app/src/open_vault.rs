@@ -394,6 +394,7 @@ fn transcript(
     recollection: &Arc<Recollection>,
     config: &Config,
 ) -> Arc<StoreTranscript> {
+    keeper.know_past(store.clone());
     let (bell, keeper) = (Arc::clone(bell), Arc::clone(keeper));
     Arc::new(StoreTranscript {
         store: store.clone(),

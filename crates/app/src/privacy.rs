@@ -4,18 +4,20 @@
 //! rules held, or by another provider, is filtered out of the history on its way to a model.
 
 mod clean;
+mod gone;
 mod history;
 mod needles;
 #[cfg(test)]
 mod tests;
 
 use std::cell::RefCell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use index::{Index, Moment};
-use protocol::{Message, Privacy, PrivateRules, Source, TurnId, UserError};
+use protocol::{Message, NotePath, Privacy, PrivateRules, Source, TurnId, UserError};
+use store::Store;
 use vault::{Screen, Vault};
 
 use crate::aside::aside;
@@ -34,6 +36,8 @@ pub(crate) struct Keeper {
     /// Knows which notes are hidden without a look at them, once it stands.
     index: Index,
     screen: Arc<Screen>,
+    /// Knows what was done to notes that are gone.
+    past: OnceLock<Store>,
     state: Mutex<State>,
 }
 
@@ -43,6 +47,8 @@ struct State {
     /// Counts the changes of the rules.
     generation: u64,
     running: HashMap<TurnId, Arc<View>>,
+    /// Those of them that hear something for the first time.
+    hearing: HashSet<TurnId>,
     clean: Clean,
     /// The last views, and what the index held when each was made.
     last: Vec<(Moment, Arc<View>)>,
@@ -77,16 +83,26 @@ impl View {
         self.needles.is_empty() && (self.most == Privacy::Never || self.rules.is_empty())
     }
 
-    /// Whether words from there are hidden; `seen` is the vault as this view shows it. Of a note that is
-    /// not there any more nobody knows whether it is private by what it says. A file that is no note may be
-    /// private by its text while its name is shown.
-    fn hides(&self, source: &Source, seen: &Vault) -> bool {
+    /// Whether words from there are hidden; `seen` is the vault as this view shows it, and `gone` are the
+    /// notes that are not there any more and may be private. A file that is no note may be private by its
+    /// text while its name is shown.
+    fn hides(&self, source: &Source, seen: &Vault, gone: &BTreeSet<NotePath>) -> bool {
         let Source::Note(path) = source else { return false };
-        let is_gone = || seen.file_id(path).is_none();
         self.needles.are_in(path.as_str())
             || self.rules.by_path(path) > self.most
-            || (self.rules.looks_inside()
-                && (is_gone() || (!self.rules.looks_into(path) && seen.hides(path))))
+            || gone.contains(path)
+            || (self.rules.looks_inside() && !self.rules.looks_into(path) && seen.hides(path))
+    }
+
+    /// A mark of all that is hidden, these notes included; empty when nothing is.
+    fn mark(&self, gone: &BTreeSet<NotePath>) -> String {
+        if self.hides_nothing() {
+            return String::new();
+        }
+        let mut hasher = DefaultHasher::new();
+        (self.fingerprint, gone).hash(&mut hasher);
+        let mark = if gone.is_empty() { self.fingerprint } else { hasher.finish() };
+        format!("{mark:016x}")
     }
 }
 
@@ -98,7 +114,7 @@ impl Keeper {
         screen.ask(move |path, stamp| judge.judged(path, stamp));
         let state = Mutex::new(State { rules, ..State::default() });
         let (vault, index) = (vault.behind(Arc::clone(&screen)), index.clone());
-        Arc::new(Self { vault, index, screen, state })
+        Arc::new(Self { vault, index, screen, past: OnceLock::new(), state })
     }
 
     /// The vault as a model may see it.
@@ -130,6 +146,7 @@ impl Keeper {
         if view.generation == state.generation {
             state.clean.begin(turn, view.fingerprint, now());
         }
+        state.hearing.insert(turn.clone());
         state.running.insert(turn.clone(), view);
         self.show(&state);
         Ok(())
@@ -161,6 +178,7 @@ impl Keeper {
     pub(crate) fn end(&self, turn: &TurnId) {
         let mut state = self.state();
         state.running.remove(turn);
+        state.hearing.remove(turn);
         self.show(&state);
     }
 
@@ -173,9 +191,15 @@ impl Keeper {
         told: &Told,
     ) -> Result<(Vec<Message>, String), UserError> {
         let view = self.view_of(turn).await?;
-        let mark =
-            if view.hides_nothing() { String::new() } else { format!("{:016x}", view.fingerprint) };
-        Ok((self.heard(&view, rows, told).await?, mark))
+        let gone = self.gone(&view, &rows, told).await?;
+        {
+            let mut state = self.state();
+            if state.hearing.contains(turn) {
+                state.clean.hears_without(turn, &gone, now());
+            }
+        }
+        let mark = view.mark(&gone);
+        Ok((self.heard(&view, rows, told, gone).await?, mark))
     }
 
     /// The messages of another conversation as those may hear them who run now, and whether
@@ -187,7 +211,8 @@ impl Keeper {
     ) -> Result<(Vec<Message>, Withheld), UserError> {
         let most = strictest(&self.state());
         let view = self.view(most).await?;
-        let heard = self.heard(&view, rows.clone(), told).await?;
+        let gone = self.gone(&view, &rows, told).await?;
+        let heard = self.heard(&view, rows.clone(), told, gone).await?;
         let withheld = if heard == rows { Withheld::Nothing } else { Withheld::Something };
         Ok((heard, withheld))
     }
@@ -203,15 +228,17 @@ impl Keeper {
         view: &Arc<View>,
         rows: Vec<Message>,
         told: &Told,
+        gone: Arc<BTreeSet<NotePath>>,
     ) -> Result<Vec<Message>, UserError> {
         if view.hides_nothing() {
             return Ok(rows);
         }
         let clean = self.state().clean.clone();
-        let screen = Arc::new(Screen::new(view.rules.clone(), view.most));
-        let (seen, view, told) = (self.vault.behind(screen), Arc::clone(view), told.clone());
+        let (seen, view, told) = (self.seen_by(view), Arc::clone(view), told.clone());
         aside(move || {
-            let is_clean = |row: &Message| clean.has(row, view.fingerprint);
+            let heard_of = gone::heard_of(&rows, &told, &gone);
+            let is_clean =
+                |row: &Message| clean.has(row, view.fingerprint, heard_of.get(&row.turn));
             // A turn has many rows, and its files may have to be read.
             let judged = RefCell::<HashMap<TurnId, bool>>::default();
             let heard_private = |turn: &TurnId| {
@@ -219,13 +246,17 @@ impl Keeper {
                     return *known;
                 }
                 let sources = told.get(turn).into_iter().flatten();
-                let is_private = sources.into_iter().any(|source| view.hides(source, &seen));
+                let is_private = sources.into_iter().any(|source| view.hides(source, &seen, &gone));
                 judged.borrow_mut().insert(turn.clone(), is_private);
                 is_private
             };
             history::filtered(rows, &view, is_clean, heard_private)
         })
         .await
+    }
+
+    fn seen_by(&self, view: &View) -> Vault {
+        self.vault.behind(Arc::new(Screen::new(view.rules.clone(), view.most)))
     }
 
     /// What is hidden from the turn by the rules of this moment.

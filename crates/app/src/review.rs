@@ -79,7 +79,7 @@ fn shown(conversation: &ConversationId, set: &OpenChangeSet, heard: BTreeSet<Sou
 /// The user knows their own words, that tools were used, and that what changes was read.
 fn is_told_of(source: &Source, set: &OpenChangeSet) -> bool {
     match source {
-        Source::User | Source::Tool(_) => false,
+        Source::User | Source::Tool(_) | Source::Vault => false,
         Source::Hub | Source::Foreign => true,
         Source::Note(path) => !set.planned.iter().any(|row| row.change.path == *path),
     }

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use llm::tool::Effect;
 use protocol::{ChangeSet, NotePath, Source};
+use unicode_casefold::UnicodeCaseFold as _;
+use unicode_normalization::UnicodeNormalization as _;
 
 use crate::hub_places::HubPlaces;
 
@@ -13,9 +16,13 @@ pub(crate) const RULES_FILES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 pub(crate) const RULES_WAIT: &str = " It holds rules for the assistant, and more than the user's own words was read here, so it \
      waits in every mode.";
 
-/// Whether the note tells the assistant how to work.
+/// Whether the note tells the assistant how to work, on any system that the folder may sync to: upper
+/// and lower case are one, and so are the Unicode forms of a name. The name decides, since no rules file
+/// is read through a link.
 pub(crate) fn is_rules_file(path: &NotePath) -> bool {
-    RULES_FILES.iter().any(|file| path.name().eq_ignore_ascii_case(file))
+    let folded = |name: &str| name.nfd().case_fold().nfc().collect::<String>();
+    let name = folded(path.name());
+    RULES_FILES.iter().any(|file| name == folded(file))
 }
 
 /// Whether the plan touches such a note although some of what was heard is neither the user's word
@@ -25,10 +32,10 @@ pub(crate) fn tells_rules(plan: &ChangeSet, heard: &BTreeSet<Source>) -> bool {
     plan.changes().any(|change| touched(&change.path) || change.target().is_some_and(touched))
 }
 
-/// Whether something that was heard is neither the user's word nor the note.
+/// Whether words that were heard are neither the user's nor the note's.
 pub(crate) fn is_told_by_others(path: &NotePath, heard: &BTreeSet<Source>) -> bool {
     heard.iter().any(|source| match source {
-        Source::User | Source::Tool(_) => false,
+        Source::User | Source::Tool(_) | Source::Vault => false,
         Source::Note(note) => note != path,
         Source::Hub | Source::Foreign => true,
     })
@@ -38,9 +45,16 @@ pub(crate) fn is_told_by_others(path: &NotePath, heard: &BTreeSet<Source>) -> bo
 pub(crate) fn is_beyond(places: &HubPlaces, heard: &BTreeSet<Source>) -> bool {
     heard.iter().any(|source| match source {
         Source::Note(note) => !places.hold(note),
-        Source::Foreign => true,
+        Source::Vault | Source::Foreign => true,
         Source::User | Source::Hub | Source::Tool(_) => false,
     })
+}
+
+/// What a plan tells beside the words of its verdict. That a text was found, a property set or a note
+/// moved says something of a note, as a failure would. To add to a note or to make one says nothing but
+/// that, and so does what is in the hub's places. No word of a note is in it, so it makes no rules wait.
+pub(crate) fn of_plan(effect: Effect, hub_place: bool) -> Option<Source> {
+    (effect != Effect::Create && !hub_place).then_some(Source::Vault)
 }
 
 #[cfg(test)]
@@ -61,7 +75,7 @@ mod tests {
     fn rules_are_told_by_others_when_a_note_or_the_hub_was_heard_and_not_by_the_user_alone() {
         let user = BTreeSet::from([Source::User, Source::Tool("list_files".into())]);
         let heard = |more: Source| user.iter().cloned().chain([more]).collect::<BTreeSet<_>>();
-        for file in ["AGENTS.md", "claude.md", "Work/Agents.md"] {
+        for file in ["AGENTS.md", "claude.md", "Work/Agents.md", "agent\u{17f}.md"] {
             let plan = plan(file);
             assert!(!tells_rules(&plan, &user), "{file}");
             assert!(!tells_rules(&plan, &heard(Source::Note(path(file)))), "{file} itself");
@@ -69,6 +83,8 @@ mod tests {
             assert!(tells_rules(&plan, &heard(Source::Hub)), "{file}");
             assert!(tells_rules(&plan, &heard(Source::Foreign)), "{file}");
         }
+        // That nothing was found commands nobody.
+        assert!(!tells_rules(&plan("AGENTS.md"), &heard(Source::Vault)));
         assert!(!tells_rules(&plan("AGENTS.txt.md"), &heard(Source::Hub)));
     }
 
@@ -78,7 +94,20 @@ mod tests {
         let of = |note: &str| BTreeSet::from([Source::Hub, Source::Note(path(note))]);
         assert!(is_beyond(&places, &of("Diary.md")));
         assert!(!is_beyond(&places, &of("inbox/Inbox.md")));
+        assert!(!is_beyond(&places, &of("inbox")));
+        assert!(is_beyond(&places, &of("Projects")));
+        assert!(is_beyond(&places, &BTreeSet::from([Source::Hub, Source::Vault])));
         assert!(is_beyond(&places, &BTreeSet::from([Source::Hub, Source::Foreign])));
         assert!(!is_beyond(&places, &BTreeSet::from([Source::Hub, Source::User])));
+    }
+
+    #[test]
+    fn a_plan_tells_of_a_note_beyond_the_hub_unless_it_only_adds() {
+        use Effect::{Create, Delete, Edit, Folder, Move, Overwrite};
+        for effect in [Edit, Overwrite, Move, Delete, Folder] {
+            assert_eq!(of_plan(effect, false), Some(Source::Vault), "{effect:?}");
+            assert_eq!(of_plan(effect, true), None, "{effect:?}");
+        }
+        assert_eq!(of_plan(Create, false), None);
     }
 }

@@ -30,20 +30,29 @@ pub fn privacy_of_text(rules: &PrivateRules, bytes: &[u8]) -> Privacy {
 #[must_use]
 pub fn metadata(bytes: &[u8]) -> Metadata {
     let (text, is_text) = decoded(bytes);
-    let properties = Properties::of(&text);
-    let mut found = Metadata {
-        is_unclear: !is_text || properties.malformed().is_some() || properties.is_nameless(),
-        ..Metadata::default()
-    };
-    note(properties, &mut found);
-    for longer in longer_readings(&text) {
+    let mut found = Metadata { is_unclear: !is_text, ..Metadata::default() };
+    read(&text, &mut found);
+    // A program may take a NUL for nothing or for the end of a word.
+    if let Ok(whole) = std::str::from_utf8(bytes)
+        && whole.contains('\0')
+    {
+        read(whole, &mut found);
+    }
+    found
+}
+
+fn read(text: &str, found: &mut Metadata) {
+    let properties = Properties::of(text);
+    found.is_unclear |= properties.malformed().is_some() || properties.is_nameless();
+    note(properties, found);
+    for longer in longer_readings(text) {
         match Properties::read(longer) {
-            Ok(properties) => note(properties, &mut found),
+            Ok(properties) => note(properties, found),
             // Text that no program reads as YAML holds no property.
             Err(wrong) => found.is_unclear |= wrong.is_yaml,
         }
     }
-    tag::candidates(&text, |name| found.tags.push(name.to_owned()));
+    tag::candidates(text, |name| found.tags.push(name.to_owned()));
     let json = text.trim_start_matches('\u{feff}').trim();
     if json.starts_with('{') {
         let unescaped = unescaped(json);
@@ -52,10 +61,9 @@ pub fn metadata(bytes: &[u8]) -> Metadata {
         let is_json =
             json.trim_start_matches('{').trim_start().starts_with('"') && !json.starts_with("{{");
         if is_json && unescaped.contains("frontmatter") {
-            canvas(json, &mut found);
+            canvas(json, found);
         }
     }
-    found
 }
 
 /// The properties of a canvas: `metadata.frontmatter`, as the Advanced Canvas plugin writes it.

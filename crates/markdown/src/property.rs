@@ -34,13 +34,16 @@ pub struct Properties {
 
 impl Properties {
     /// Of a note's whole text. Frontmatter that is no YAML is read line by line, as far as it can
-    /// be, and [`malformed`](Self::malformed) says why.
+    /// be, and [`malformed`](Self::malformed) says why. Of what is over 1 MiB nothing is read.
     #[must_use]
     pub fn of(text: &str) -> Self {
         match Top::of(text) {
             Top::Frontmatter(matter) => {
                 let yaml = text.get(matter.yaml).unwrap_or_default();
-                let mut read = Self::read(yaml).unwrap_or_else(|wrong| Self::by_line(yaml, wrong));
+                let mut read = Self::read(yaml).unwrap_or_else(|wrong| match yaml.len() {
+                    0..=yaml::LONGEST => Self::by_line(yaml, wrong),
+                    _ => Self { malformed: Some(wrong), ..Self::default() },
+                });
                 // The YAML begins on the note's second line.
                 read.malformed.iter_mut().for_each(|wrong| wrong.line += 1);
                 read
@@ -93,7 +96,7 @@ impl Properties {
                 }
             }
         }
-        Self { deep: found.clone(), top: found, malformed: Some(malformed), is_nameless: false }
+        Self { top: found, malformed: Some(malformed), ..Self::default() }
     }
 
     /// The properties, in order.
@@ -102,9 +105,11 @@ impl Properties {
         &self.top
     }
 
-    /// The same with every entry of a map inside of them, each with all values in it.
+    /// The same, with every entry of a map inside of them, each with all values in it.
     pub(crate) fn into_deep(self) -> Vec<Property> {
-        self.deep
+        let mut all = self.deep;
+        all.extend(self.top);
+        all
     }
 
     /// Why the frontmatter cannot be read as YAML; `line` counts from the note's first.

@@ -8,6 +8,13 @@ use saphyr_parser::{Event, Parser, ScalarStyle, Tag};
 /// So many lists and maps in each other are read.
 const DEEPEST: usize = 64;
 
+/// So many bytes of YAML are read at most.
+pub(crate) const LONGEST: usize = 1 << 20;
+
+/// So many values, keys, lists and maps are read at most. Each takes some hundred bytes, and may be spelled
+/// with two.
+const MOST: usize = 150_000;
+
 /// Why YAML cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Malformed {
@@ -43,6 +50,10 @@ pub(crate) enum Kind {
 
 /// All documents of `yaml`, in order.
 pub(crate) fn documents(yaml: &str) -> Result<Vec<Rc<Node>>, Malformed> {
+    if yaml.len() > LONGEST {
+        let reason = "it is longer than 1 MiB".to_owned();
+        return Err(Malformed { line: 1, reason, is_yaml: true });
+    }
     let mut tree = Tree::default();
     for event in Parser::new_from_str(yaml) {
         let (event, span) = event.map_err(|error| Malformed {
@@ -65,6 +76,8 @@ struct Tree {
     /// Lists and maps that are not closed yet, the innermost last.
     open: Vec<Open>,
     anchored: HashMap<usize, Rc<Node>>,
+    /// How many were read.
+    nodes: usize,
 }
 
 struct Open {
@@ -122,6 +135,10 @@ impl Tree {
     }
 
     fn add(&mut self, node: Rc<Node>, anchor: usize) -> Result<(), &'static str> {
+        self.nodes += 1;
+        if self.nodes > MOST {
+            return Err("it has more than 150,000 values");
+        }
         if anchor > 0 {
             self.anchored.insert(anchor, Rc::clone(&node));
         }

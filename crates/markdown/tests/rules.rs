@@ -69,6 +69,12 @@ const HIDDEN: &[(&str, &str)] = &[
     ("status: secret", "---\n? status\n: secret\n---\n"),
     ("status: secret", "---\n? [status]\n: secret\n---\n"),
     ("level: 3", "---\nlevel: 0x3\n---\n"),
+    // Links, which YAML takes for lists.
+    ("up: [[Secret]]", "---\nup: [[ Secret ]]\n---\n"),
+    ("up: [[Secret]]", "---\nup: [[Secret]]\n---\n"),
+    ("up: [[Secret]]", "---\nup:\n  - [[Home]]\n  - [[Secret]]\n---\n"),
+    ("#private", "#pri\0vate"),
+    ("up: [[Secret]]", "---\nup:\n  - - Secret\n---\n"),
     ("level: 3", "---\nlevel: 3.0\n---\n"),
     // Line ends and fences.
     ("status: secret", "---\rstatus: secret\r---\r"),
@@ -109,6 +115,7 @@ const PLAIN: &[(&str, &str)] = &[
     ("status: secret", "---\nstatus: |\n  secret\n---\n"),
     ("status: secret", "---\nstatus\t: secret # no\n---\n---\n"),
     ("#private", "---\ntags: !!set\n  ? private\n---\n"),
+    ("#private", "#private\0x"),
     ("#private", "about #private things"),
     ("#private", "#Private"),
     ("#private", "#private/health"),
@@ -216,6 +223,40 @@ fn a_note_in_another_encoding_is_read_or_counts_as_private() {
     assert!(covers("#private", &unmarked));
     assert!(covers("#private", b"caf\xe9"), "nobody knows what it says");
     assert!(!covers("Diary", b"caf\xe9"), "a rule by place does not look inside");
+}
+
+#[test]
+fn frontmatter_of_too_many_values_is_unclear_and_takes_little_room() {
+    let list = |count: usize| format!("---\na: [{}]\n---\n", "c, ".repeat(count));
+    assert!(!covers("#private", list(100_000).as_bytes()), "the control: it is read");
+    for text in [list(200_000), list(1_300_000), format!("---\n{}---\n", "a: 1\n".repeat(800_000))]
+    {
+        assert!(covers("#private", text.as_bytes()) && covers("a: other", text.as_bytes()));
+        assert!(size_of_values(text.as_bytes()) <= text.len() + 100, "its text at most");
+        let read = Properties::of(&text);
+        assert!(read.malformed().is_some_and(|wrong| wrong.reason.starts_with("it ")));
+    }
+}
+
+#[test]
+fn what_a_note_shows_as_a_property_is_covered_by_the_rule_that_is_spelled_so() {
+    for text in [
+        "---\nup: [[Secret]]\n---\n",
+        "---\nup: [[a, b], [c]]\n---\n",
+        "---\nup: {a: [b, {c: d}]}\n? [x, y]\n: z\n---\n",
+        "---\nbase: &b {k: [[v]]}\n<<: *b\n---\n",
+        "---\na: b: c\nup: [[x]]\n---\n",
+    ] {
+        let read = Properties::of(text);
+        assert!(!read.top().is_empty());
+        for one in read.top() {
+            assert!(covers(&format!("{}:", one.name), text.as_bytes()), "{one:?} in {text}");
+            for value in &one.values {
+                let rule = format!("{}: {value}", one.name);
+                assert!(covers(&rule, text.as_bytes()), "{rule} in {text}");
+            }
+        }
+    }
 }
 
 #[test]

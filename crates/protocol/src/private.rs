@@ -49,7 +49,7 @@ pub struct Metadata {
 
 /// Raised whenever the same rules judge the same text in another way: what was kept of the old
 /// judgement counts no more.
-const JUDGING: u32 = 5;
+const JUDGING: u32 = 6;
 
 /// What the user keeps private.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -89,6 +89,12 @@ impl PrivateRules {
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Whether some note may be more private than `shown`.
+    #[must_use]
+    pub fn hide_any(&self, shown: Privacy) -> bool {
+        self.0.iter().any(|(_, privacy)| *privacy > shown)
     }
 
     /// Whether a path alone does not say how private a note is.
@@ -172,8 +178,9 @@ impl PrivateRules {
 
 impl Rule {
     fn parse(written: &str) -> Result<Self, RuleError> {
-        let text = folded(written.trim());
-        let fault = || RuleError(written.trim().to_owned());
+        // Names are folded in one way, here as in notes.
+        let text = written.trim();
+        let fault = || RuleError(text.to_owned());
         if let Some(tag) = text.strip_prefix('#') {
             let is_tag = tag.chars().all(|sign| is_tag_sign(sign) || is_invisible(sign));
             let tag = folded_name(tag).trim_matches('/').to_owned();
@@ -186,7 +193,9 @@ impl Rule {
             return if is_name { Ok(Self::Property { name, value }) } else { Err(fault()) };
         }
         // Folded once more: folding and parsing must not undo each other.
-        NotePath::parse(&text).map(|path| Self::Place(folded(path.as_str()))).map_err(|_| fault())
+        NotePath::parse(&folded(text))
+            .map(|path| Self::Place(folded(path.as_str())))
+            .map_err(|_| fault())
     }
 
     fn covers(&self, path: &str) -> bool {

@@ -10,7 +10,8 @@ use ts_rs::TS;
 
 use crate::{NotePath, Origin};
 
-/// Where it comes from. As text: `user`, `hub`, `note:PATH`, `tool:NAME`, `foreign`.
+/// Where it comes from. As text: `user`, `hub`, `note:PATH`, `tool:NAME`, `vault`,
+/// `foreign`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(into = "String", try_from = "String")]
 #[ts(type = "string")]
@@ -23,6 +24,9 @@ pub enum Source {
     Note(NotePath),
     /// A tool's own words.
     Tool(String),
+    /// An answer about all notes at once, which holds no word of theirs: that a search over the vault
+    /// found nothing elsewhere, that no note links here, that none has a name.
+    Vault,
     /// Not the user, and nobody said more: words of notes of which it is not known which (a list of
     /// tags), an attached file, what a program handed over without a source.
     Foreign,
@@ -49,6 +53,7 @@ impl fmt::Display for Source {
             Self::Hub => f.write_str("hub"),
             Self::Note(path) => write!(f, "note:{path}"),
             Self::Tool(name) => write!(f, "tool:{name}"),
+            Self::Vault => f.write_str("vault"),
             Self::Foreign => f.write_str("foreign"),
         }
     }
@@ -62,6 +67,7 @@ impl FromStr for Source {
         match text.split_once(':') {
             None if text == "user" => Ok(Self::User),
             None if text == "hub" => Ok(Self::Hub),
+            None if text == "vault" => Ok(Self::Vault),
             None if text == "foreign" => Ok(Self::Foreign),
             Some(("note", path)) => NotePath::parse(path).map(Self::Note).map_err(|_| wrong()),
             Some(("tool", name)) => Ok(Self::Tool(name.to_owned())),
@@ -92,9 +98,13 @@ mod tests {
     fn a_source_is_read_as_it_was_written() {
         let note = NotePath::parse("Notes/a: b.md").expect("a path");
         let tool = Source::Tool("read_file".into());
-        let all = [Source::User, Source::Hub, Source::Note(note), tool, Source::Foreign];
+        let all =
+            [Source::User, Source::Hub, Source::Note(note), tool, Source::Vault, Source::Foreign];
         let text = serde_json::to_string(&all).expect("JSON");
-        assert_eq!(text, r#"["user","hub","note:Notes/a: b.md","tool:read_file","foreign"]"#);
+        assert_eq!(
+            text,
+            r#"["user","hub","note:Notes/a: b.md","tool:read_file","vault","foreign"]"#
+        );
         assert_eq!(serde_json::from_str::<Vec<Source>>(&text).expect("sources"), all);
         for wrong in ["", "Hub", "note:../x", "memory:x"] {
             assert!(wrong.parse::<Source>().is_err(), "{wrong}");

@@ -1,11 +1,24 @@
 //! Which folder a name means, and which it may have meant.
 
-use llm::tool::{ToolContext, ToolFailure};
+use llm::tool::{Scope, ToolContext, ToolFailure};
 use protocol::{Act, NotePath};
 use vault::EntryKind;
 
 use crate::candidates::{self, Candidates};
 use crate::notes::{Notes, failure, off_thread};
+
+/// How far a file pattern reaches, as it is spelled. Where it is not certain that it stays on one level,
+/// it reaches further down.
+pub(crate) fn scope_of_pattern(pattern: &str) -> Scope {
+    let pattern = pattern.trim_start_matches("./");
+    let spelled = pattern.split(['*', '?', '[', '{', '\\']).next().unwrap_or_default();
+    let Some((folder, _)) = spelled.rsplit_once('/') else { return Scope::Vault };
+    let Ok(path) = NotePath::parse(folder) else { return Scope::Vault };
+    let name = pattern.get(folder.len() + 1..).unwrap_or_default();
+    // A class such as `[!a]` may match a `/`.
+    let is_deep = name.is_empty() || name.contains(['/', '[', '\\']) || name.contains("**");
+    if is_deep { Scope::Below(path) } else { Scope::Folder(path) }
+}
 
 impl Notes {
     /// The folder that `asked` means, in any case, where a reader sees it.
@@ -31,8 +44,7 @@ impl Notes {
         }
         Err(match self.near_folders(asked, context).await? {
             Some(near) => near,
-            // That is told of every folder, and none is named as its source.
-            None => ToolFailure::new(format!(
+            None => ToolFailure::labeled(format!(
                 "There is no folder `{asked}`. List the folders with list_files."
             )),
         })
@@ -60,6 +72,7 @@ impl Notes {
         context: &ToolContext,
     ) -> Result<Option<ToolFailure>, ToolFailure> {
         let near = candidates::near_folders(asked, self.folders(context).await?);
+        context.shows.searched(&Scope::Vault);
         near.iter().for_each(|folder| context.shows.note(folder));
         let offer = || ToolFailure::labeled(candidates::no_folder(asked, &near));
         Ok((!near.is_empty()).then(offer))
@@ -73,5 +86,40 @@ impl Notes {
         let seen = folders.filter_map(|entry| context.overlay.seen_from(&entry.path));
         let made = context.overlay.changes().filter(|change| change.act == Act::MakeFolder);
         Ok(seen.chain(made.map(|change| change.path.clone())).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_stays_in_the_folder_that_it_spells_and_on_its_level_only_where_that_is_certain() {
+        let path = |text| NotePath::parse(text).expect("a path");
+        let (folder, below) = (|text| Scope::Folder(path(text)), |text| Scope::Below(path(text)));
+        for (pattern, scope) in [
+            ("inbox/*.md", folder("inbox")),
+            ("inbox/*", folder("inbox")),
+            ("./Inbox/?{a,b}*.md", folder("Inbox")),
+            ("a/b/c?.md", folder("a/b")),
+            ("a/b", folder("a")),
+            ("./inbox/**", below("inbox")),
+            ("inbox/**/*.md", below("inbox")),
+            ("inbox/*/x.md", below("inbox")),
+            ("inbox/a**", below("inbox")),
+            ("inbox/[!a]*", below("inbox")),
+            ("inbox/\\*", below("inbox")),
+            ("inbox/", below("inbox")),
+            ("inbox/{../Diary,x}/*.md", below("inbox")),
+            ("inbox/{x,sub/y}.md", below("inbox")),
+            ("a*/b/c.md", Scope::Vault),
+            ("{inbox,Diary}/*.md", Scope::Vault),
+            ("../inbox/*.md", Scope::Vault),
+            ("*.md", Scope::Vault),
+            ("inbox", Scope::Vault),
+            ("/x", Scope::Vault),
+        ] {
+            assert_eq!(scope_of_pattern(pattern), scope, "{pattern}");
+        }
     }
 }

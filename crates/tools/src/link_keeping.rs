@@ -3,7 +3,7 @@
 
 use index::links::{Backlink, Graph, Left, LeftBecause, LinkProblem, Outgoing, Rewriting};
 use llm::tool::{Effect, Labels, Plan, ToolContext, ToolFailure};
-use protocol::{Change, ChangeSet, NotePath};
+use protocol::{Change, ChangeSet, NotePath, Source};
 use vault::{Vault, VaultError};
 
 use crate::note_text::count;
@@ -27,8 +27,18 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// The rest of a sentence about the plan; empty when no link had to change and all were seen.
-    pub(crate) fn words(&self) -> String {
+    /// The rest of a sentence about the plan; empty when no link had to change and all were seen. Its
+    /// sources are noted: it counts links in notes that the call is not about, and names some.
+    pub(crate) fn words(&self, context: &ToolContext) -> String {
+        let words = self.worded();
+        if !words.is_empty() {
+            context.shows.tell(Source::Vault);
+        }
+        self.left.iter().for_each(|left| context.shows.name(&left.path));
+        words
+    }
+
+    fn worded(&self) -> String {
         let mut words = String::new();
         if let (links @ 1.., notes) = self.told {
             let (links, notes) = (count(links, "link"), count(notes, "note"));
@@ -49,9 +59,15 @@ impl Kept {
     }
 
     /// The plan that makes a note. Rewriting other notes for it is an edit, and waits like one.
-    pub(crate) fn create(self, path: NotePath, content: Vec<u8>, did: &str) -> (Effect, Plan) {
+    pub(crate) fn create(
+        self,
+        path: NotePath,
+        content: Vec<u8>,
+        did: &str,
+        context: &ToolContext,
+    ) -> (Effect, Plan) {
         let effect = if self.changes.is_empty() { Effect::Create } else { Effect::Edit };
-        let summary = format!("{did}{}", self.words());
+        let summary = format!("{did}{}", self.words(context));
         let change = Change::create(path, content);
         let change_set: ChangeSet = std::iter::once(change).chain(self.changes).collect();
         (effect, Plan { change_set, summary, labels: Labels::Complete })
@@ -85,13 +101,15 @@ impl Notes {
         self.kept(context, move |graph| graph.after_creating(std::slice::from_ref(&path))).await
     }
 
-    /// The rest of a sentence about links that would lead to nothing without `path`.
+    /// The rest of a sentence about links that would lead to nothing without `path`. It tells of every
+    /// note, also where there are none.
     pub(crate) async fn links_to(
         &self,
         path: &NotePath,
         context: &ToolContext,
     ) -> Result<String, ToolFailure> {
         let (_, links) = self.links_of(path, context).await?;
+        context.shows.tell(Source::Vault);
         let mut sources: Vec<&NotePath> = links.iter().map(|link| &link.source).collect();
         sources.dedup();
         Ok(if links.is_empty() {

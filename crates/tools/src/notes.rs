@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use index::{Coverage, Index, SearchError};
-use llm::tool::{ToolContext, ToolFailure};
+use llm::tool::{Scope, ToolContext, ToolFailure};
 use protocol::{
-    Change, ChangeKind, ChangeSet, ContentHash, FolderContents, NotePath, Seen, Unplannable,
+    Change, ChangeKind, ChangeSet, ContentHash, FolderContents, NotePath, Seen, Source, Unplannable,
 };
 use vault::{Note, Setting, Vault, VaultError};
 
@@ -68,8 +68,8 @@ impl Notes {
         if context.overlay.is_empty()
             && let Some(note) = self.vault.at_hand(self.meant(asked).trim())
         {
+            note_read(&note, context);
             let Note { path, bytes, hash, .. } = note;
-            context.shows.note(&path);
             self.note_name(asked, &path, context);
             return Ok(Current { path, bytes, hash, waiting: false });
         }
@@ -172,11 +172,15 @@ impl Notes {
         found.await?.map_err(|error| failure(&error))
     }
 
-    /// Refuses to change what is in a folder beside the vault, and what this user may not write.
+    /// Refuses to change what is in a folder beside the vault, what is read through a link, and what
+    /// this user may not write.
     pub(crate) async fn may_change(&self, note: &Current) -> Result<(), ToolFailure> {
         let (vault, path) = (self.vault.clone(), note.path.clone());
         let judged = off_thread(move || {
             vault.takes_changes(&path)?;
+            if vault.followed(&path)? != path {
+                return Err(VaultError::NotANote { path, what: "a link" });
+            }
             vault.may_write(&path)
         });
         judged.await?.map_err(|error| failure(&error))
@@ -299,6 +303,7 @@ impl Notes {
             return Ok(ToolFailure::labeled(candidates::folder(asked)));
         }
         nearest.iter().for_each(|path| context.shows.note(path));
+        context.shows.searched(&Scope::Vault);
         let words = candidates::none(asked, nearest);
         Ok(ToolFailure::labeled(match means_today(asked) {
             true => format!("{words}\nFor today's daily note give path `{DAILY}`."),
@@ -340,6 +345,21 @@ impl Notes {
         Ok(self.resolve(path.as_str()).await?.is_ok_and(|found| found == *path))
     }
 
+    /// Notes from where the note at `path` is read, if that is elsewhere.
+    pub(crate) async fn note_real(
+        &self,
+        path: &NotePath,
+        context: &ToolContext,
+    ) -> Result<(), ToolFailure> {
+        let (vault, at) = (self.vault.clone(), path.clone());
+        match off_thread(move || vault.followed(&at)).await? {
+            Ok(real) if real == *path => {}
+            Ok(real) => context.shows.note(&real),
+            Err(_) => context.shows.add(Source::Foreign),
+        }
+        Ok(())
+    }
+
     /// The note at a path that [`Notes::path_of`] gave.
     pub(crate) async fn current(
         &self,
@@ -357,18 +377,30 @@ impl Notes {
             Seen::OnDisk(before) => (before.clone(), before != path),
         };
         let vault = self.vault.clone();
-        let note = off_thread(move || vault.read(&before)).await?.map_err(|error| match error {
+        let read = move || {
+            let is_itself = || vault.followed(&before).is_ok_and(|real| real == before);
+            vault.read(&before).map_err(|error| (error, is_itself()))
+        };
+        let note = off_thread(read).await?.map_err(|(error, is_itself)| match error {
             VaultError::NotFound { .. } | VaultError::Ambiguous { .. } => failure(&error),
             // It names this note and no other.
-            error => {
+            error if is_itself => {
                 context.shows.name(&path);
                 ToolFailure::labeled(error.to_string())
             }
+            error => failure(&error),
         })?;
-        context.shows.note(&note.path);
+        note_read(&note, context);
         let path = if waiting { path } else { note.path };
         Ok(Current { path, bytes: note.bytes, hash: note.hash, waiting })
     }
+}
+
+/// Notes where what was read comes from. Words that were read through a link are those of the note to
+/// which it leads, however the link is called.
+fn note_read(note: &Note, context: &ToolContext) {
+    context.shows.note(&note.path);
+    context.shows.note(&note.real);
 }
 
 /// Runs what blocks on the disk where it holds up nobody.

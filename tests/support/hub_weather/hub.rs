@@ -38,10 +38,12 @@ pub struct Book {
 }
 
 impl Book {
-    /// Whether nothing is left to be delivered.
+    /// Whether nothing is left to be delivered. One that was turned down as the queue was full, on a line
+    /// that was cut then, may have been delivered again and taken.
     #[must_use]
     pub fn is_answered(&self) -> bool {
-        self.acked.len() + self.rejected.len() == self.said.len()
+        let turned_down = self.rejected.keys().filter(|id| !self.acked.contains_key(*id)).count();
+        self.acked.len() + turned_down == self.said.len()
     }
 
     /// Whether something was shown for all that was taken.

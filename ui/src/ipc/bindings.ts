@@ -48,7 +48,8 @@ export type QuestionId = string;
 export type NotePath = string;
 
 /**
- * Where it comes from. As text: `user`, `hub`, `note:PATH`, `tool:NAME`, `foreign`.
+ * Where it comes from. As text: `user`, `hub`, `note:PATH`, `tool:NAME`, `vault`,
+ * `foreign`.
  */
 export type Source = string;
 

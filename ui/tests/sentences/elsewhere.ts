@@ -71,6 +71,7 @@ const words: readonly string[] = [
   'Attached file:',
   'No note matches “{query}”.{cut}\nNone of its words is in a name, a heading or the text of a note. Try other words, or list_files.',
   '{matching}; the best {shown}:{cut}',
+  'Finds notes by a few words. Begin here.',
   ' The time was up before all notes were looked at.',
   'in its name',
   'in another name of it',

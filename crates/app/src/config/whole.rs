@@ -5,6 +5,8 @@ use protocol::settings::SettingsChoice;
 use protocol::{PrivateRules, Settings};
 use toml_edit::{DocumentMut, TableLike};
 
+use super::misspelled::{Misspelled, misspelled};
+
 /// The last line of a file that we wrote.
 pub(super) const END: &str =
     "# End of the settings. Keep this line last: without it they may count as cut off.";
@@ -140,6 +142,11 @@ impl Whole {
         let text: String = lines.collect();
         let unreadable = |error: &dyn std::fmt::Display| Fault::Unreadable(one_line(error));
         let document = text.parse::<DocumentMut>().map_err(|error| unreadable(&error))?;
+        if let Some(Misspelled { key, meant }) = misspelled(document.as_table()) {
+            return Err(Fault::Unreadable(format!(
+                "`{key}` is no setting: for private notes write `{meant}`"
+            )));
+        }
         let settings: Settings =
             toml_edit::de::from_str(&text).map_err(|error| unreadable(&error))?;
         let private = PrivateRules::parse(&settings.private).map_err(|error| unreadable(&error))?;
@@ -247,6 +254,8 @@ mod tests {
             "[private]\nnevr = [\"Diary\"]\n",
             "[private]\nnever = [\"../elsewhere\"]\n",
             "private = [\"Diary\"]\n",
+            "[Private]\nnever = [\"Diary\"]\n",
+            "mode = \"auto\"\nnever = [\"Diary\"]\n",
             "mode = \"auto\"\nmode = \"auto\"\n",
         ] {
             let judged = judged(&sealed(text), None);

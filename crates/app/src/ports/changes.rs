@@ -90,6 +90,7 @@ impl Changes for VaultChanges {
         // A plan may keep links in notes that the model does not see.
         let told = self.keeper.redacted(&turn.turn, verdict.output).await;
         verdict.output = told.unwrap_or_else(|error| error.message);
+        verdict.sources.extend(taint::of_plan(effect, facts.hub_place));
         verdict
     }
 }
@@ -140,8 +141,10 @@ impl VaultChanges {
         notes.dedup();
         let (vault, settings) = (self.vault.clone(), self.config.get());
         let mode = settings.mode;
-        let (writable, places) = aside(move || {
-            (vault.is_writable(), HubPlaces::of(&vault, &settings.hub, &jiff::Zoned::now()))
+        let changed: Vec<NotePath> = paths.iter().map(|path| (*path).clone()).collect();
+        let (writable, hub_place) = aside(move || {
+            let places = HubPlaces::of(&vault, &settings.hub, &jiff::Zoned::now());
+            (vault.is_writable(), changed.iter().all(|path| places.take(&vault, path)))
         })
         .await?;
         Ok(Facts {
@@ -151,7 +154,7 @@ impl VaultChanges {
             named: mode == Mode::Auto
                 && effect == Effect::Edit
                 && self.are_named(turn, &paths).await?,
-            hub_place: paths.iter().all(|path| places.hold(path)),
+            hub_place,
             builds_on_waiting: paths.iter().any(|path| waits(path)),
             notes_in_turn: notes.len(),
             writable,
@@ -211,6 +214,7 @@ impl VaultChanges {
             turn: turn.turn.clone(),
             call: call.clone(),
             unit: unit.clone(),
+            file: None,
         });
         let order = Order { change_set: fresh(), changes: changes.collect() };
         let made: Vec<_> =
@@ -314,7 +318,7 @@ async fn told(output: &str, changes: ChangeSet, became: Became) -> Result<Verdic
     let (reactions, seen): (Vec<_>, Vec<Option<(NotePath, ContentHash)>>) =
         told.into_iter().unzip();
     let seen = seen.into_iter().flatten().collect();
-    Ok(Verdict { output: output.to_owned(), is_error: false, reactions, seen })
+    Ok(Verdict { output: output.to_owned(), reactions, seen, ..Verdict::default() })
 }
 
 fn reaction(change: &Change, waiting: bool) -> Reaction {
@@ -332,5 +336,5 @@ fn reaction(change: &Change, waiting: bool) -> Reaction {
 }
 
 fn refused(why: String) -> Verdict {
-    Verdict { output: why, is_error: true, reactions: Vec::new(), seen: Vec::new() }
+    Verdict { output: why, is_error: true, ..Verdict::default() }
 }

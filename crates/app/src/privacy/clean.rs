@@ -1,8 +1,9 @@
 //! Which turns of this run of the program heard how much, of the newest of them.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::sync::Arc;
 
-use protocol::{Message, Timestamp, TurnId};
+use protocol::{Message, NotePath, Timestamp, TurnId};
 
 /// So many turns are remembered. Those before are judged by what stands in them, as after a restart.
 const REMEMBERED: usize = 1_000;
@@ -16,9 +17,11 @@ pub(super) struct Clean {
 }
 
 /// What was hidden from a turn, and since when. What it heard before may have been more.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Hidden {
     fingerprint: u64,
+    /// The notes that were gone and might be private; `None` before it heard anything.
+    gone: Option<Arc<BTreeSet<NotePath>>>,
     since: Option<Timestamp>,
 }
 
@@ -28,19 +31,43 @@ impl Clean {
         match self.turns.get(turn) {
             Some(hidden) if hidden.fingerprint == fingerprint => {}
             Some(_) => self.go_on(turn, fingerprint, now),
-            None => self.insert(turn, Hidden { fingerprint, since: None }),
+            None => self.insert(turn, Hidden { fingerprint, gone: None, since: None }),
         }
     }
 
     /// From now on it is this that is hidden from the turn.
     pub(super) fn go_on(&mut self, turn: &TurnId, fingerprint: u64, now: Timestamp) {
-        self.insert(turn, Hidden { fingerprint, since: Some(now) });
+        self.insert(turn, Hidden { fingerprint, gone: None, since: Some(now) });
     }
 
-    /// Whether what this fingerprint is of was hidden when the message was made, as far as is known.
-    pub(super) fn has(&self, message: &Message, fingerprint: u64) -> bool {
+    /// From now on words of these notes, which are gone, are hidden from the turn as well.
+    pub(super) fn hears_without(
+        &mut self,
+        turn: &TurnId,
+        gone: &Arc<BTreeSet<NotePath>>,
+        now: Timestamp,
+    ) {
+        let Some(hidden) = self.turns.get_mut(turn) else { return };
+        if hidden.gone.as_ref().is_some_and(|before| before != gone) {
+            hidden.since = Some(now);
+        }
+        hidden.gone = Some(Arc::clone(gone));
+    }
+
+    /// Whether what this fingerprint is of was hidden when the message was made, and words of these notes
+    /// as well, as far as is known.
+    pub(super) fn has(
+        &self,
+        message: &Message,
+        fingerprint: u64,
+        gone: Option<&BTreeSet<NotePath>>,
+    ) -> bool {
         self.turns.get(&message.turn).is_some_and(|hidden| {
-            hidden.fingerprint == fingerprint && hidden.since.is_none_or(|since| message.at > since)
+            let was_gone =
+                |note: &NotePath| hidden.gone.as_ref().is_some_and(|before| before.contains(note));
+            hidden.fingerprint == fingerprint
+                && hidden.since.is_none_or(|since| message.at > since)
+                && gone.is_none_or(|gone| gone.iter().all(was_gone))
         })
     }
 
@@ -84,9 +111,9 @@ mod tests {
             clean.begin(&turn(number), 7, Timestamp(0));
         }
         assert_eq!(clean.turns.len(), REMEMBERED);
-        assert!(!clean.has(&message(2 * REMEMBERED - 1, 9), 7));
-        assert!(clean.has(&message(2 * REMEMBERED, 9), 7));
-        assert!(clean.has(&message(3 * REMEMBERED - 1, 9), 7));
+        assert!(!clean.has(&message(2 * REMEMBERED - 1, 9), 7, None));
+        assert!(clean.has(&message(2 * REMEMBERED, 9), 7, None));
+        assert!(clean.has(&message(3 * REMEMBERED - 1, 9), 7, None));
     }
 
     #[test]
@@ -95,14 +122,32 @@ mod tests {
         for _ in 0..3 * REMEMBERED {
             clean.begin(&turn(1), 7, Timestamp(3));
         }
-        assert!(clean.has(&message(1, 1), 7) && clean.has(&message(1, 9), 7));
+        assert!(clean.has(&message(1, 1), 7, None) && clean.has(&message(1, 9), 7, None));
         clean.begin(&turn(1), 8, Timestamp(5));
         for (at, is_clean) in [(1, false), (5, false), (6, true)] {
-            assert_eq!(clean.has(&message(1, at), 8), is_clean, "{at}");
-            assert!(!clean.has(&message(1, at), 7), "{at}");
+            assert_eq!(clean.has(&message(1, at), 8, None), is_clean, "{at}");
+            assert!(!clean.has(&message(1, at), 7, None), "{at}");
         }
         clean.go_on(&turn(2), 8, Timestamp(5));
-        assert!(!clean.has(&message(2, 5), 8) && clean.has(&message(2, 6), 8));
+        assert!(!clean.has(&message(2, 5), 8, None) && clean.has(&message(2, 6), 8, None));
         assert_eq!(clean.order.len(), 2);
+    }
+
+    #[test]
+    fn what_a_turn_heard_of_notes_that_are_gone_by_now_is_not_clean() {
+        let notes = |names: &[&str]| {
+            let paths = names.iter().map(|name| NotePath::parse(name).expect("a path"));
+            paths.collect::<BTreeSet<_>>()
+        };
+        let mut clean = Clean::default();
+        clean.begin(&turn(1), 7, Timestamp(3));
+        assert!(clean.has(&message(1, 4), 7, None));
+        assert!(!clean.has(&message(1, 4), 7, Some(&notes(&["a.md"]))));
+        clean.hears_without(&turn(1), &Arc::new(notes(&["a.md"])), Timestamp(3));
+        assert!(clean.has(&message(1, 4), 7, Some(&notes(&["a.md"]))));
+        assert!(!clean.has(&message(1, 4), 7, Some(&notes(&["a.md", "b.md"]))));
+        clean.hears_without(&turn(1), &Arc::new(notes(&["a.md", "b.md"])), Timestamp(5));
+        assert!(!clean.has(&message(1, 4), 7, Some(&notes(&["b.md"]))), "it was told of it");
+        assert!(clean.has(&message(1, 6), 7, Some(&notes(&["b.md"]))));
     }
 }

@@ -1,4 +1,5 @@
 //! What a model hears of what was said under other rules.
+#![expect(clippy::disallowed_methods, reason = "tests make and move the files of the vault")]
 
 use protocol::settings::PrivateSettings;
 use protocol::{CallId, ConversationId, MessageId, NotePath, Part, Role, Timestamp};
@@ -47,7 +48,6 @@ fn story(path: &str, text: &str) -> Vec<Message> {
 
 fn folder() -> (tempfile::TempDir, Vault) {
     let folder = tempfile::tempdir().expect("a folder");
-    #[expect(clippy::disallowed_methods, reason = "tests make the files of the vault")]
     for (name, text) in [("Secret.md", "---\ntags: [home]\n---\n"), ("Open.md", "open")] {
         std::fs::write(folder.path().join(name), text).expect("written");
     }
@@ -146,11 +146,85 @@ async fn words_that_came_from_a_hidden_note_are_withheld_though_they_do_not_name
         let told = heard_from(&keeper, "Open.md").await;
         assert_eq!(told.matches(CANARY).count(), 3, "{told}");
     }
-    // A note that is gone may have been private by what it said; by its place it was not.
-    let by_tag = keeper_of(&vault, rules(&["#home"], &[]));
-    assert!(!heard_from(&by_tag, "Gone.md").await.contains(CANARY));
-    let by_place = keeper_of(&vault, rules(&["Secret"], &[]));
-    assert!(heard_from(&by_place, "Gone.md").await.contains(CANARY));
+}
+
+#[tokio::test]
+async fn words_of_a_note_that_is_gone_are_withheld_under_any_rule_that_may_hide_it() {
+    let (_folder, vault) = folder();
+    for rules in [rules(&["#home"], &[]), rules(&["Secret"], &[]), rules(&[], &["Diary"])] {
+        let told = heard_from(&keeper_of(&vault, rules), "Gone.md").await;
+        assert!(!told.contains(CANARY) && told.contains("what does it say?"), "{told}");
+    }
+    // The control: no rule hides anything.
+    let told = heard_from(&keeper_of(&vault, rules(&[], &[])), "Gone.md").await;
+    assert!(told.contains(CANARY), "{told}");
+}
+
+/// Turn `two` reads `Open.md` while it is open, and turn `three` repeats it; then this happens to the
+/// note, and turn `four` hears of both.
+async fn heard_after(rules: PrivateRules, happens: impl FnOnce(&std::path::Path)) -> String {
+    let (folder, vault) = folder();
+    let keeper = keeper_of(&vault, rules);
+    let source = Source::Note(NotePath::parse("Open.md").expect("a path"));
+    let told = Told::from([(TurnId::from("two"), BTreeSet::from([source]))]);
+    let mut rows = nameless("two");
+    for turn in ["two", "three"].map(TurnId::from) {
+        keeper.begin(&turn, Privacy::Open).await.expect("begun");
+        let (heard, _) = keeper.heard_in(&turn, rows.clone(), &told).await.expect("heard");
+        assert_eq!(heard, rows, "the control: it is open");
+        keeper.end(&turn);
+        if turn.as_str() == "two" {
+            rows.extend(nameless("three"));
+        }
+    }
+    happens(folder.path());
+    let four = TurnId::from("four");
+    keeper.begin(&four, Privacy::Open).await.expect("begun");
+    let (heard, _) = keeper.heard_in(&four, rows, &told).await.expect("heard");
+    serde_json::to_string(&heard).expect("json")
+}
+
+#[tokio::test]
+async fn what_was_read_while_open_is_withheld_once_the_note_is_moved_or_gone() {
+    let moves: [fn(&std::path::Path); 2] = [
+        |vault| {
+            std::fs::create_dir(vault.join("Diary")).expect("made");
+            std::fs::rename(vault.join("Open.md"), vault.join("Diary/Open.md")).expect("moved");
+        },
+        |vault| std::fs::remove_file(vault.join("Open.md")).expect("removed"),
+    ];
+    for happens in moves {
+        for rules in [rules(&["Diary"], &[]), rules(&[], &["#private"])] {
+            let told = heard_after(rules, happens).await;
+            assert!(!told.contains(CANARY) && told.contains("what does it say?"), "{told}");
+        }
+        let told = heard_after(rules(&[], &[]), happens).await;
+        assert!(told.contains(CANARY), "the control: no rules, {told}");
+    }
+    let told = heard_after(rules(&["Diary"], &[]), |_| {}).await;
+    assert_eq!(told.matches(CANARY).count(), 6, "the control: it stays, {told}");
+}
+
+#[tokio::test]
+async fn a_turn_that_was_told_nothing_of_a_note_that_is_gone_stays_as_it_is() {
+    let (_folder, vault) = folder();
+    let keeper = keeper_of(&vault, rules(&["Diary"], &[]));
+    let gone = Source::Note(NotePath::parse("Gone.md").expect("a path"));
+    let told = Told::from([(TurnId::from("two"), BTreeSet::from([gone]))]);
+    let (mut rows, three) = (nameless("two"), TurnId::from("three"));
+    keeper.begin(&three, Privacy::Open).await.expect("begun");
+    let (_, mark) = keeper.heard_in(&three, rows.clone(), &told).await.expect("heard");
+    keeper.end(&three);
+    rows.extend(nameless("three"));
+    let four = TurnId::from("four");
+    keeper.begin(&four, Privacy::Open).await.expect("begun");
+    let (heard, again) = keeper.heard_in(&four, rows, &told).await.expect("heard");
+    let heard = serde_json::to_string(&heard).expect("json");
+    assert_eq!(heard.matches(CANARY).count(), 3, "of `three` alone: {heard}");
+    assert_eq!(mark, again);
+    // What stands in for rows of before counts by its mark: it must be another one.
+    let (_, whole) = keeper.heard_in(&four, Vec::new(), &Told::new()).await.expect("heard");
+    assert_ne!(mark, whole);
 }
 
 #[tokio::test]
@@ -243,7 +317,6 @@ async fn a_standing_index_tells_what_is_hidden_as_the_notes_do_and_follows_them(
     let before = keeper.view(Privacy::Open).await.expect("a view");
     assert!(Arc::ptr_eq(&before, &keeper.view(Privacy::Open).await.expect("the same")));
     assert!(!before.needles.are_in("Open.md"));
-    #[expect(clippy::disallowed_methods, reason = "tests make the files of the vault")]
     std::fs::write(folder.path().join("Open.md"), "no longer #home").expect("written");
     index.refresh(&[NotePath::parse("Open.md").expect("a path")]);
     assert!(keeper.view(Privacy::Open).await.expect("a view").needles.are_in("Open.md"));

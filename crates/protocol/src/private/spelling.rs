@@ -5,12 +5,29 @@ use unicode_normalization::UnicodeNormalization;
 use crate::invisible::is_invisible;
 
 /// Equal for names that a person takes for the same: whatever their case, Unicode form, width and
-/// blanks, and whatever stands between their signs that nobody sees.
+/// blanks, and whatever stands between their signs that nobody sees. What is folded stays as it is when it is
+/// folded again.
 #[must_use]
 pub fn folded_name(text: &str) -> String {
     if text.is_ascii() && !text.bytes().any(|byte| byte.is_ascii_control() || byte == b' ') {
         return text.to_ascii_lowercase();
     }
+    // One step may give rise to another: a capital `ẞ` becomes `ß`, and that `ss`.
+    let mut folded = folded_once(text);
+    for _ in 0..STEPS {
+        let again = folded_once(&folded);
+        if again == folded {
+            break;
+        }
+        folded = again;
+    }
+    folded
+}
+
+/// No sign takes more steps until it stays as it is.
+const STEPS: usize = 4;
+
+fn folded_once(text: &str) -> String {
     // Twice: a sign may be composed of others only once what stood between them is gone.
     let seen: String = seen(text.chars()).nfkc().collect();
     // Upper case first: some small letters have another small form, such as `ς`, or are two, as `ß`.

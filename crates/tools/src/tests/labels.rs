@@ -1,7 +1,7 @@
 //! No tool forgets where the words of its results come from: every name, tag, heading and link word in
 //! the vault is a canary, and a result that holds one has a source.
 
-use protocol::Source;
+use protocol::{NotePath, Source};
 use serde_json::{Value, json};
 
 use super::bench::{Bench, Policy};
@@ -101,27 +101,125 @@ async fn what_a_call_spelled_itself_is_no_word_of_the_vault() {
 }
 
 #[tokio::test]
-async fn that_nothing_matches_is_told_of_all_notes() {
+async fn a_search_tells_something_of_all_that_it_looked_through() {
     let find = |narrow: &str, by: Value| {
         let mut arguments = json!({ "query": "one" });
         arguments[narrow] = by;
         ("find_notes", arguments)
     };
-    for (tool, arguments) in [
+    let nothing = [
         ("search_files", json!({ "pattern": "PIN: [0-4]" })),
-        ("search_files", json!({ "pattern": "one", "file_pattern": "zzz/**" })),
+        ("search_files", json!({ "pattern": "one", "file_pattern": "zzz*/**" })),
         find("query", json!("zeppelin")),
         find("tags", json!(["zzz"])),
         find("property", json!("mood: zzz")),
         find("folder", json!("zzz")),
+        find("linked_to", json!("zzz")),
         ("list_files", json!({ "pattern": "zzz*" })),
-        ("list_files", json!({ "path": "zzz" })),
-        ("list_tags", json!({ "pattern": "zzz" })),
+        ("read_file", json!({ "path": "zzz" })),
+    ];
+    // What is found tells as well that nothing else is: `PIN: [0-4]|one` asks of every note.
+    let something = [
+        ("search_files", json!({ "pattern": "PIN: [0-4]|Head" })),
+        ("search_files", json!({ "pattern": "Head", "file_pattern": "*.md" })),
+        find("query", json!("head")),
+        ("list_files", json!({ "pattern": "Pl*" })),
+        ("get_links", json!({ "path": "canary folder/Weekly canary plan.md" })),
+        ("get_links", json!({ "path": "Plain.md", "direction": "in" })),
+        ("get_file_info", json!({ "path": "Plain.md" })),
+    ];
+    for (tool, arguments) in nothing {
+        let answer = Bench::with(&NOTES).call(tool, arguments.clone()).await;
+        assert_eq!(answer.sources, [Source::Vault], "{tool} {arguments}: {}", answer.text);
+    }
+    for (tool, arguments) in something {
+        let answer = Bench::with(&NOTES).call(tool, arguments.clone()).await;
+        let is_told = answer.sources.contains(&Source::Vault);
+        assert!(is_told && answer.sources.len() > 1, "{tool} {arguments}: {:?}", answer.sources);
+    }
+}
+
+#[tokio::test]
+async fn a_search_of_one_folder_tells_of_that_folder() {
+    let folder = Source::Note(NotePath::parse("canary other").expect("a path"));
+    for (tool, arguments) in [
+        ("search_files", json!({ "pattern": "one", "file_pattern": "canary other/*.md" })),
+        ("search_files", json!({ "pattern": "zzz", "file_pattern": "canary other/*.md" })),
+        ("list_files", json!({ "path": "canary other" })),
+        ("list_files", json!({ "path": "canary other", "pattern": "zzz" })),
     ] {
         let answer = Bench::with(&NOTES).call(tool, arguments.clone()).await;
-        assert_eq!(answer.sources, [Source::Foreign], "{tool} {arguments}: {}", answer.text);
+        assert!(answer.sources.contains(&folder), "{tool} {arguments}: {:?}", answer.sources);
+        let is_wide = answer.sources.iter().any(|s| matches!(s, Source::Vault | Source::Foreign));
+        assert!(!is_wide, "{tool} {arguments}: {:?}", answer.sources);
     }
-    // The control: what is found names the notes that it comes from.
-    let found = Bench::with(&NOTES).call("search_files", json!({ "pattern": "Head" })).await;
-    assert!(!found.sources.is_empty() && !found.sources.contains(&Source::Foreign));
+    // What is deeper down may be nobody's to hear who may hear of the folder.
+    for (tool, arguments) in [
+        ("search_files", json!({ "pattern": "zzz", "file_pattern": "canary other/**" })),
+        ("search_files", json!({ "pattern": "one", "file_pattern": "canary other/**/*.md" })),
+        ("find_notes", json!({ "query": "zeppelin", "folder": "canary other" })),
+        ("find_notes", json!({ "query": "one", "folder": "Canary Other" })),
+        ("find_notes", json!({ "query": "one", "folder": "canary other", "linked_to": "Plain" })),
+        ("list_files", json!({ "path": "canary other", "pattern": "**/*" })),
+    ] {
+        let answer = Bench::with(&NOTES).call(tool, arguments.clone()).await;
+        let is_wide = answer.sources.contains(&Source::Vault) && answer.sources.contains(&folder);
+        assert!(is_wide, "{tool} {arguments}: {:?}", answer.sources);
+    }
+}
+
+#[tokio::test]
+async fn what_is_read_through_a_link_comes_from_the_note_to_which_it_leads() {
+    let note = |path: &str| Source::Note(NotePath::parse(path).expect("a path"));
+    let (plain, far) = (note("Plain.md"), note("canary other/Twin.md"));
+    for (tool, arguments, real) in [
+        ("read_file", json!({ "path": "Way.md" }), &plain),
+        ("read_file", json!({ "path": "way" }), &plain),
+        ("read_file", json!({ "path": "canary other/Far.md" }), &far),
+        ("read_file", json!({ "path": "Way.md", "start_line": 400 }), &plain),
+        ("get_file_info", json!({ "path": "Way.md" }), &plain),
+        ("get_links", json!({ "path": "Way.md" }), &plain),
+        ("edit_file", json!({ "path": "Way.md", "old_text": "qqq", "new_text": "x" }), &plain),
+        // Nothing is changed through a link, and that is told before anything is planned.
+        ("edit_file", json!({ "path": "Way.md", "old_text": "one", "new_text": "x" }), &plain),
+        ("append_file", json!({ "path": "Way.md", "content": "x" }), &plain),
+        ("append_file", json!({ "path": "canary other/Far.md", "content": "x" }), &far),
+        ("write_file", json!({ "path": "Way.md", "content": "x", "overwrite": true }), &plain),
+        ("delete_file", json!({ "path": "Way.md" }), &plain),
+    ] {
+        let mut bench = Bench::with(&NOTES);
+        bench.link("Way.md", "Plain.md");
+        bench.link("canary other/Far.md", "Twin.md");
+        let answer = bench.call(tool, arguments.clone()).await;
+        assert!(answer.sources.contains(real), "{tool} {arguments}: {answer:?}");
+        assert_eq!(answer.effect, None, "{tool} {arguments}: {answer:?}");
+    }
+    // The control: without a link a note is its only source.
+    let answer = Bench::with(&NOTES).call("read_file", json!({ "path": "Plain.md" })).await;
+    assert_eq!(answer.sources, [plain]);
+    // Where a link leads out, and where what it leads to cannot be read, nobody knows the source.
+    for to in ["../out.md", "gone.md", "canary folder"] {
+        let mut bench = Bench::with(&NOTES);
+        bench.link("Way.md", to);
+        let answer = bench.call("read_file", json!({ "path": "Way.md" })).await;
+        assert!(answer.is_error && answer.sources.contains(&Source::Foreign), "{to}: {answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_count_of_links_tells_of_the_whole_vault_also_where_it_is_none() {
+    let vault = [Source::Vault];
+    for (tool, arguments, sources) in [
+        ("move_file", json!({ "source": "Plain.md", "destination": "Moved.md" }), &vault[..]),
+        ("delete_file", json!({ "path": "Plain.md" }), &vault),
+        ("delete_file", json!({ "path": "canary other/Twin.md" }), &vault),
+        // The new note takes a link over: the other note has to say which it means.
+        ("write_file", json!({ "path": "canary twin/Plain.md", "content": "x" }), &vault),
+        ("append_file", json!({ "path": "canary twin/Plain.md", "content": "x" }), &vault),
+        ("write_file", json!({ "path": "canary twin/Fresh.md", "content": "x" }), &[]),
+    ] {
+        let answer = Bench::with(&NOTES).call(tool, arguments.clone()).await;
+        assert!(answer.effect.is_some(), "{tool} {arguments}: {}", answer.text);
+        assert_eq!(answer.sources, sources, "{tool} {arguments}: {}", answer.text);
+    }
 }

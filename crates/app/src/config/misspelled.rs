@@ -1,0 +1,138 @@
+//! Keys of the settings file that are meant for the rules for private notes and are not spelled so. Other keys
+//! that are not known count for nothing, as those of a later version do; these were to protect something.
+
+use protocol::private::folded_name;
+use toml_edit::TableLike;
+
+/// The table of the rules.
+const TABLE: &str = "private";
+/// What stands in it.
+const KEYS: [&str; 2] = ["never", "local"];
+
+/// Letters that look like others.
+const ALIKE: [(&str, &str); 7] = [
+    ("аɑα", "a"),
+    ("еёε", "e"),
+    ("іїɩιıl1|!", "i"),
+    ("рρ", "p"),
+    ("гṛ", "r"),
+    ("тτ", "t"),
+    ("ѵνυ", "v"),
+];
+
+/// A key that is not spelled as it is meant.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Misspelled {
+    /// As it is written.
+    pub(super) key: String,
+    /// What to write.
+    pub(super) meant: String,
+}
+
+/// The first key, in tables too, that seems to be meant for the rules for private notes.
+pub(super) fn misspelled(top: &dyn TableLike) -> Option<Misspelled> {
+    let seems = top.iter().find_map(|(key, _)| {
+        let meant = KEYS.into_iter().find(|known| folded_name(key) == *known)?;
+        Some(Misspelled { key: key.to_owned(), meant: format!("[{TABLE}] {meant} = […]") })
+    });
+    let others = top.iter().filter(|(key, _)| *key != TABLE);
+    seems.or_else(|| {
+        others.into_iter().find_map(|(key, value)| {
+            if is_like(key) {
+                return Some(Misspelled { key: key.to_owned(), meant: format!("[{TABLE}]") });
+            }
+            within(value.as_table_like()?)
+        })
+    })
+}
+
+/// The first key in a table where none is meant to be.
+fn within(table: &dyn TableLike) -> Option<Misspelled> {
+    table.iter().find_map(|(key, value)| match is_like(key) {
+        true => Some(Misspelled { key: key.to_owned(), meant: format!("[{TABLE}]") }),
+        false => within(value.as_table_like()?),
+    })
+}
+
+/// Whether somebody may have meant the name of the table.
+fn is_like(key: &str) -> bool {
+    let like = |sign: char| {
+        let found = ALIKE.iter().find(|(signs, _)| signs.contains(sign));
+        found.and_then(|(_, letter)| letter.chars().next()).unwrap_or(sign)
+    };
+    let seen: Vec<char> =
+        folded_name(key).chars().map(like).filter(|sign| sign.is_alphanumeric()).collect();
+    let word: String = seen.iter().collect();
+    let known: Vec<char> = TABLE.chars().collect();
+    word.contains("privat") || word.contains("privac") || distance(&seen, &known) <= 2
+}
+
+/// How many letters differ, are missing or too many.
+fn distance(one: &[char], other: &[char]) -> usize {
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (at, sign) in one.iter().enumerate() {
+        let mut next = vec![at + 1];
+        for ((before, above), known) in row.iter().zip(row.iter().skip(1)).zip(other) {
+            let left = next.last().copied().unwrap_or_default();
+            next.push((before + usize::from(sign != known)).min(above + 1).min(left + 1));
+        }
+        row = next;
+    }
+    row.last().copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use protocol::Settings;
+    use toml_edit::DocumentMut;
+
+    use super::*;
+
+    fn found(text: &str) -> Option<Misspelled> {
+        misspelled(text.parse::<DocumentMut>().expect("TOML").as_table())
+    }
+
+    #[test]
+    fn what_may_be_meant_for_private_notes_is_found_in_any_spelling() {
+        for table in [
+            "Private",
+            "PRIVATE",
+            "\"private \"",
+            "\" private\"",
+            "privates",
+            "privat",
+            "pirvate",
+            "prviate",
+            "privte",
+            "privacy",
+            "private-notes",
+            "privateNotes",
+            "privateSettings",
+            "\"рrіvаtе\"",
+            "\"ｐｒｉｖａｔｅ\"",
+            "\"pri\u{200B}vate\"",
+            "prlvate",
+            "settings.private",
+            "hub.Private",
+            "[private]",
+            "[Private]",
+        ] {
+            let text = format!("mode = \"auto\"\n[{table}]\nnever = [\"Diary\"]\n");
+            let is_list_of_it = table == "[private]";
+            assert_eq!(found(&text).is_some(), !is_list_of_it, "{table}");
+        }
+        assert!(found("never = [\"Diary\"]\n").is_some());
+        assert!(found("Local = [\"Diary\"]\n").is_some());
+        assert!(found("private.never = [\"Diary\"]\n").is_none(), "it is spelled so");
+    }
+
+    #[test]
+    fn no_setting_and_no_other_word_is_taken_for_the_rules() {
+        let all = toml_edit::ser::to_string(&Settings::default()).expect("TOML");
+        assert!(all.contains("private"), "the control");
+        assert_eq!(found(&all), None);
+        for other in ["provider", "drive", "pilot", "[later]\nthing", "prompt", "primary"] {
+            assert_eq!(found(&format!("{other} = 1\n")), None, "{other}");
+        }
+    }
+}
