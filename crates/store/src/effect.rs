@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use protocol::{
-    CallId, ContentHash, Ended, Intent, IntentState, NotePath, Timestamp, TurnId, fault,
+    CallId, ContentHash, EffectId, Ended, FileId, Intent, IntentState, NotePath, Timestamp, TurnId,
+    fault,
 };
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
@@ -23,6 +24,12 @@ impl Store {
             return self.store_at_once(&rows).await.doing(self, doing);
         }
         commit!(self, "intend", "store what shall change", |db| rows.insert(db))
+    }
+
+    /// Notes the file that was made ready for each of these open intents, all in one commit. Does not wait
+    /// for the disk, as [`Store::settle`] does not.
+    pub async fn stage(&self, files: &[(EffectId, FileId)]) -> Result<(), StoreError> {
+        self.store_files(files).await.doing(self, "note the files of a change")
     }
 
     /// Notes how intents ended, all in one commit. Does not wait for the disk: a power cut may take
@@ -63,6 +70,26 @@ impl Store {
         fault::point("store.intend.before");
         rows.run(concat!("BEGIN IMMEDIATE;", insert_all!(), ";COMMIT"), db).await?;
         fault::point("store.intend.after");
+        lent.give_back();
+        Ok(())
+    }
+
+    async fn store_files(&self, files: &[(EffectId, FileId)]) -> Result<(), Failure> {
+        let mut lent = self.writer.lend().await?;
+        let db = lent.settling().await?;
+        let word = |(effect, file): &(EffectId, FileId)| {
+            (effect.as_str().to_owned(), file.inode.cast_signed(), file.born)
+        };
+        let words = json(&files.iter().map(word).collect::<Vec<_>>())?;
+        fault::point("store.stage.before");
+        sqlx::query(
+            "UPDATE effect SET inode = file.value ->> 1, born = file.value ->> 2
+             FROM json_each(?1) AS file WHERE effect.id = file.value ->> 0 AND state = 'open'",
+        )
+        .bind(&words)
+        .execute(db)
+        .await?;
+        fault::point("store.stage.after");
         lent.give_back();
         Ok(())
     }
@@ -182,7 +209,7 @@ fn row<'a>(intent: &'a Intent, act: &'a ActRow) -> [Option<Cow<'a, str>>; 13] {
 async fn open(db: &mut SqliteConnection) -> Result<Vec<Intent>, Failure> {
     let rows = sqlx::query(
         "SELECT id, change_set, turn, call, unit, kind, path, target, temp_name, before, after,
-             base_inode, base_born
+             base_inode, base_born, inode, born
          FROM effect WHERE state = 'open' ORDER BY number",
     )
     .fetch_all(&mut *db)
@@ -198,6 +225,7 @@ async fn open(db: &mut SqliteConnection) -> Result<Vec<Intent>, Failure> {
             temp_name: row.text("temp_name")?,
             base: row.file("base_inode", "base_born")?,
             is_exact: false,
+            staged: row.file("inode", "born")?,
             change: ActRow::of(&row)?.change(db, row.path("path")?).await?,
         });
     }

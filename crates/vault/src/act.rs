@@ -9,8 +9,8 @@ use crate::swap::{self, Refusal};
 use crate::unit::Left;
 use crate::{Vault, carrying, recover, trash, twin};
 
-/// Makes the change ready and touches no note.
-pub(crate) fn stage(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
+/// Makes the change ready and touches no note. Says which file was made to get the note's name.
+pub(crate) fn stage(vault: &Vault, intent: &Intent) -> Result<Left, Refusal> {
     for path in std::iter::once(&intent.change.path).chain(intent.change.target()) {
         vault.takes_changes(path).map_err(Refusal::failed)?;
     }
@@ -21,11 +21,11 @@ pub(crate) fn stage(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
     match &intent.change.act {
         Act::Create { after, like } => swap::stage_new(vault, intent, after, like.as_deref()),
         Act::Replace { before, after } => swap::stage(vault, intent, before, after),
-        Act::Trash { before } => trash::stage(vault, intent, before),
+        Act::Trash { before } => trash::stage(vault, intent, before).map(|()| None),
         Act::Rename { .. } | Act::TrashFolder { .. } | Act::RestoreFolder { .. } => {
-            carrying::stage(vault, intent)
+            carrying::stage(vault, intent).map(|()| None)
         }
-        Act::MakeFolder => Ok(()),
+        Act::MakeFolder => Ok(None),
     }
 }
 

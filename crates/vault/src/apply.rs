@@ -69,8 +69,8 @@ impl Vault {
     /// has open for writing is waited for, five seconds at most, and then left as it is, with
     /// [`VaultError::BeingWritten`].
     ///
-    /// Cancel safe: if the future is dropped, the files are finished behind it and the intents
-    /// stay open until [`Vault::recover`] settles them. Orders run one after the other.
+    /// Cancel safe: if the future is dropped, the files are finished behind it, or by [`Vault::recover`] or
+    /// the next order, which also settle the intents. Orders run one after the other.
     pub async fn apply(&self, order: Order, ledger: &dyn Ledger) -> Result<Applied, ApplyError> {
         self.apply_until(&Progress::default(), order, ledger).await
     }
@@ -108,9 +108,18 @@ impl Vault {
                     break;
                 }
             }
-            let (vault, progress) = (self.clone(), progress.clone());
+            let (vault, going) = (self.clone(), progress.clone());
             let work = move || {
-                let outcomes = carry_out(&vault, intents, &progress);
+                let staged = stage(&vault, intents, &going);
+                (held, staged)
+            };
+            let (returned, staged) =
+                spawn_blocking(work).await.map_err(|_| ApplyError::Interrupted)?;
+            held = returned;
+            note_files(ledger, &staged).await;
+            let (vault, going) = (self.clone(), progress.clone());
+            let work = move || {
+                let outcomes = carry_out(&vault, staged, &going);
                 (held, outcomes)
             };
             let (returned, outcomes) =
@@ -251,6 +260,7 @@ impl Order {
                 temp_name: name(&change),
                 base: meant.or(stands),
                 is_exact: meant.is_some(),
+                staged: None,
                 change,
             }
         };
@@ -328,13 +338,35 @@ pub(crate) fn follow(vault: &Vault, outcomes: &Outcomes) {
     }
 }
 
-/// All temporary files are durable before the first note changes. No folder is held open between
-/// the two, because an order may touch more folders than a process may hold open.
-fn carry_out(vault: &Vault, intents: Vec<Intent>, progress: &Progress) -> Outcomes {
+/// Groups in the order in which they are carried out, and those that are not, with why.
+type Staged = Vec<Result<Group, Outcomes>>;
+
+/// Makes everything ready. No folder is held open until it is carried out, because an order may touch more
+/// folders than a process may hold open.
+fn stage(vault: &Vault, intents: Vec<Intent>, progress: &Progress) -> Staged {
     let stage = |group| {
         if progress.is_stopped() { Err(unit::stopped(group)) } else { unit::stage(vault, group) }
     };
-    let staged: Vec<_> = unit::groups(intents).into_iter().map(stage).collect();
+    unit::groups(intents).into_iter().map(stage).collect()
+}
+
+/// Stores which files were made ready. Without that a copy in the place of a changed note might be taken for
+/// it after a kill, and nothing else happens.
+async fn note_files(ledger: &dyn Ledger, staged: &Staged) {
+    let groups = staged.iter().filter_map(|staged| staged.as_ref().ok());
+    let files: Vec<_> = groups
+        .flatten()
+        .filter_map(|intent| Some((intent.effect.clone(), intent.staged?)))
+        .collect();
+    if !files.is_empty()
+        && let Err(error) = step!("staged", ledger.staged(&files).await)
+    {
+        tracing::warn!(%error, "the files that were made ready could not be stored");
+    }
+}
+
+/// Carries out what is ready. All temporary files are durable before the first note changes.
+fn carry_out(vault: &Vault, staged: Staged, progress: &Progress) -> Outcomes {
     let commit = |staged: Result<Group, Outcomes>| match staged {
         Ok(group) if progress.is_stopped() => unit::give_up(vault, group),
         Ok(group) => {

@@ -51,7 +51,7 @@ pub(crate) fn commit(vault: &Vault, intent: &Intent) -> Result<Left, Refusal> {
     let path = &intent.change.path;
     let changed = || Refusal::stale(VaultError::FolderChanged { path: path.clone() });
     if let Act::TrashFolder { .. } = &intent.change.act {
-        here.nobody_writes().map_err(Refusal::of_missing)?;
+        here.admit_deletion().map_err(Refusal::of_missing)?;
     }
     if !holds_as_planned(intent, &here)? {
         return Err(changed());

@@ -8,7 +8,7 @@ use rustix::io::Errno;
 
 use crate::folder::Folder;
 use crate::old_file::is_open_for_writing;
-use crate::{Vault, VaultError, read};
+use crate::{Vault, VaultError, permission, read};
 
 impl Vault {
     /// Everything in the folder at `path`, at any depth, hidden files too. Nothing is opened but
@@ -34,17 +34,32 @@ pub(crate) fn contents(top: &Folder) -> Result<FolderContents, Errno> {
     Ok(FolderContents::of(found.iter().map(|(path, state)| (path.as_slice(), *state))))
 }
 
-/// The path below `top` of a file that a program has open for writing, if there is one.
-pub(crate) fn being_written(top: &Folder) -> Result<Option<String>, Errno> {
+/// What keeps a folder from being deleted, with the path of the file below it.
+#[derive(Debug)]
+pub(crate) enum Obstacle {
+    /// A program has it open for writing.
+    BeingWritten(String),
+    /// It is a note that this user may not write.
+    Protected(String),
+}
+
+/// The first obstacle below `top`. Only notes count as write-protected: the files of a repository of Git, for
+/// one, are so in every folder.
+pub(crate) fn obstacle(top: &Folder, path: &NotePath) -> Result<Option<Obstacle>, Errno> {
     let mut found = None;
-    walk(top, |folder, path, stat| {
+    walk(top, |folder, below, stat| {
         if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
-            && let Ok(path) = std::str::from_utf8(path)
+            && let Ok(below) = std::str::from_utf8(below)
         {
-            let name = path.rsplit('/').next().unwrap_or(path);
+            let name = below.rsplit('/').next().unwrap_or(below);
+            let is_note =
+                || NotePath::parse(&format!("{path}/{below}")).is_ok_and(|path| path.is_markdown());
             let file = folder.open(name, OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty());
-            let is_open = file.is_ok_and(|file| is_open_for_writing(&File::from(file)));
-            found = is_open.then(|| path.to_owned());
+            if file.is_ok_and(|file| is_open_for_writing(&File::from(file))) {
+                found = Some(Obstacle::BeingWritten(below.to_owned()));
+            } else if is_note() && permission::admit_name(folder, name, path).is_err() {
+                found = Some(Obstacle::Protected(below.to_owned()));
+            }
         }
         found.is_none()
     })?;

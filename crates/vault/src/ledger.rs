@@ -1,7 +1,7 @@
 //! Where intents are kept before a file is touched, and how they ended.
 
 use async_trait::async_trait;
-use protocol::{Ended, Intent};
+use protocol::{EffectId, Ended, FileId, Intent};
 use thiserror::Error;
 
 /// The ledger could not be written or read; the sentence says what and why.
@@ -14,6 +14,14 @@ pub struct LedgerError(pub String);
 pub trait Ledger: Send + Sync {
     /// Stores all intents, with both images, in one commit that is durable when it returns.
     async fn intend(&self, intents: &[Intent]) -> Result<(), LedgerError>;
+
+    /// Notes the file that was made ready for each of these intents, all in one commit, before any of them
+    /// gets the note's name: by it recovery tells the changed note from a copy that somebody put in its
+    /// place. May be lost with the power, and recovery then goes by what else it finds.
+    async fn staged(&self, files: &[(EffectId, FileId)]) -> Result<(), LedgerError> {
+        let _ = files;
+        Ok(())
+    }
 
     /// Notes how intents ended, all in one commit. May be lost with the power; recovery finds out
     /// again.

@@ -9,6 +9,7 @@ mod apply;
 mod at_hand;
 mod carrying;
 mod dates;
+mod elsewhere;
 mod error;
 mod extra_root;
 mod fold;

@@ -143,9 +143,9 @@ impl Place {
     }
 
     /// Makes the temporary file with `bytes`, durable when this returns. Owner, permissions and
-    /// attributes are those of `like`, or it is refused. On failure no temporary file is left, unless
+    /// attributes are those of `like`, or it is refused. Says which file it is. On failure no temporary file is left, unless
     /// the folder stopped taking removals in that moment.
-    pub(crate) fn write_temp(&self, bytes: &[u8], like: Option<&File>) -> Result<(), VaultError> {
+    pub(crate) fn write_temp(&self, bytes: &[u8], like: Option<&File>) -> Result<Left, VaultError> {
         permission::admit_folder(&self.folder, &self.path)?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
         let mode = Mode::from_raw_mode(if like.is_some() { 0o600 } else { 0o666 });
@@ -158,7 +158,7 @@ impl Place {
             like.map_or(Ok(()), |note| keep::confirm(note, &file))?;
             step!("fsync", file.sync_all()).map_err(Lost::from)
         });
-        kept.map_err(|lost| {
+        kept.map(|()| id_of(&file).ok()).map_err(|lost| {
             self.discard_temp();
             self.lost(lost)
         })

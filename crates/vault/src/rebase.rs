@@ -155,7 +155,14 @@ impl Again {
             };
             let base = touched.base(vault, &change);
             let base = if intent.is_exact { goes_on_as(vault, intent) } else { base };
-            self.intents.push(Intent { effect, temp_name, base, change, ..intent.clone() });
+            self.intents.push(Intent {
+                effect,
+                temp_name,
+                base,
+                staged: None,
+                change,
+                ..intent.clone()
+            });
         }
     }
 }

@@ -5,13 +5,14 @@ use tokio::sync::OwnedMutexGuard;
 use tokio::task::spawn_blocking;
 
 use crate::apply::{Settled, follow, settle};
+use crate::folder::is_same;
 use crate::found::Found;
 use crate::ledger::Ledger;
 use crate::place::Place;
 use crate::root::Changing;
 use crate::swap::{self, Refusal};
 use crate::unit::Left;
-use crate::{ApplyError, Vault, VaultError, act, replaced, unit};
+use crate::{ApplyError, Vault, VaultError, act, elsewhere, replaced, unit};
 
 /// What became of the changes that were open, in the order they were intended. Each intent names
 /// its turn and call, so a caller can say of every call whether its change happened.
@@ -127,7 +128,18 @@ pub(crate) fn finish_note(vault: &Vault, intent: &Intent) -> Result<Left, Refusa
     // A note is never half of ours: only the temporary file is written in place.
     let note = if note == Image::Part { Image::Other } else { note };
     let mut remedy = remedy(change.kind(), note, temp);
-    let exchanged = exchanged(intent, &place);
+    let left = left(intent, &place);
+    if remedy == Remedy::Apply && is_another_note(vault, intent, &place) {
+        remedy = Remedy::Park;
+    }
+    let is_ready = remedy == Remedy::Apply
+        && temp == Image::After
+        && intent.staged.is_some()
+        && place.temp_id() == intent.staged;
+    if is_ready {
+        replaced::unlink(vault, &place);
+        return act::commit(vault, intent);
+    }
     // The temporary file holds only a beginning of the bytes after. If it is not the note's own file, which
     // only the exchange puts there, it may be our half-written one, and the note may have got these bytes
     // from another program. Both stay.
@@ -148,11 +160,11 @@ pub(crate) fn finish_note(vault: &Vault, intent: &Intent) -> Result<Left, Refusa
     match remedy {
         Remedy::Apply => {
             replaced::unlink(vault, &place);
-            act::stage(vault, intent).and_then(|()| act::commit(vault, intent))
+            act::stage(vault, intent).and_then(|_| act::commit(vault, intent))
         }
         Remedy::Done => {
             place.sync().map_err(Refusal::open)?;
-            Ok(exchanged)
+            Ok(left)
         }
         Remedy::TakeBack => Err(swap::take_back(vault, &place, change.after().unwrap_or_default())),
         Remedy::Park => Err(Refusal::parked(&place)),
@@ -164,16 +176,28 @@ pub(crate) fn finish_note(vault: &Vault, intent: &Intent) -> Result<Left, Refusa
     }
 }
 
-/// The file that has the note's name, unless it is somebody's copy of ours: as long as the note's own file
-/// has the temporary name, the exchange was the last that happened to it, and what was made later is not
-/// ours. Without that file nobody can tell any more.
-fn exchanged(intent: &Intent, place: &Place) -> Left {
+/// The file that has the note's name, unless it is somebody's copy of ours: it has to be the one that was made
+/// ready. Where that was not stored, the old file tells as long as it has the temporary name: the exchange was
+/// the last that happened to it, and what was made later is not ours. Without that nobody can tell any more.
+fn left(intent: &Intent, place: &Place) -> Left {
     let note = place.note_id()?;
+    if let Some(staged) = intent.staged {
+        return is_same(staged, note).then_some(note);
+    }
     let old = place.temp_id().filter(|old| Some(*old) == intent.base);
     match (old, note.born, place.temp_changed()) {
         (Some(_), Some(born), Some(exchanged)) => (born <= exchanged).then_some(note),
         _ => Some(note),
     }
+}
+
+/// Whether the note that the edit was planned on is elsewhere by now, and another one with the same text has
+/// its place. After a restore from a backup all files are new, and none is elsewhere.
+fn is_another_note(vault: &Vault, intent: &Intent, place: &Place) -> bool {
+    let Some((base, note)) = intent.base.zip(place.note_id()) else { return false };
+    base.born.is_some()
+        && !is_same(base, note)
+        && elsewhere::stands(vault, base, &intent.change.path)
 }
 
 /// The change may have been interrupted while it was taken back. What that left is put in order,
@@ -201,7 +225,7 @@ fn finish_without_folder(vault: &Vault, intent: &Intent) -> Result<Left, Refusal
     if intent.change.kind() == ChangeKind::Replace {
         return Err(Refusal::parked_at(&intent.change.path));
     }
-    act::stage(vault, intent).and_then(|()| act::commit(vault, intent))
+    act::stage(vault, intent).and_then(|_| act::commit(vault, intent))
 }
 
 fn image(change: &Change, found: Found) -> Image {

@@ -7,7 +7,7 @@ use rustix::fs::{self, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
 use crate::folder::Folder;
-use crate::folder_contents::{being_written, contents};
+use crate::folder_contents::{Obstacle, contents, obstacle};
 use crate::found::{self, Found};
 use crate::old_file::is_open_for_writing;
 use crate::step::step;
@@ -83,15 +83,19 @@ impl Spot {
         folder.and_then(|folder| contents(&folder)).map_err(|error| self.failed(error))
     }
 
-    /// Refuses a folder in which another program has a file open for writing.
-    pub(crate) fn nobody_writes(&self) -> Result<(), VaultError> {
+    /// Refuses to delete a folder in which another program has a file open for writing, or a note is
+    /// write-protected.
+    pub(crate) fn admit_deletion(&self) -> Result<(), VaultError> {
         let folder = self.folder.folder(&self.name).map_err(|error| self.failed(error))?;
-        match being_written(&folder).map_err(|error| self.failed(error))? {
-            Some(file) => {
-                let path = NotePath::parse(&format!("{}/{file}", self.path));
-                let path = path.unwrap_or_else(|_| self.path.clone());
-                Err(VaultError::BeingWritten { path })
+        let below = |file: String| {
+            let path = NotePath::parse(&format!("{}/{file}", self.path));
+            path.unwrap_or_else(|_| self.path.clone())
+        };
+        match obstacle(&folder, &self.path).map_err(|error| self.failed(error))? {
+            Some(Obstacle::BeingWritten(file)) => {
+                Err(VaultError::BeingWritten { path: below(file) })
             }
+            Some(Obstacle::Protected(file)) => Err(VaultError::Protected { path: below(file) }),
             None => Ok(()),
         }
     }

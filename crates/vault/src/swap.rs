@@ -73,13 +73,13 @@ impl Refusal {
 }
 
 /// Makes a new note ready: its folder is there, its name is free, and its bytes are durable in the
-/// temporary file, with what the file `like` in the trash has beside the same bytes.
+/// temporary file, with what the file `like` in the trash has beside the same bytes. Says which file that is.
 pub(crate) fn stage_new(
     vault: &Vault,
     intent: &Intent,
     after: &[u8],
     like: Option<&str>,
-) -> Result<(), Refusal> {
+) -> Result<Left, Refusal> {
     under_limit(intent, after)?;
     let place = Place::make(vault, intent).map_err(Refusal::failed)?;
     if !matches!(place.note().map_err(Refusal::failed)?, Found::Nothing) {
@@ -90,13 +90,14 @@ pub(crate) fn stage_new(
 }
 
 /// Makes new bytes of a note ready: the note is what the plan was made on, nobody has it open for
-/// writing, and the bytes after are durable in the temporary file. The note itself is untouched.
+/// writing, and the bytes after are durable in the temporary file. The note itself is untouched. Says which
+/// file the temporary one is.
 pub(crate) fn stage(
     vault: &Vault,
     intent: &Intent,
     before: &[u8],
     after: &[u8],
-) -> Result<(), Refusal> {
+) -> Result<Left, Refusal> {
     under_limit(intent, after)?;
     let path = &intent.change.path;
     let place = Place::open(vault, intent).map_err(Refusal::of_missing)?;
@@ -199,7 +200,7 @@ pub(crate) fn revert(
     // The file there is the one that was staged, and not the one that the change was made on.
     let back = Intent { temp_name: way_back(intent), is_exact: false, ..intent.clone() };
     let reverted =
-        stage(vault, &back, after, before).and_then(|()| commit(vault, &back, after, before));
+        stage(vault, &back, after, before).and_then(|_| commit(vault, &back, after, before));
     let left = reverted.map_err(|refusal| match refusal.state {
         IntentState::Open => refusal,
         _ => Refusal::of_taking_back(&intent.change.path, refusal.why),

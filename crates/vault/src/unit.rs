@@ -34,14 +34,21 @@ pub(crate) fn groups(intents: Vec<Intent>) -> Vec<Group> {
 }
 
 /// Makes a group ready; if a part cannot be, no part is.
-pub(crate) fn stage(vault: &Vault, group: Group) -> Result<Group, Outcomes> {
+pub(crate) fn stage(vault: &Vault, mut group: Group) -> Result<Group, Outcomes> {
+    let mut staged = Vec::with_capacity(group.len());
     for (at, intent) in group.iter().enumerate() {
-        if let Err(refusal) = act::stage(vault, intent) {
-            for ready in group.iter().take(at) {
-                act::unstage(vault, ready);
+        match act::stage(vault, intent) {
+            Ok(file) => staged.push(file),
+            Err(refusal) => {
+                for ready in group.iter().take(at) {
+                    act::unstage(vault, ready);
+                }
+                return Err(refused(group, at, refusal, &[]));
             }
-            return Err(refused(group, at, refusal, &[]));
         }
+    }
+    for (intent, file) in group.iter_mut().zip(staged) {
+        intent.staged = file;
     }
     Ok(group)
 }

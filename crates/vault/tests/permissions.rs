@@ -59,6 +59,23 @@ fn done(command: &str, arguments: &[&str], file: &Path) -> bool {
 }
 
 #[tokio::test]
+async fn a_folder_with_a_write_protected_note_is_not_deleted() {
+    let folder = Folder::with(&[("Old/a.md", "a"), ("Old/deep/b.md", "b"), ("Old/.git/x", "x")]);
+    // As Git keeps its files.
+    mode(&folder.root.join("Old/.git/x"), 0o444);
+    let note = folder.root.join("Old/deep/b.md");
+    mode(&note, 0o444);
+    let delete = || Change { path: path("Old"), act: Act::TrashFolder { holds: None } };
+    let (applied, _) = apply(&folder.vault(), [delete()]).await;
+    let why = &applied.problems[0].1;
+    assert!(why.to_string().contains("`Old/deep/b.md` is write-protected"), "{why}");
+    assert_eq!(folder.read("Old/a.md").unwrap(), b"a");
+    mode(&note, 0o644);
+    let (applied, _) = apply(&folder.vault(), [delete()]).await;
+    assert!(applied.problems.is_empty(), "the control: {applied:?}");
+}
+
+#[tokio::test]
 async fn a_write_protected_note_is_neither_changed_nor_put_into_the_trash() {
     let folder = Folder::with(&[("a.md", "old"), ("b.md", "old")]);
     let file = folder.root.join("a.md");

@@ -48,6 +48,7 @@ impl Stage {
             unit: None,
             base: None,
             is_exact: false,
+            staged: None,
             temp_name: format!(".vaultmate-{effect}.tmp"),
             change,
         };
@@ -157,6 +158,7 @@ async fn what_happened_together_is_too_old_together() {
             unit: Some("move".into()),
             base: None,
             is_exact: false,
+            staged: None,
             temp_name: format!(".vaultmate-{effect}.tmp"),
             change,
         };

@@ -1,7 +1,7 @@
 //! `vault`'s ledger, kept in the store.
 
 use async_trait::async_trait;
-use protocol::{Ended, Intent};
+use protocol::{EffectId, Ended, FileId, Intent};
 use store::Store;
 use vault::ledger::{Ledger, LedgerError};
 
@@ -18,6 +18,10 @@ pub struct StoreLedger(
 impl Ledger for StoreLedger {
     async fn intend(&self, intents: &[Intent]) -> Result<(), LedgerError> {
         self.0.intend(intents, now()).await.map_err(told)
+    }
+
+    async fn staged(&self, files: &[(EffectId, FileId)]) -> Result<(), LedgerError> {
+        self.0.stage(files).await.map_err(told)
     }
 
     async fn settle(&self, ended: &[Ended]) -> Result<(), LedgerError> {

@@ -23,6 +23,8 @@ pub struct Intent {
     /// Whether it may be made on no other file than `base`, because the ledger told which note is meant.
     /// Else it may be made on what has the path, if that says the same. Not stored.
     pub is_exact: bool,
+    /// The file that was made ready to get the note's name. `None` before that, and for what makes no file.
+    pub staged: Option<crate::FileId>,
     /// What shall happen.
     pub change: Change,
 }

@@ -14,6 +14,7 @@ pub(crate) fn intent(effect: &str, call: &str, change: Change) -> Intent {
         unit: None,
         base: None,
         is_exact: false,
+        staged: None,
         temp_name: format!(".vaultmate-{effect}.tmp"),
         change,
     }

@@ -22,6 +22,7 @@ fn intent(before: Option<&str>) -> Intent {
         unit: None,
         base: None,
         is_exact: false,
+        staged: None,
         change: match before {
             Some(before) => Change::replace(path, before, "after"),
             None => Change::create(path, "after"),

@@ -179,6 +179,15 @@ impl Ledger for MemoryLedger {
         Ok(())
     }
 
+    async fn staged(&self, files: &[(EffectId, FileId)]) -> Result<(), LedgerError> {
+        for (intent, _) in self.0.lock().unwrap().iter_mut() {
+            if let Some((_, file)) = files.iter().find(|(effect, _)| *effect == intent.effect) {
+                intent.staged = Some(*file);
+            }
+        }
+        Ok(())
+    }
+
     async fn settle(&self, ended: &[Ended]) -> Result<(), LedgerError> {
         let files = ended.iter().filter_map(|ended| Some((ended.effect.clone(), ended.file?)));
         self.1.lock().unwrap().extend(files);
