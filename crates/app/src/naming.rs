@@ -1,5 +1,7 @@
 //! Which notes the user's words name. Only words that the user typed or chose from a list count.
 
+use std::ops::Range;
+
 use index::markdown::{BlockKind, Document};
 use protocol::NotePath;
 use protocol::invisible::is_invisible;
@@ -16,12 +18,15 @@ const FENCE: usize = 3;
 /// HTML, which come from elsewhere. A line counts only if it stands outside of these both as Markdown is
 /// read and as it looks, so that what somebody pasted carelessly is not the user's.
 pub(crate) fn own_words(message: &str) -> String {
-    let typed = attachment(message).and_then(|at| message.get(..at)).unwrap_or(message);
+    // Other programs end lines with other characters.
+    let message = message.replace("\r\n", "\n").replace(ends_line, "\n");
+    let typed = attachment(&message).and_then(|at| message.get(..at)).unwrap_or(&message);
     // Behind an empty line, since no message has properties: they would hide the blocks in them.
     let text = format!("\n{typed}");
     let document = Document::parse(&text);
     let mut blocks = document.blocks.iter().filter(|block| is_pasted(block.kind)).peekable();
     let (mut at, mut pasted) = (0, 0);
+    let html = html(&text);
     let mut open: Option<&str> = None;
     let mut own: Vec<&str> = Vec::new();
     for line in text.split_inclusive('\n') {
@@ -31,7 +36,7 @@ pub(crate) fn own_words(message: &str) -> String {
             pasted = pasted.max(block.span.end);
         }
         let looks_own = match (open, fence(without_items(line))) {
-            (None, None) => !without_items(line).starts_with('>'),
+            (None, None) => !without_items(line).starts_with(is_quote_mark),
             (None, Some(opening)) => {
                 open = Some(opening);
                 false
@@ -44,12 +49,49 @@ pub(crate) fn own_words(message: &str) -> String {
             }
             (Some(_), None) => false,
         };
-        if looks_own && pasted <= start {
-            own.push(line.trim_end_matches(['\r', '\n']));
+        if looks_own && pasted <= start && !html.contains(&start) {
+            own.push(line.trim_end_matches('\n'));
         }
     }
     // The first line is the empty one.
     own.get(1..).unwrap_or_default().join("\n")
+}
+
+const fn ends_line(sign: char) -> bool {
+    matches!(sign, '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+/// What mail programs and keyboards put before a quoted line.
+const fn is_quote_mark(sign: char) -> bool {
+    matches!(sign, '>' | '\u{ff1e}' | '\u{203a}' | '\u{bb}' | '\u{fe65}' | '\u{276f}')
+}
+
+/// From the first line with a tag of HTML to the end of the last one. Markdown ends such a block at an empty
+/// line, and whoever pasted a page did not mean that.
+fn html(text: &str) -> Range<usize> {
+    let is_tag = |line: &str| {
+        line.match_indices('<').any(|(at, _)| {
+            let behind = line.get(at + 1..).unwrap_or_default();
+            let word = behind.trim_start_matches('/');
+            let name = word.split(|sign: char| !sign.is_ascii_alphanumeric()).next();
+            let goes_on = word.get(name.unwrap_or_default().len()..).unwrap_or_default();
+            behind.starts_with("!--")
+                || behind.starts_with(['!', '?'])
+                || (word.starts_with(|sign: char| sign.is_ascii_alphabetic())
+                    // `<https://…>` and `<mia@example.org>` are links.
+                    && !goes_on.starts_with([':', '@', '.', '+']))
+        })
+    };
+    let mut at = 0;
+    let mut tagged = None;
+    for line in text.split_inclusive('\n') {
+        let start = at;
+        at += line.len();
+        if is_tag(line) {
+            tagged = Some(tagged.map_or(start..at, |found: Range<usize>| found.start..at));
+        }
+    }
+    tagged.unwrap_or_default()
 }
 
 /// Whether a block holds words from elsewhere.
@@ -57,12 +99,12 @@ const fn is_pasted(kind: BlockKind) -> bool {
     matches!(kind, BlockKind::Quote | BlockKind::Code | BlockKind::Html)
 }
 
-/// The line behind blanks, signs that nobody sees, and the marks of list items.
+/// The line behind blanks, signs that nobody sees, and the marks of list items and tasks.
 fn without_items(line: &str) -> &str {
     let is_blank = |sign: char| sign.is_whitespace() || is_invisible(sign);
     let mut rest = line.trim_start_matches(is_blank);
     while let Some(behind) = behind_item(rest) {
-        rest = behind.trim_start_matches(is_blank);
+        rest = behind_task(behind.trim_start_matches(is_blank)).trim_start_matches(is_blank);
     }
     rest
 }
@@ -75,6 +117,15 @@ fn behind_item(line: &str) -> Option<&str> {
     };
     let behind = line.strip_prefix(['-', '*', '+']).or_else(numbered)?;
     behind.starts_with([' ', '\t']).then_some(behind)
+}
+
+/// The text behind `[ ]` or `[x]`.
+fn behind_task(item: &str) -> &str {
+    let mut signs = item.chars();
+    match (signs.next(), signs.next(), signs.next()) {
+        (Some('['), Some(state), Some(']')) if state != '[' => signs.as_str(),
+        _ => item,
+    }
 }
 
 /// Whether the text of a file is attached to the message.
@@ -168,9 +219,12 @@ fn covers(text: &str, longer: &str, at: usize, length: usize) -> bool {
     whole_words(text, longer).any(|from| from <= at && at + length <= from + longer.len())
 }
 
+/// The text but for `[[…]]` and addresses, in which a name is a part of something else.
 fn without_links(text: &str) -> String {
     let mut typed = String::new();
-    let mut rest = text;
+    let words = text.split_inclusive(char::is_whitespace);
+    let text: String = words.filter(|word| !word.contains("://")).collect();
+    let mut rest = text.as_str();
     while let Some((before, link)) = rest.split_once("[[") {
         typed.push_str(before);
         typed.push('\n');
@@ -206,6 +260,8 @@ mod tests {
             "projects/harbour-old",
             "[[Harbour",
             "old-Projects/Harbour.md",
+            "https://example.org/?f=Projects/Harbour.md",
+            "see <file:///x?n=Projects/Harbour.md> please",
         ] {
             assert!(!name(text, &note, &[]), "{text}");
         }
@@ -289,6 +345,8 @@ mod tests {
             "1. ~~~\n   [[Alpha]]",
             "- one\n  - ```\n    [[Alpha]]\n    ```",
             "- ```\n[[Alpha]]\n```",
+            "- [ ] > [[Alpha]]",
+            "* [x] \u{ff1e} [[Alpha]]",
         ] {
             let own = own_words(&format!("see\n{quoted}"));
             assert!(!own.contains("Alpha"), "{quoted}: {own}");
@@ -316,11 +374,24 @@ mod tests {
             "\u{200b}> [[Alpha]]",
             "x\r> [[Alpha]]",
             "<div>\n[[Alpha]]\n</div>",
+            "<div>\n\n[[Alpha]]\n\n</div>",
+            "he wrote <b title=\"[[Alpha]]\">so</b>",
+            "<!-- a\n\n[[Alpha]] -->",
+            "x\u{2028}> [[Alpha]]",
+            "x\u{85}> [[Alpha]]",
+            "x\u{b}> [[Alpha]]",
+            "\u{ff1e} [[Alpha]]",
+            "\u{bb} [[Alpha]]",
         ] {
             let own = own_words(&format!("see\n{quoted}"));
-            assert_eq!(own.trim_end(), "see", "{quoted:?}");
+            assert!(!own.contains("Alpha") && own.starts_with("see"), "{quoted:?}: {own}");
         }
         assert_eq!(own_words("---\n```\n---\n[[Alpha]]\n```"), "---");
+        for own in
+            ["if 3 < 5 in [[Alpha]]", "ask <mia@example.org> and <https://a.org> of [[Alpha]]"]
+        {
+            assert_eq!(own_words(own), own);
+        }
         assert_eq!(own_words("> he wrote\n\nchange [[Alpha]]\r\n"), "\nchange [[Alpha]]");
     }
 }
