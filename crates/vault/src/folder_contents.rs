@@ -52,12 +52,17 @@ pub(crate) fn obstacle(top: &Folder, path: &NotePath) -> Result<Option<Obstacle>
             && let Ok(below) = std::str::from_utf8(below)
         {
             let name = below.rsplit('/').next().unwrap_or(below);
-            let is_note =
-                || NotePath::parse(&format!("{path}/{below}")).is_ok_and(|path| path.is_markdown());
+            let is_protected = || {
+                let note = NotePath::parse(&format!("{path}/{below}")).ok();
+                note.filter(NotePath::is_markdown).is_some_and(|note| {
+                    let may_write = permission::admit_name(folder, name, &note);
+                    matches!(may_write, Err(VaultError::Protected { .. }))
+                })
+            };
             let file = folder.open(name, OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty());
             if file.is_ok_and(|file| is_open_for_writing(&File::from(file))) {
                 found = Some(Obstacle::BeingWritten(below.to_owned()));
-            } else if is_note() && permission::admit_name(folder, name, path).is_err() {
+            } else if is_protected() {
                 found = Some(Obstacle::Protected(below.to_owned()));
             }
         }
