@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hub::{Priority, Response};
+use index::markdown::plain;
 use protocol::{
     AppEvent, CallId, Ending, HubState, Message, NotePath, Part, TurnStatus, UserError,
 };
@@ -261,7 +262,9 @@ impl Pace {
         let title = self.distinct(push.title.unwrap_or_default(), Instant::now());
         self.sent.push_back((Instant::now(), title.clone()));
         let priority = priority(&push.priority);
-        Response::Notification { message_id: push.message_id, title, body: push.body, priority }
+        // A hub shows the words as they come, and drops what looks like a tag.
+        let (title, body) = (plain(&title), plain(&push.body));
+        Response::Notification { message_id: push.message_id, title, body, priority }
     }
 
     fn distinct(&self, title: String, now: Instant) -> String {

@@ -255,7 +255,11 @@ impl Link {
         } else {
             let pause = if trouble.is_slow() { self.timing.longest_wait } else { Duration::ZERO };
             let not_before = at.now + trouble.pause().max(pause);
-            let until = self.backoff.next_dial(at.now, at.chance).max(not_before);
+            let until = match trouble {
+                Trouble::NotListening => self.backoff.next_free_dial(at.now, at.chance),
+                _ => self.backoff.next_dial(at.now, at.chance),
+            };
+            let until = until.max(not_before);
             State::Waiting { until, not_before }
         };
         self.trouble = Some(trouble);

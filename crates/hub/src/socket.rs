@@ -21,7 +21,7 @@ use tokio_tungstenite::{Connector, MaybeTlsStream, WebSocketStream, client_async
 
 use crate::trouble::Trouble;
 use crate::way::Way;
-use crate::wire::FRAME_MAX;
+use crate::wire::{FRAME_MAX, REFUSED_MAX};
 use crate::{LinkConfig, Token, tls};
 
 pub(crate) type WebSocket = WebSocketStream<MaybeTlsStream<TcpStream>>;
@@ -190,14 +190,14 @@ fn close_frame(code: CloseCode) -> Message {
     Message::Close(Some(CloseFrame { code, reason: Utf8Bytes::default() }))
 }
 
-/// The bounds of a socket, the same for a client and the local hub.
-pub(crate) fn limits() -> WebSocketConfig {
+/// The bounds of a socket that takes frames of so many bytes.
+pub(crate) fn limits(received: usize) -> WebSocketConfig {
     WebSocketConfig::default()
         .read_buffer_size(16 << 10)
         .write_buffer_size(16 << 10)
         .max_write_buffer_size(2 * FRAME_MAX)
-        .max_message_size(Some(FRAME_MAX))
-        .max_frame_size(Some(FRAME_MAX))
+        .max_message_size(Some(received))
+        .max_frame_size(Some(received))
 }
 
 /// Opens a socket without deadline: the machine has one. No redirect is followed.
@@ -205,15 +205,18 @@ async fn open(config: LinkConfig) -> Result<WebSocket, Trouble> {
     let url = config.way.url(&config.path);
     let request = request(&url, config.token.as_ref()).map_err(|_| Trouble::NotAHub)?;
     let (connected, over) = match &config.way {
-        Way::Plain(address) => (TcpStream::connect(address).await, Connector::Plain),
+        Way::Plain(address) => {
+            let connected = TcpStream::connect(address).await;
+            (connected.map_err(|_| Trouble::NotListening), Connector::Plain)
+        }
         Way::Tls { host, port } => {
             let trusting = tls::trusting().map_err(|why| Trouble::Untrusted { why })?;
             let bare = host.trim_start_matches('[').trim_end_matches(']');
-            (TcpStream::connect((bare, *port)).await, Connector::Rustls(trusting))
+            let connected = TcpStream::connect((bare, *port)).await;
+            (connected.map_err(|_| Trouble::NoAnswer), Connector::Rustls(trusting))
         }
     };
-    let stream = connected.map_err(|_| Trouble::NoAnswer)?;
-    let shaken = handshake(request, stream, over).await;
+    let shaken = handshake(request, connected?, over).await;
     let (socket, response) = shaken.map_err(|error| refusal(&error))?;
     // We offer no extension, so a server that has chosen one will send what we cannot read.
     if response.headers().contains_key(header::SEC_WEBSOCKET_EXTENSIONS) {
@@ -238,7 +241,7 @@ pub(crate) async fn handshake(
 ) -> Result<(WebSocket, Response), Box<Error>> {
     // Frames are small and answered: waiting to fill a packet would only delay them.
     stream.set_nodelay(true).map_err(Error::from)?;
-    Ok(client_async_tls_with_config(request, stream, Some(limits()), Some(over)).await?)
+    Ok(client_async_tls_with_config(request, stream, Some(limits(REFUSED_MAX)), Some(over)).await?)
 }
 
 fn refusal(error: &Error) -> Trouble {

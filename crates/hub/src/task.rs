@@ -17,13 +17,13 @@ use tokio_util::task::TaskTracker;
 use self::flood::Flood;
 use self::outlet::{Flow, Outlet};
 use self::post::{Letter, Pong, Post};
-use crate::LinkConfig;
 use crate::handle::{Command, HubEvent, HubHandle, IncomingMessage, Receipt};
 use crate::link::{Effect, Input, Link, Moment, Timing};
 use crate::socket::{Happened, Listening, Socket};
 use crate::trouble::Trouble;
 use crate::wake::WakeWatch;
 use crate::wire::{Incoming, Junk, Registration, ToHub};
+use crate::{LinkConfig, Response};
 
 const EVENTS: usize = 64;
 /// A link that waits must notice within so long that the computer woke.
@@ -195,6 +195,11 @@ impl Driver {
                     let receipt = Receipt::new(id.clone(), self.commands.clone());
                     let message = IncomingMessage { id, text, origin, raw_timestamp, receipt };
                     self.outlet.push(HubEvent::Message(message));
+                }
+                (Ok(Incoming::Unusable { id, why }), HubState::Online) => {
+                    self.step(Input::Heard).await;
+                    let response = Response::Reject { message_id: id, reason: why.to_owned() };
+                    self.post.hold(Letter { response, sent: None });
                 }
                 (Ok(_) | Err(Junk), _) => self.ignore().await,
             },

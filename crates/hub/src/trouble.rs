@@ -15,6 +15,8 @@ const BY_ITS_RULES: u16 = 1008;
 pub(crate) enum Trouble {
     /// Nobody listens at the address.
     NoAnswer,
+    /// The same on this computer, where asking again costs nothing.
+    NotListening,
     /// Somebody listens but says nothing in time.
     Silent,
     /// What answers does not speak WebSocket as it should.
@@ -89,7 +91,9 @@ impl Trouble {
     pub(crate) fn sentence(&self, config: &LinkConfig) -> String {
         let at = &config.way;
         let said = match self {
-            Self::NoAnswer => format!("The hub at {at} does not answer: is it running?"),
+            Self::NoAnswer | Self::NotListening => {
+                format!("The hub at {at} does not answer: is it running?")
+            }
             Self::Silent => {
                 format!("The hub at {at} has stopped answering: restart it if this lasts.")
             }

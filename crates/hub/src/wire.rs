@@ -9,8 +9,15 @@ use serde_json::Value;
 
 use crate::Priority;
 
-/// The largest frame either side sends, in bytes.
+mod of_use;
+mod surrogates;
+
+/// The largest frame that we send, in bytes.
 pub(crate) const FRAME_MAX: usize = 1 << 20;
+/// The largest frame that we take, in bytes.
+pub(crate) const RECEIVED_MAX: usize = 16 << 20;
+/// Up to this size a frame is read to be refused. A larger one ends the connection.
+pub(crate) const REFUSED_MAX: usize = 64 << 20;
 const ID_MAX: usize = 256;
 
 /// A frame from a client.
@@ -77,14 +84,19 @@ pub(crate) struct RegistrationResponse {
     pub(crate) message: Option<String>,
 }
 
-/// Of a message only id and text must be what they should; the rest may be anything or missing.
+/// Of a message only id and text must be what they should; the rest may be anything or missing, and only what is
+/// of use is kept of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct MessageFrame {
     pub(crate) id: String,
     pub(crate) text: String,
-    #[serde(default, skip_serializing_if = "Value::is_null")]
+    #[serde(default, deserialize_with = "of_use::word", skip_serializing_if = "Value::is_null")]
     pub(crate) timestamp: Value,
-    #[serde(default, skip_serializing_if = "Value::is_null")]
+    #[serde(
+        default,
+        deserialize_with = "of_use::input_method",
+        skip_serializing_if = "Value::is_null"
+    )]
     pub(crate) metadata: Value,
 }
 
@@ -92,8 +104,20 @@ pub(crate) struct MessageFrame {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Incoming {
     Registered,
-    Declined { code: String },
-    Message { id: String, text: String, origin: Origin, raw_timestamp: Option<String> },
+    Declined {
+        code: String,
+    },
+    Message {
+        id: String,
+        text: String,
+        origin: Origin,
+        raw_timestamp: Option<String>,
+    },
+    /// A message that cannot be taken; `why` is a sentence for the user.
+    Unusable {
+        id: String,
+        why: &'static str,
+    },
 }
 
 /// A frame that is not one of the protocol, or a message nothing can be done with.
@@ -103,24 +127,35 @@ pub(crate) struct Junk;
 impl Incoming {
     /// Reads a text frame.
     pub(crate) fn read(frame: &str) -> Result<Self, Junk> {
-        match serde_json::from_str(frame).map_err(|_| Junk)? {
+        // Programs in JavaScript cut characters in two and write each part as an escape.
+        let read = serde_json::from_str(frame)
+            .or_else(|_| serde_json::from_str(&surrogates::mended(frame)));
+        match read.map_err(|_| Junk)? {
             FromHub::RegistrationResponse(RegistrationResponse { success: true, .. }) => {
                 Ok(Self::Registered)
             }
             FromHub::RegistrationResponse(declined) => {
                 Ok(Self::Declined { code: declined.code.unwrap_or_default() })
             }
-            FromHub::Message(message) => message.check(),
+            FromHub::Message(message) => message.check(frame.len()),
         }
     }
 }
 
 impl MessageFrame {
-    fn check(self) -> Result<Incoming, Junk> {
+    fn check(self, size: usize) -> Result<Incoming, Junk> {
         let usable_id =
             (1..=ID_MAX).contains(&self.id.len()) && !self.id.contains(char::is_control);
-        if !usable_id || self.text.trim().is_empty() {
+        if !usable_id {
             return Err(Junk);
+        }
+        if size > RECEIVED_MAX {
+            let why = "The message is longer than 16 MiB: send it in parts.";
+            return Ok(Incoming::Unusable { id: self.id, why });
+        }
+        if self.text.trim().is_empty() {
+            let why = "The message has no words in it: say it again.";
+            return Ok(Incoming::Unusable { id: self.id, why });
         }
         let spoken = self.metadata.get("inputMethod").and_then(Value::as_str) == Some("voice");
         Ok(Incoming::Message {

@@ -25,7 +25,9 @@ pub struct Timing {
     pub slow_wait: Duration,
     /// No wait is longer, but for chance, which adds up to half.
     pub longest_wait: Duration,
-    /// At most twenty dials fall into this time.
+    /// The same for a hub on this computer where nobody listens.
+    pub longest_wait_here: Duration,
+    /// At most twenty dials fall into this time, without those where nobody on this computer listens.
     pub dial_window: Duration,
 }
 
@@ -41,6 +43,7 @@ impl Default for Timing {
             quick_wait: Duration::from_millis(250),
             slow_wait: Duration::from_secs(2),
             longest_wait: Duration::from_secs(60),
+            longest_wait_here: Duration::from_secs(3),
             dial_window: Duration::from_secs(600),
         }
     }
@@ -61,6 +64,7 @@ impl Timing {
             quick_wait: self.quick_wait / times,
             slow_wait: self.slow_wait / times,
             longest_wait: self.longest_wait / times,
+            longest_wait_here: self.longest_wait_here / times,
             dial_window: self.dial_window / times,
         }
     }
@@ -107,8 +111,14 @@ impl Backoff {
     /// hub at the same time.
     pub(super) fn next_dial(&mut self, now: Duration, chance: f64) -> Duration {
         self.failures = self.failures.saturating_add(1);
-        let wait = self.wait().mul_f64(1.0 + chance.clamp(0.0, 1.0) / 2.0);
-        self.earliest(now).max(now + wait)
+        self.earliest(now).max(now + spread(self.wait(), chance))
+    }
+
+    /// The same where nobody listens on this computer: that dial was for free.
+    pub(super) fn next_free_dial(&mut self, now: Duration, chance: f64) -> Duration {
+        self.failures = self.failures.saturating_add(1);
+        self.dials.pop_back();
+        now + spread(self.wait().min(self.timing.longest_wait_here), chance)
     }
 
     fn wait(&self) -> Duration {
@@ -120,4 +130,8 @@ impl Backoff {
             }
         }
     }
+}
+
+fn spread(wait: Duration, chance: f64) -> Duration {
+    wait.mul_f64(1.0 + chance.clamp(0.0, 1.0) / 2.0)
 }

@@ -28,11 +28,15 @@ fn online() -> Link {
 
 /// The waits of a link whose every dial fails at once.
 fn waits(count: usize, chance: f64) -> Vec<Duration> {
+    waits_after(&Trouble::NoAnswer, count, chance)
+}
+
+fn waits_after(trouble: &Trouble, count: usize, chance: f64) -> Vec<Duration> {
     let mut link = after(&[Input::TurnOn]);
     let mut now = Duration::ZERO;
     let mut waits = Vec::new();
     while waits.len() < count {
-        link.step(Moment { now, chance }, Input::Lost(Trouble::NoAnswer));
+        link.step(Moment { now, chance }, Input::Lost(trouble.clone()));
         let until = link.next_tick().unwrap();
         waits.push(until - now);
         now = until;
@@ -50,6 +54,16 @@ fn the_way_to_online_is_dial_register_and_the_hubs_word() {
     assert_eq!(step(Input::Opened), registering);
     assert_eq!(step(Input::Registered), (vec![Effect::Announce], HubState::Online));
     assert_eq!(step(Input::TurnOff), (vec![Effect::Close, Effect::Announce], HubState::Off));
+}
+
+#[test]
+fn a_hub_that_is_started_again_on_this_computer_is_found_within_five_seconds() {
+    for chance in [0.0, 0.5, 0.999] {
+        let waits = waits_after(&Trouble::NotListening, 2_000, chance);
+        assert!(waits.iter().all(|wait| *wait <= secs(5)), "{:?}", waits.iter().max());
+        assert!(waits.iter().skip(5).all(|wait| *wait >= secs(3)), "the processor rests");
+    }
+    assert!(waits(30, 0.0).iter().any(|wait| *wait >= secs(60)), "the control: elsewhere");
 }
 
 #[test]
@@ -238,6 +252,7 @@ fn however_often_it_wakes_a_link_dials_twenty_times_in_ten_minutes() {
 fn any_trouble() -> impl Strategy<Value = Trouble> {
     prop_oneof![
         4 => Just(Trouble::NoAnswer),
+        4 => Just(Trouble::NotListening),
         2 => Just(Trouble::Lost),
         1 => Just(Trouble::Silent),
         1 => Just(Trouble::Forbidden { status: 403 }),

@@ -14,6 +14,7 @@ use tokio_tungstenite::{WebSocketStream, accept_hdr_async_with_config};
 use super::door::{Door, Purpose, Room};
 use crate::Token;
 use crate::socket::{farewell, limits};
+use crate::wire::FRAME_MAX;
 
 type Peer = WebSocketStream<TcpStream>;
 
@@ -95,7 +96,7 @@ impl Line {
             token: self.token.as_ref(),
             purpose,
         };
-        accept_hdr_async_with_config(stream, door, Some(limits())).await.ok()
+        accept_hdr_async_with_config(stream, door, Some(limits(FRAME_MAX))).await.ok()
     }
 
     async fn serve(

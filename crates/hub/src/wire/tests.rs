@@ -80,7 +80,6 @@ fn frames_that_are_none_are_junk() {
         r#"{"payload":{"id":"a","id":"b","text":"x"},"type":"message"}"#,
         "\u{feff}{\"type\":\"message\",\"payload\":{\"id\":\"m1\",\"text\":\"x\"}}",
         r#"{"type":"message","payload":{"id":"m1","text":"x"}} trailing"#,
-        r#"{"type":"message","payload":{"id":"m1","text":"\ud800"}}"#,
         r#"{"type":"registration","payload":{"name":"Notes","description":"x"}}"#,
         r#"{"type":"registration_response","payload":{"success":"yes"}}"#,
     ] {
@@ -98,8 +97,6 @@ fn messages_nothing_can_be_done_with_are_junk() {
         (json!("a\nb"), json!("hi")),
         (json!("a\u{85}"), json!("hi")),
         (json!(long), json!("hi")),
-        (json!("m1"), json!("")),
-        (json!("m1"), json!(" \n\t")),
         (json!("m1"), json!(["hi"])),
     ] {
         let payload = json!({ "id": id, "text": text });
@@ -268,4 +265,24 @@ proptest! {
         let expected = Incoming::Message { id, text, origin: Origin::HubText, raw_timestamp: None };
         prop_assert_eq!(Incoming::read(&frame.print()), Ok(expected));
     }
+}
+
+#[test]
+fn a_half_of_a_character_is_shown_as_one_that_is_missing() {
+    let read =
+        Incoming::read(r#"{"type":"message","payload":{"id":"m1","text":"cake \ud83c now"}}"#);
+    assert_eq!(text_of(read).as_deref(), Some("cake \u{fffd} now"));
+}
+
+#[test]
+fn a_message_that_cannot_be_taken_says_why() {
+    let blank = message(json!({ "id": "m1", "text": " \n" }));
+    assert!(
+        matches!(&blank, Ok(Incoming::Unusable { id, why }) if id == "m1" && why.contains("no words")),
+        "{blank:?}"
+    );
+    let long = |length| message(json!({ "id": "m1", "text": "x".repeat(length) }));
+    assert!(text_of(long(RECEIVED_MAX - 100)).is_some());
+    let refused = long(RECEIVED_MAX);
+    assert!(matches!(&refused, Ok(Incoming::Unusable { why, .. }) if why.contains("16 MiB")));
 }

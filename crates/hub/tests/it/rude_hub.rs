@@ -159,17 +159,28 @@ async fn frames_in_pieces_are_put_together() {
 }
 
 #[tokio::test]
-async fn a_mebibyte_is_taken_and_one_byte_more_is_not() {
+async fn sixteen_mebibytes_are_taken_and_more_is_refused_with_a_sentence_on_the_same_line() {
     let hub = RudeHub::start().await;
     let mut link = Link::start(config(hub.address));
     let mut socket = hub.client().await;
-    socket.send(Message::text(message_of(MEBIBYTE))).await.unwrap();
-    assert!(link.message().await.text.starts_with("xxx"));
-    socket.send(Message::text(message_of(MEBIBYTE + 1))).await.unwrap();
-    let trouble = link.trouble(HubState::Waiting).await;
-    assert!(trouble.contains("is not its protocol"), "{trouble}");
-    hub.client().await;
-    link.reaches(HubState::Online).await;
+    for size in [MEBIBYTE + 1, 16 * MEBIBYTE] {
+        socket.send(Message::text(message_of(size))).await.unwrap();
+        let message = link.message().await;
+        assert!(message.text.starts_with("xxx"));
+        message.receipt.ack();
+        assert_eq!(next_frame(&mut socket).await["payload"]["type"], "ack");
+    }
+    for (refused, why) in [
+        (message_of(16 * MEBIBYTE + 1), "longer than 16 MiB"),
+        (r#"{"type":"message","payload":{"id":"m2","text":" "}}"#.to_owned(), "no words"),
+    ] {
+        socket.send(Message::text(refused)).await.unwrap();
+        let payload = next_frame(&mut socket).await["payload"].clone();
+        let reason = payload["payload"]["reason"].as_str().unwrap_or_default();
+        assert!(payload["type"] == "reject" && reason.contains(why), "{payload}");
+    }
+    send_message(&mut socket, "m3", "still here").await;
+    assert_eq!(link.message().await.text, "still here");
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@ mod comment;
 mod destination;
 mod heading;
 mod link;
+mod plain;
 mod property;
 mod tag;
 mod task;
@@ -27,6 +28,7 @@ pub use block::{Block, BlockId, BlockKind};
 pub use callout::Callout;
 pub use heading::{Heading, headings};
 pub use link::{Link, LinkForm, Quoting};
+pub use plain::plain;
 pub use tag::Tag;
 pub use task::Task;
 

@@ -1,7 +1,9 @@
 //! Frames as bytes: how they are made, what they hold, and what RFC 6455 says is wrong with them.
 
-/// The largest frame that a hub may send.
-const FRAME_MAX: u64 = 1 << 20;
+/// The largest frame that is read; a longer one ends the connection.
+pub(super) const FRAME_MAX: u64 = 64 << 20;
+/// The largest message that is taken; a longer one is refused with a sentence.
+pub(super) const MESSAGE_MAX: usize = 16 << 20;
 
 /// Bytes of a hub, and what becomes of the connection after them.
 #[derive(Debug, Clone)]

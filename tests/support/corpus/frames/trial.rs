@@ -129,6 +129,13 @@ impl Trial<'_> {
                 wrong.extend(self.taken(&mut line).await);
                 line
             }
+            Expect::Refused => {
+                let id = self.message().map(|(id, _)| id).unwrap_or_default();
+                if !line.hears(LIMIT, |heard| answers(heard, &id).contains(&"reject")).await {
+                    wrong.push(format!("it is not refused: {:?}", line.heard()));
+                }
+                line
+            }
             expect => {
                 if self.sent.end == End::Rst {
                     drop(line);
@@ -214,7 +221,8 @@ impl Trial<'_> {
         });
         let acks = about_others.clone().filter(|frame| frame["payload"]["type"] == "ack").count();
         let expected = usize::from(self.expect.accepts());
-        if acks != expected || (expected == 0 && about_others.count() > 0) {
+        let answered = if self.expect == Expect::Refused { 1 } else { 0 };
+        if acks != expected || (expected == 0 && about_others.count() != answered) {
             wrong.push(format!("{acks} acknowledgements: {:?}", heard.frames));
         }
     }
