@@ -2,6 +2,7 @@
 
 use protocol::{Act, Intent};
 
+use crate::folder::is_same;
 use crate::found::Found;
 use crate::place::Place;
 use crate::spot::Spot;
@@ -88,6 +89,9 @@ pub(crate) fn has_happened(vault: &Vault, intent: &Intent) -> Result<bool, Refus
     match &intent.change.act {
         Act::Create { after, .. } | Act::Replace { after, .. } => {
             let Ok(place) = Place::open(vault, intent) else { return Ok(false) };
+            if let Some(staged) = intent.staged {
+                return Ok(place.note_id().is_some_and(|note| is_same(staged, note)));
+            }
             let note = place.note().map_err(Refusal::open)?;
             Ok(matches!(note, Found::File(bytes) if bytes == *after))
         }

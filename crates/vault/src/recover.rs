@@ -129,6 +129,19 @@ pub(crate) fn finish_note(vault: &Vault, intent: &Intent) -> Result<Left, Refusa
     let note = if note == Image::Part { Image::Other } else { note };
     let mut remedy = remedy(change.kind(), note, temp);
     let left = left(intent, &place);
+    let is_ours = left.is_some() && intent.staged.is_some();
+    // It happened, and somebody went on writing in the note.
+    if remedy == Remedy::Park
+        && is_ours
+        && note == Image::Other
+        && matches!(temp, Image::Nothing | Image::Before)
+    {
+        remedy = Remedy::Done;
+    }
+    if remedy == Remedy::Done && is_ours && temp == Image::Before {
+        // As it would have been done without the interruption.
+        place.keep_newest_attributes().map_err(Refusal::open)?;
+    }
     if remedy == Remedy::Apply && is_another_note(vault, intent, &place) {
         remedy = Remedy::Park;
     }
@@ -137,6 +150,9 @@ pub(crate) fn finish_note(vault: &Vault, intent: &Intent) -> Result<Left, Refusa
         && intent.staged.is_some()
         && place.temp_id() == intent.staged;
     if is_ready {
+        if let Ok(note) = place.open_note() {
+            place.admit_change(&note).map_err(Refusal::failed)?;
+        }
         replaced::unlink(vault, &place);
         return act::commit(vault, intent);
     }

@@ -1,7 +1,8 @@
 //! Changes that happen all or not at all: a move with the links to it.
 
-use protocol::{FileId, Intent, IntentState};
+use protocol::{Change, ChangeKind, FileId, Intent, IntentState};
 
+use crate::folder::is_same;
 use crate::swap::Refusal;
 use crate::{Vault, VaultError, act};
 
@@ -50,12 +51,29 @@ pub(crate) fn stage(vault: &Vault, mut group: Group) -> Result<Group, Outcomes> 
     for (intent, file) in group.iter_mut().zip(staged) {
         intent.staged = file;
     }
+    keep_to_what_was_made_ready(&mut group);
     Ok(group)
+}
+
+/// What an earlier change of the group puts at a path is what a later one moves from there, and nothing that
+/// somebody else puts there in between.
+fn keep_to_what_was_made_ready(group: &mut Group) {
+    for at in 0..group.len() {
+        let (earlier, later) = group.split_at_mut(at);
+        let Some(intent) = later.first_mut() else { return };
+        if intent.base.is_none() && intent.change.is_rename() {
+            let made = earlier.iter().rfind(|made| made.change.path == intent.change.path);
+            intent.base = made.and_then(|made| made.staged);
+        }
+    }
 }
 
 /// Carries out a group that is ready; if a part fails, those before it are taken back.
 pub(crate) fn commit(vault: &Vault, group: Group) -> Outcomes {
-    all_or_nothing(vault, group, act::commit)
+    all_or_nothing(vault, group, act::commit, |vault, waiting| {
+        act::unstage(vault, waiting);
+        Ok(())
+    })
 }
 
 /// Leaves a group that is ready as if it had never been.
@@ -95,25 +113,45 @@ pub(crate) fn finish(vault: &Vault, group: Group) -> Outcomes {
         .iter()
         .filter_map(|intent| Some((intent.change.path.clone(), intent.change.target()?.clone())))
         .collect();
-    let carried = |intent: &Intent| {
-        let path = renames.iter().fold(intent.change.path.clone(), |path, (from, to)| {
+    let carried_path = |intent: &Intent| {
+        renames.iter().fold(intent.change.path.clone(), |path, (from, to)| {
             path.moved(from, to).unwrap_or(path)
-        });
-        vault.file_id(&path)
+        })
     };
-    all_or_nothing(vault, group, |vault, intent| {
-        if is_past && !intent.change.is_rename() {
-            Ok(carried(intent))
-        } else {
-            act::finish(vault, intent)
+    let finish = |vault: &Vault, intent: &Intent| {
+        if !is_past || intent.change.is_rename() {
+            return act::finish(vault, intent);
         }
-    })
+        // Somebody may have moved the note there before its contents were all written.
+        let path = carried_path(intent);
+        if intent.change.kind() != ChangeKind::Replace {
+            return Ok(vault.file_id(&path));
+        }
+        let there = Intent { change: Change { path, ..intent.change.clone() }, ..intent.clone() };
+        let left = act::finish(vault, &there).unwrap_or_else(|_| vault.file_id(&there.change.path));
+        act::unstage(vault, intent);
+        let is_ours = |file: &FileId| intent.staged.is_none_or(|staged| is_same(staged, *file));
+        Ok(left.filter(is_ours))
+    };
+    all_or_nothing(vault, group, finish, take_back)
+}
+
+/// Takes back a change that stands although one before it in the group does not, or forgets what was made ready
+/// for it.
+fn take_back(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
+    if act::has_happened(vault, intent)? {
+        act::finish(vault, intent)?;
+        return act::revert(vault, intent);
+    }
+    act::unstage(vault, intent);
+    Ok(())
 }
 
 fn all_or_nothing(
     vault: &Vault,
     group: Group,
     carry_out: impl Fn(&Vault, &Intent) -> Result<Left, Refusal>,
+    forget: impl Fn(&Vault, &Intent) -> Result<(), Refusal>,
 ) -> Outcomes {
     let mut lefts = Vec::with_capacity(group.len());
     for (at, intent) in group.iter().enumerate() {
@@ -132,6 +170,13 @@ fn all_or_nothing(
         }
         let stands = is_open && act::has_happened(vault, intent).unwrap_or(true);
         let back_to = if stands { at + 1 } else { at };
+        for (later, waiting) in group.iter().enumerate().skip(back_to).rev() {
+            match forget(vault, waiting) {
+                Ok(()) => {}
+                Err(why) if why.state == IntentState::Open => return unsure(group),
+                Err(_) => parked.push(later),
+            }
+        }
         for (earlier, done) in group.iter().enumerate().take(back_to).rev() {
             match act::revert(vault, done) {
                 Ok(()) => {}
@@ -140,9 +185,6 @@ fn all_or_nothing(
                 Err(why) if why.state == IntentState::Open => return unsure(group),
                 Err(_) => parked.push(earlier),
             }
-        }
-        for waiting in group.iter().skip(back_to) {
-            act::unstage(vault, waiting);
         }
         return refused(group, at, refusal, &parked);
     }

@@ -177,6 +177,81 @@ fn an_edit_is_finished_after_a_restore_in_which_every_file_is_another_one() {
     assert!(finished > 1, "only {finished} stops leave the edit open");
 }
 
+const LINKS: [&str; 4] = ["l1.md", "l2.md", "l3.md", "l4.md"];
+
+/// A move with the links to it, stopped everywhere, and what somebody does before the next start.
+fn stopped_moves(meanwhile: impl Fn(&Folder) -> Option<&'static str>) -> usize {
+    let (mut stop, mut met) = (0, 0);
+    loop {
+        let notes = LINKS.iter().map(|path| (*path, "see [[a]]\n")).chain([("a.md", TEXT)]);
+        let folder = Folder::with(&notes.collect::<Vec<_>>());
+        let ledger = MemoryLedger::default();
+        let changes = LINKS
+            .map(|path| replace(path, "see [[a]]\n", "see [[b]]\n"))
+            .into_iter()
+            .chain([Change::rename(path("a.md"), path("b.md"))]);
+        let mut move_with_links = order(changes);
+        for planned in &mut move_with_links.changes {
+            planned.unit = Some("move".into());
+        }
+        let ended = run_until(stop, async || {
+            drop(folder.vault().apply(move_with_links.clone(), &ledger).await)
+        });
+        let is_open = !ledger.states().is_empty()
+            && ledger.states().iter().all(|state| *state == protocol::IntentState::Open);
+        if !ended
+            && is_open
+            && let Some(touched) = meanwhile(&folder)
+        {
+            met += 1;
+            recover(&folder.vault(), &ledger);
+            let is_moved = folder.read("b.md").is_some();
+            let wanted: &[u8] = if is_moved { b"see [[b]]\n" } else { b"see [[a]]\n" };
+            for note in LINKS.iter().filter(|note| **note != touched) {
+                assert_eq!(folder.read(note).as_deref(), Some(wanted), "{note} at {stop}");
+            }
+            let left = folder.names().into_iter().filter(|name| name.contains(".vaultmate-"));
+            let left: Vec<_> = left.collect();
+            assert!(left.len() <= 1, "stopped at {stop}: {left:?}");
+        }
+        if ended {
+            return met;
+        }
+        stop += 1;
+    }
+}
+
+#[test]
+fn a_move_that_was_interrupted_is_finished_or_taken_back_whole_although_somebody_edited_a_note() {
+    let _one = faults();
+    let edited = |folder: &Folder| {
+        let is_changed = |note: &&&str| folder.read(note).is_some_and(|it| it == b"see [[b]]\n");
+        let note = LINKS.iter().find(is_changed)?;
+        folder.write(note, "see [[b]]\nmine\n");
+        Some(*note)
+    };
+    assert!(stopped_moves(edited) > 4);
+    let replaced = |folder: &Folder| {
+        let is_changed = |note: &&&str| folder.read(note).is_some_and(|it| it == b"see [[b]]\n");
+        let note = LINKS.iter().find(is_changed)?;
+        std::fs::remove_file(folder.root.join(note)).unwrap();
+        folder.write(note, "something else\n");
+        Some(*note)
+    };
+    assert!(stopped_moves(replaced) > 4);
+    assert!(stopped_moves(|_| Some("")) > 4, "the control: nobody touches anything");
+}
+
+#[test]
+fn a_move_that_somebody_finishes_by_hand_takes_its_links_along() {
+    let _one = faults();
+    let by_hand = |folder: &Folder| {
+        std::fs::rename(folder.root.join("a.md"), folder.root.join("b.md")).ok()?;
+        Some("")
+    };
+    assert!(stopped_moves(by_hand) > 4);
+}
+
 #[test]
 fn a_copy_of_the_changed_note_is_not_taken_for_it_after_an_interruption() {
     let _one = faults();
