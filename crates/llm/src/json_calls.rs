@@ -10,9 +10,12 @@ use protocol::ModelInfo;
 use crate::model::{ModelError, ModelRequest};
 use crate::provider::{Capabilities, ModelStream, Provider};
 
+use quoted::Told;
+
 mod fits;
 mod listen;
 mod native;
+mod quoted;
 mod scan;
 mod words;
 mod written;
@@ -93,12 +96,12 @@ impl JsonCalls {
     }
 
     async fn speak(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
-        let spoken = words::spoken(&request);
+        let (spoken, told) = (words::spoken(&request), Arc::new(Told::of(&request)));
         let answer = self.wire.stream(spoken.clone()).await?;
         if request.tools.is_empty() {
             return Ok(answer);
         }
-        Ok(listen::listen(Arc::clone(&self.wire), spoken, request.tools, answer))
+        Ok(listen::listen(Arc::clone(&self.wire), spoken, request.tools, told, answer))
     }
 
     /// Whether the server says that this model takes tools; `None` until it was asked.
@@ -136,8 +139,9 @@ impl Provider for JsonCalls {
             Err(error) => return Err(error),
             Ok(answer) => {
                 let (calls, tools) = (self.clone(), request.tools.clone());
+                let told = Told::of(&request);
                 let doubt = self.is_in_doubt(&request).then(|| native::Doubt { calls, request });
-                return Ok(native::listen(answer, tools, doubt));
+                return Ok(native::listen(answer, tools, told, doubt));
             }
         };
         let model = request.model.clone();

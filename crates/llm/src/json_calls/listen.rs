@@ -7,26 +7,29 @@ use futures_util::{StreamExt, stream};
 use protocol::Usage;
 use uuid::Uuid;
 
+use super::quoted::Told;
 use super::scan::{Found, Scan};
 use super::words::repair;
 use crate::model::{ModelError, ModelEvent, ModelRequest, StopReason, ToolCall, ToolSpec};
 use crate::provider::{ModelStream, Provider};
 
-/// Reads `answer`, which was given to `request`, for calls of `tools`. An answer that was meant
+/// Reads `answer`, which was given to `request`, for calls of `tools` that the model was not `told`. An answer that was meant
 /// as a call and is none is sent back once; after that it is a failure.
 pub(super) fn listen(
     provider: Arc<dyn Provider>,
     request: ModelRequest,
     tools: Vec<ToolSpec>,
+    told: Arc<Told>,
     answer: ModelStream,
 ) -> ModelStream {
-    let scan = Scan::new(tools.clone());
+    let scan = Scan::new(tools.clone()).told(&told);
     let repairs = Repairs::May { provider, request };
     let ready = VecDeque::new();
     let listener = Listener {
         answer,
         scan,
         tools,
+        told,
         repairs,
         usage: Usage::default(),
         called: false,
@@ -43,6 +46,7 @@ struct Listener {
     answer: ModelStream,
     scan: Scan,
     tools: Vec<ToolSpec>,
+    told: Arc<Told>,
     repairs: Repairs,
     /// What the answers before this one cost.
     usage: Usage,
@@ -101,7 +105,8 @@ impl Listener {
 
     async fn stop(&mut self, reason: StopReason, usage: Usage) {
         self.usage += usage;
-        let scan = std::mem::replace(&mut self.scan, Scan::new(self.tools.clone()));
+        let scan =
+            std::mem::replace(&mut self.scan, Scan::new(self.tools.clone()).told(&self.told));
         let whole = matches!(reason, StopReason::EndTurn | StopReason::StopSequence);
         for found in scan.end() {
             match found {

@@ -12,6 +12,7 @@ use protocol::Usage;
 use uuid::Uuid;
 
 use super::JsonCalls;
+use super::quoted::Told;
 use super::written::{self, Written};
 use crate::model::{ModelError, ModelEvent, ModelRequest, StopReason, ToolCall, ToolSpec};
 use crate::provider::ModelStream;
@@ -34,11 +35,13 @@ pub(super) struct Doubt {
 pub(super) fn listen(
     answer: ModelStream,
     tools: Vec<ToolSpec>,
+    told: Told,
     doubt: Option<Doubt>,
 ) -> ModelStream {
     let listener = Listener {
         answer,
         tools,
+        told,
         doubt,
         held: Some(String::new()),
         usage: Usage::default(),
@@ -54,6 +57,7 @@ pub(super) fn listen(
 struct Listener {
     answer: ModelStream,
     tools: Vec<ToolSpec>,
+    told: Told,
     doubt: Option<Doubt>,
     /// Words that are not given out yet; `None` once the answer is known to be no call in words.
     held: Option<String>,
@@ -128,7 +132,11 @@ impl Listener {
         }
         let held = self.held.take().unwrap_or_default();
         let whole = matches!(reason, StopReason::EndTurn | StopReason::StopSequence);
+        let is_repeated = |call: &Written| {
+            call.arguments.as_ref().is_ok_and(|given| self.told.holds(&call.tool, given))
+        };
         let found = whole.then(|| written::all_of(&held, &self.tools)).flatten();
+        let found = found.filter(|calls| !calls.iter().any(is_repeated));
         let called = found.is_some();
         match found {
             Some(calls) => self.ready.extend(calls.into_iter().map(|call| Ok(event(call)))),

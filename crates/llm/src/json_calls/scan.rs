@@ -2,9 +2,11 @@
 //! offer. Pure; time grows with the words, memory is bounded.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::quoted::Told;
 use super::written::{self, MARKS, Written};
 use crate::model::ToolSpec;
 
@@ -52,6 +54,8 @@ pub(super) struct Scan {
     closed: Vec<(usize, usize)>,
     inside: Inside,
     over: Over,
+    /// A call that stands in it is only repeated, and stays words.
+    told: Arc<Told>,
 }
 
 /// Where in an object the scan stands.
@@ -91,7 +95,13 @@ impl Scan {
             closed: Vec::new(),
             inside: Inside::Object,
             over: Over::No,
+            told: Arc::default(),
         }
+    }
+
+    /// Of a model that was told this.
+    pub(super) fn told(self, told: &Arc<Told>) -> Self {
+        Self { told: Arc::clone(told), ..self }
     }
 
     /// Takes in more words and gives out what is certain.
@@ -261,6 +271,11 @@ impl Scan {
             Err(_) => return Judged::Other,
         };
         match written::read(&value, &self.tools) {
+            Some(Written { tool, arguments: Ok(parameters) })
+                if self.told.holds(&tool, &parameters) =>
+            {
+                Judged::Other
+            }
             Some(Written { tool, arguments: Ok(parameters) }) => Judged::Call { tool, parameters },
             Some(Written { arguments: Err(problem), .. }) => Judged::NoCall(problem),
             None => Judged::Other,
