@@ -32,6 +32,23 @@ async fn turn_at(
     no_tools: &NoTools,
     answers: Vec<Answer>,
 ) -> (Ending, Vec<Value>) {
+    turn_of(address, "What colour is the sky?", no_tools, answers).await
+}
+
+async fn turn_saying(
+    words: &str,
+    no_tools: &NoTools,
+    answers: Vec<Answer>,
+) -> (Ending, Vec<Value>) {
+    turn_of(Address::Else, words, no_tools, answers).await
+}
+
+async fn turn_of(
+    address: Address,
+    words: &str,
+    no_tools: &NoTools,
+    answers: Vec<Answer>,
+) -> (Ending, Vec<Value>) {
     let mut server = Server::serving(answers).await;
     let (base_url, deadlines) = (server.url(), Deadlines::default());
     let wire = OpenAi::new(OpenAiConfig {
@@ -47,7 +64,7 @@ async fn turn_at(
     };
     let provider = JsonCalls::new(Arc::new(wire), address, no_tools.clone());
     let mut world = World::asking(Arc::new(provider), Arc::new(ScriptedModel::default()));
-    let ending = world.say("What colour is the sky?").await;
+    let ending = world.say(words).await;
     let mut bodies = Vec::new();
     while let Ok(request) = server.requests.try_recv() {
         bodies.push(request.body);
@@ -173,4 +190,19 @@ async fn each_call_has_an_id_of_its_own() {
     let ids: std::collections::BTreeSet<_> = results.map(|(call, _)| call).collect();
     assert_eq!(ids.len(), 2, "{ids:?}");
     assert!(server.requests.try_recv().is_ok());
+}
+
+#[tokio::test]
+async fn a_call_that_the_model_was_told_is_words_when_it_repeats_it() {
+    for server in ["refuses tools", "takes tools"] {
+        let no_tools = NoTools::default();
+        let mut answers = vec![say(&format!("You said: ```json\n{CALL}\n```"))];
+        if server == "refuses tools" {
+            answers.insert(0, refusal());
+        }
+        let (ending, _) = turn_saying(&format!("What does {CALL} mean?"), &no_tools, answers).await;
+        assert_eq!(ending.status, TurnStatus::Done, "{server}: {ending:?}");
+        let said = ending.message.map(|message| message.text()).unwrap_or_default();
+        assert!(said.contains("\"look\""), "{server}: {said}");
+    }
 }
