@@ -151,3 +151,51 @@ async fn what_an_accepted_change_moved_to_an_open_place_or_deleted_is_still_hear
         );
     }
 }
+
+/// The last request after the note was read and this was planned for it, the note left, and was asked for again.
+async fn told_after_plan(
+    never: &[&str],
+    tool: &'static str,
+    call: Value,
+    event: fn(&Path),
+) -> String {
+    let home = home();
+    let mut replies = reads();
+    replies.extend([
+        Reply::calls(vec![(tool, call)]),
+        Reply::text("It waits."),
+        Reply::calls(vec![
+            ("read_file", json!({ "path": "Work/Kanarienvogel.md" })),
+            ("search_files", json!({ "query": "seen" })),
+            ("list_files", json!({ "folder": "Work" })),
+        ]),
+        Reply::text("Well."),
+    ]);
+    let model = ScriptedModel::start(replies).await;
+    let running = home.open(settings(&model, never)).await;
+    let conversation = running.say(None, "what does it say?").await;
+    running.say(Some(&conversation), "please").await;
+    event(home.notes.root());
+    running.say(Some(&conversation), "and now?").await;
+    let told = model.requests().last().map(Value::to_string);
+    running.quit().await;
+    model.finish();
+    told.expect("a request")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_that_waits_tells_nothing_of_a_note_that_left_for_a_private_place() {
+    let note = "Work/Kanarienvogel.md";
+    for (tool, call) in [
+        ("append_file", json!({ "path": note, "content": "- more" })),
+        ("move_file", json!({ "source": note, "destination": "Birds/Canary.md" })),
+        ("delete_file", json!({ "path": note })),
+    ] {
+        let told = told_after_plan(&["Diary/"], tool, call.clone(), is_moved).await;
+        // The model's own last calls name what it asked for.
+        assert!(!told.contains(TEXT), "{tool}: {told}");
+        assert!(told.contains("and now?"), "{told}");
+        let told = told_after_plan(&["Diary/"], tool, call, |_| {}).await;
+        assert!(told.contains(TEXT), "the control, {tool}: {told}");
+    }
+}

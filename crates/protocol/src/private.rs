@@ -7,11 +7,11 @@
 mod spelling;
 #[cfg(test)]
 mod tests;
+mod written;
 
 use thiserror::Error;
 use unicode_normalization::UnicodeNormalization;
 
-use crate::invisible::is_invisible;
 use crate::settings::PrivateSettings;
 use crate::{NotePath, conflict_copy};
 
@@ -49,7 +49,7 @@ pub struct Metadata {
 
 /// Raised whenever the same rules judge the same text in another way: what was kept of the old
 /// judgement counts no more.
-const JUDGING: u32 = 6;
+const JUDGING: u32 = 7;
 
 /// What the user keeps private.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -75,8 +75,12 @@ impl PrivateRules {
         let never = settings.never.iter().map(|text| (text, Privacy::Never));
         let local = settings.local.iter().map(|text| (text, Privacy::Local));
         let written = never.chain(local).filter(|(text, _)| !text.trim().is_empty());
-        let rules = written.map(|(text, privacy)| Ok((Rule::parse(text)?, privacy)));
-        rules.collect::<Result<_, RuleError>>().map(Self)
+        let mut rules = Vec::new();
+        for (text, privacy) in written {
+            let read = written::read(text).ok_or_else(|| RuleError(text.trim().to_owned()))?;
+            rules.extend(read.into_iter().map(|rule| (rule, privacy)));
+        }
+        Ok(Self(rules))
     }
 
     /// Keeps every note from every model: for rules that cannot be read.
@@ -177,27 +181,6 @@ impl PrivateRules {
 }
 
 impl Rule {
-    fn parse(written: &str) -> Result<Self, RuleError> {
-        // Names are folded in one way, here as in notes.
-        let text = written.trim();
-        let fault = || RuleError(text.to_owned());
-        if let Some(tag) = text.strip_prefix('#') {
-            let is_tag = tag.chars().all(|sign| is_tag_sign(sign) || is_invisible(sign));
-            let tag = folded_name(tag).trim_matches('/').to_owned();
-            return if is_tag && !tag.is_empty() { Ok(Self::Tag(tag)) } else { Err(fault()) };
-        }
-        if let Some((name, value)) = text.split_once(':') {
-            let (name, value) = (folded_name(name), folded_name(value));
-            let is_name = !name.is_empty() && !name.contains(['/', '\\', '"', '\'']);
-            let value = (!value.is_empty()).then_some(value);
-            return if is_name { Ok(Self::Property { name, value }) } else { Err(fault()) };
-        }
-        // Folded once more: folding and parsing must not undo each other.
-        NotePath::parse(&folded(text))
-            .map(|path| Self::Place(folded(path.as_str())))
-            .map_err(|_| fault())
-    }
-
     fn covers(&self, path: &str) -> bool {
         match self {
             Self::Place(place) => path

@@ -2,7 +2,7 @@
 //! that are not known count for nothing, as those of a later version do; these were to protect something.
 
 use protocol::private::folded_name;
-use toml_edit::TableLike;
+use toml_edit::{Item, TableLike};
 
 /// The table of the rules.
 const TABLE: &str = "private";
@@ -31,17 +31,14 @@ pub(super) struct Misspelled {
 
 /// The first key, in tables too, that seems to be meant for the rules for private notes.
 pub(super) fn misspelled(top: &dyn TableLike) -> Option<Misspelled> {
-    let seems = top.iter().find_map(|(key, _)| {
-        let meant = KEYS.into_iter().find(|known| folded_name(key) == *known)?;
-        Some(Misspelled { key: key.to_owned(), meant: format!("[{TABLE}] {meant} = […]") })
-    });
+    let seems = top.iter().find_map(|(key, _)| list_of_rules(key));
     let others = top.iter().filter(|(key, _)| *key != TABLE);
     seems.or_else(|| {
         others.into_iter().find_map(|(key, value)| {
             if is_like(key) {
                 return Some(Misspelled { key: key.to_owned(), meant: format!("[{TABLE}]") });
             }
-            within(value.as_table_like()?)
+            below(value)
         })
     })
 }
@@ -50,8 +47,27 @@ pub(super) fn misspelled(top: &dyn TableLike) -> Option<Misspelled> {
 fn within(table: &dyn TableLike) -> Option<Misspelled> {
     table.iter().find_map(|(key, value)| match is_like(key) {
         true => Some(Misspelled { key: key.to_owned(), meant: format!("[{TABLE}]") }),
-        false => within(value.as_table_like()?),
+        false => list_of_rules(key).or_else(|| below(value)),
     })
+}
+
+/// The same in what a key has: a table, or each of a list of tables.
+fn below(value: &Item) -> Option<Misspelled> {
+    match value.as_array_of_tables() {
+        Some(tables) => tables.iter().find_map(|table| within(table)),
+        None => within(value.as_table_like()?),
+    }
+}
+
+/// A key that is called like a list of rules, and stands where none is.
+fn list_of_rules(key: &str) -> Option<Misspelled> {
+    let folded = folded_name(key);
+    let signs: Vec<char> = folded.chars().collect();
+    let meant = KEYS.into_iter().find(|known| {
+        let letters: Vec<char> = known.chars().collect();
+        distance(&signs, &letters) <= 1 || (*known == "never" && folded.starts_with(known))
+    })?;
+    Some(Misspelled { key: key.to_owned(), meant: format!("[{TABLE}] {meant} = […]") })
 }
 
 /// Whether somebody may have meant the name of the table.
@@ -123,6 +139,12 @@ mod tests {
         }
         assert!(found("never = [\"Diary\"]\n").is_some());
         assert!(found("Local = [\"Diary\"]\n").is_some());
+        for key in ["neverr", "nver", "never_show", "NEVER"] {
+            assert!(found(&format!("{key} = [\"Diary\"]\n")).is_some(), "{key}");
+        }
+        for table in ["hub", "spending", "[models]", "vault.x", "rules"] {
+            assert!(found(&format!("[{table}]\nnever = [\"Diary\"]\n")).is_some(), "{table}");
+        }
         assert!(found("private.never = [\"Diary\"]\n").is_none(), "it is spelled so");
     }
 

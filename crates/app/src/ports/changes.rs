@@ -118,7 +118,12 @@ impl VaultChanges {
                     !vault.hides(path)
                         && change.after().is_none_or(|text| vault.shows(path, text, None))
                 };
-                shows(&change.path) && change.target().is_none_or(shows)
+                // A note that left its place may be private where it is now.
+                let stands = || {
+                    matches!(change.kind(), ChangeKind::Create | ChangeKind::MakeFolder)
+                        || vault.file_id(&change.path).is_some()
+                };
+                shows(&change.path) && change.target().is_none_or(shows) && stands()
             })
         });
         shown.await.unwrap_or_default()

@@ -44,11 +44,13 @@ impl Keeper {
             return Ok(Arc::default());
         }
         let mut notes: BTreeSet<NotePath> = told.values().flatten().filter_map(note).collect();
-        // What waits for review is not there yet, and says nothing that its turn did not write.
+        // A note that is to be made is not there yet, and says nothing that its turn did not write. One that is
+        // to be changed was there.
         if let (Some(past), Some(row)) = (self.past.get(), rows.first()) {
             let open = past.open_change_set(&row.conversation).await.map_err(user_error)?;
-            for planned in open.into_iter().flat_map(|set| set.planned) {
-                notes.remove(&planned.change.path);
+            let planned = open.into_iter().flat_map(|set| set.planned);
+            for made in planned.filter(|planned| planned.change.kind() == ChangeKind::Create) {
+                notes.remove(&made.change.path);
             }
         }
         self.gone_of(view, notes).await.map(Arc::new)
