@@ -7,6 +7,7 @@ use protocol::{
     Act, CallId, Change, ChangeKind, ChangeSetId, EffectId, Ended, FileId, Intent, IntentState,
     NotePath, Succession, TurnId,
 };
+use tokio::sync::OwnedMutexGuard;
 use tokio::task::spawn_blocking;
 use uuid::Uuid;
 
@@ -14,6 +15,7 @@ use crate::ledger::Ledger;
 use crate::leftovers::{TEMP_PREFIX, TEMP_SUFFIX};
 use crate::progress::Progress;
 use crate::rebase::{self, Again, Patience};
+use crate::root::Changing;
 use crate::step::step;
 use crate::swap::Refusal;
 use crate::unit::{self, Group, Left, Outcomes};
@@ -108,23 +110,8 @@ impl Vault {
                     break;
                 }
             }
-            let (vault, going) = (self.clone(), progress.clone());
-            let work = move || {
-                let staged = stage(&vault, intents, &going);
-                (held, staged)
-            };
-            let (returned, staged) =
-                spawn_blocking(work).await.map_err(|_| ApplyError::Interrupted)?;
-            held = returned;
-            note_files(ledger, &staged).await;
-            let (vault, going) = (self.clone(), progress.clone());
-            let work = move || {
-                let outcomes = carry_out(&vault, staged, &going);
-                (held, outcomes)
-            };
-            let (returned, outcomes) =
-                spawn_blocking(work).await.map_err(|_| ApplyError::Interrupted)?;
-            held = returned;
+            let outcomes;
+            (held, outcomes) = self.make(held, intents, progress, ledger).await?;
             // An intent that may still be open must not stand beside another one for its note.
             if settle(ledger, &outcomes).await == Settled::Part {
                 settled = Settled::Part;
@@ -153,6 +140,23 @@ impl Vault {
 }
 
 impl Vault {
+    /// Makes what is intended, for whom the vault is `held`.
+    async fn make(
+        &self,
+        held: OwnedMutexGuard<Changing>,
+        intents: Vec<Intent>,
+        progress: &Progress,
+        ledger: &dyn Ledger,
+    ) -> Result<(OwnedMutexGuard<Changing>, Outcomes), ApplyError> {
+        let (vault, going) = (self.clone(), progress.clone());
+        let work = move || (held, stage(&vault, intents, &going));
+        let (held, staged) = spawn_blocking(work).await.map_err(|_| ApplyError::Interrupted)?;
+        note_files(ledger, &staged).await;
+        let (vault, going) = (self.clone(), progress.clone());
+        let work = move || (held, carry_out(&vault, staged, &going));
+        spawn_blocking(work).await.map_err(|_| ApplyError::Interrupted)
+    }
+
     /// What can be tried again; waits a while for programs that are in the middle of saving a note.
     async fn once_saved(&self, mut outcomes: Outcomes) -> Result<(Outcomes, Again), ApplyError> {
         let began = Instant::now();

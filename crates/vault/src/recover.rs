@@ -127,24 +127,8 @@ pub(crate) fn finish_note(vault: &Vault, intent: &Intent) -> Result<Left, Refusa
     let temp = image(change, place.temp().map_err(Refusal::open)?);
     // A note is never half of ours: only the temporary file is written in place.
     let note = if note == Image::Part { Image::Other } else { note };
-    let mut remedy = remedy(change.kind(), note, temp);
     let left = left(intent, &place);
-    let is_ours = left.is_some() && intent.staged.is_some();
-    // It happened, and somebody went on writing in the note.
-    if remedy == Remedy::Park
-        && is_ours
-        && note == Image::Other
-        && matches!(temp, Image::Nothing | Image::Before)
-    {
-        remedy = Remedy::Done;
-    }
-    if remedy == Remedy::Done && is_ours && temp == Image::Before {
-        // As it would have been done without the interruption.
-        place.keep_newest_attributes().map_err(Refusal::open)?;
-    }
-    if remedy == Remedy::Apply && is_another_note(vault, intent, &place) {
-        remedy = Remedy::Park;
-    }
+    let mut remedy = by_files(vault, intent, &place, (note, temp));
     let is_ready = remedy == Remedy::Apply
         && temp == Image::After
         && intent.staged.is_some()
@@ -189,6 +173,29 @@ pub(crate) fn finish_note(vault: &Vault, intent: &Intent) -> Result<Left, Refusa
             place.sync().map_err(Refusal::open)?;
             Err(Refusal::parked(&place))
         }
+    }
+}
+
+/// The remedy by what stands under the two names, and by which files these are.
+fn by_files(vault: &Vault, intent: &Intent, place: &Place, (note, temp): (Image, Image)) -> Remedy {
+    let is_ours = intent.staged.is_some() && left(intent, place).is_some();
+    match remedy(intent.change.kind(), note, temp) {
+        // It happened, and somebody went on writing in the note.
+        Remedy::Park
+            if is_ours
+                && note == Image::Other
+                && matches!(temp, Image::Nothing | Image::Before) =>
+        {
+            Remedy::Done
+        }
+        // The note gets what it would have got without the interruption, or goes back.
+        Remedy::Done
+            if is_ours && temp == Image::Before && place.keep_newest_attributes().is_err() =>
+        {
+            Remedy::TakeBack
+        }
+        Remedy::Apply if is_another_note(vault, intent, place) => Remedy::Park,
+        remedy => remedy,
     }
 }
 

@@ -174,24 +174,7 @@ impl Life {
         window.click_text("[data-testid=change-undo]", "60 changes").await;
         window.find_text("[data-testid=undo-notice]", "need").await;
         app.picture("week-undone").await;
-        // Others replaced the files of some notes while nobody watched: the user says that these are the notes.
-        let asks = "return [...document.querySelectorAll('[data-testid=conflict]')]
-            .filter((card) => card.querySelector('.candidates')).length";
-        let left = async || window.execute(asks, &json!([])).await.as_u64().unwrap_or_default();
-        let mut answers = 0;
-        while left().await > 0 {
-            let before = left().await;
-            answers += 1;
-            assert!(answers < 120, "{before} questions stay, whatever is answered");
-            window.click("[data-testid=conflict] .candidates .btn:not(.plain)").await;
-            // Where the editor saves the note in that very moment the question comes again.
-            for _ in 0..30 {
-                if left().await < before {
-                    break;
-                }
-                tokio::time::sleep(Duration::from_millis(100)).await;
-            }
-        }
+        says_which_notes_these_are(&app).await;
         let conflicts = "return document.querySelectorAll('[data-testid=conflict]').length";
         let counted = window.execute(conflicts, &json!([])).await.as_u64().unwrap_or_default();
         self.week.conflicts = usize::try_from(counted).expect("a small number");
@@ -225,4 +208,27 @@ impl Life {
         self.hub.registered_times(self.week.restarts + 1).await;
         app
     }
+}
+
+/// Others replaced the files of some notes while nobody watched: the user says that these are the notes.
+async fn says_which_notes_these_are(app: &DesktopApp) {
+    let window = &app.window;
+    let asks = "return [...document.querySelectorAll('[data-testid=conflict]')]
+        .filter((card) => card.querySelector('.candidates')).length";
+    let left = async || window.execute(asks, &json!([])).await.as_u64().unwrap_or_default();
+    for _ in 0..120 {
+        let before = left().await;
+        if before == 0 {
+            return;
+        }
+        window.click("[data-testid=conflict] .candidates .btn:not(.plain)").await;
+        // Where the editor saves the note in that very moment the question comes again.
+        for _ in 0..30 {
+            if left().await < before {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+    panic!("{} questions stay, whatever is answered", left().await);
 }
