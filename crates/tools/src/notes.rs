@@ -229,8 +229,14 @@ impl Notes {
             return self.current(path, context).await.map(Place::Taken);
         }
         let vault = self.vault.clone();
+        let below = asked.clone();
         match off_thread(move || vault.new_path(&asked)).await? {
             Ok(path) => Ok(Place::Free(path.into())),
+            // What stands there is a file in the place of a folder, and not what was asked for.
+            Err(VaultError::Exists { path }) if is_below(&below, &path) => {
+                let what = "a file, not a folder";
+                Err(failure(&VaultError::NotANote { path, what }))
+            }
             Err(VaultError::Exists { path }) => self.current(path, context).await.map(Place::Taken),
             Err(error) => Err(failure(&error)),
         }
@@ -454,4 +460,9 @@ fn called(path: &NotePath, asked: &str) -> bool {
     let asked = asked.strip_suffix(".md").unwrap_or(&asked);
     let whole = path.as_str().to_lowercase();
     path.title().to_lowercase() == asked || whole.strip_suffix(".md").unwrap_or(&whole) == asked
+}
+
+/// Whether `asked` is a path that leads on from `path`.
+fn is_below(asked: &str, path: &NotePath) -> bool {
+    NotePath::parse(asked).is_ok_and(|asked| asked != *path && asked.is_in(path))
 }

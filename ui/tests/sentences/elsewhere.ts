@@ -41,7 +41,13 @@ const files: Readonly<Record<string, readonly string[]>> = {
     'crates/llm/src/openai/wire.rs',
   ],
   'names that other programs give to copies': ['crates/protocol/src/conflict_copy.rs'],
-  'the hub': ['crates/app/src/outbox.rs', 'crates/hub/src/handle.rs', 'crates/hub/src/local/'],
+  'the hub': [
+    'crates/app/src/outbox.rs',
+    'crates/hub/src/handle.rs',
+    'crates/hub/src/local/',
+    'crates/hub/src/wire.rs',
+    'crates/hub/src/wire/',
+  ],
   'files of the user and of the desktop': [
     'crates/app/src/diff.rs',
     'crates/app/src/export/markdown.rs',

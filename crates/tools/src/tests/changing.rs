@@ -253,3 +253,20 @@ async fn the_daily_note_is_where_obsidian_keeps_it() {
     let read = bench.works("read_file", json!({ "path": "daily" })).await;
     assert!(read.text.contains("woke early"), "{}", read.text);
 }
+
+#[tokio::test]
+async fn a_path_that_leads_on_from_a_file_is_not_that_file() {
+    for path in ["Plan.md/x.md", "data.csv/x.md", "Plan.md/deep/x.md"] {
+        let mut bench = Bench::with(&[("Plan.md", b"plan\n"), ("data.csv", b"1,2\n")]);
+        bench.works("read_file", json!({ "path": "Plan.md" })).await;
+        let append = json!({ "path": path, "content": "more" });
+        let words = bench.fails("append_file", append).await;
+        assert!(words.contains("a file, not a folder"), "{path}: {words}");
+        let write = json!({ "path": path, "content": "all new", "overwrite": true });
+        bench.fails("write_file", write).await;
+        assert_eq!(
+            (bench.text("Plan.md"), bench.text("data.csv")),
+            ("plan\n".into(), "1,2\n".into())
+        );
+    }
+}
