@@ -1,11 +1,15 @@
 //! `serve`: works on hub messages without a window, until it is stopped.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
 
 use app::{App, DataDir};
 use clap::Args;
-use protocol::{AppEvent, ErrorCode, HubState, HubStatus, Numbered, UserError};
+use protocol::{
+    AppEvent, Conversation, ConversationId, ErrorCode, HubState, HubStatus, Numbered, UserError,
+};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::terminal::note;
@@ -26,9 +30,11 @@ pub(crate) async fn run(data: DataDir, arguments: Arguments) -> Result<ExitCode,
     let mut terminate = signal(SignalKind::terminate())
         .map_err(|error| UserError::other(format!("Cannot listen for signals: {error}.")))?;
     let app = App::serve(data);
+    let told = Mutex::new(Told::default());
     let snapshot = app
-        .subscribe(Box::new(|batch| {
-            batch.into_iter().for_each(report);
+        .subscribe(Box::new(move |batch| {
+            let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+            batch.into_iter().filter_map(|event| told.line(event)).for_each(note);
             true
         }))
         .await?;
@@ -52,24 +58,95 @@ pub(crate) async fn run(data: DataDir, arguments: Arguments) -> Result<ExitCode,
     Ok(ExitCode::SUCCESS)
 }
 
-fn report(numbered: Numbered) {
-    match numbered.event {
-        AppEvent::HubChanged { hub } => report_hub(&hub),
-        AppEvent::Problem { error } => note(error),
-        AppEvent::SettingsChanged { trouble: Some(trouble), .. } => note(trouble.message),
-        AppEvent::ConversationChanged { conversation } => {
-            if let Some(question) = conversation.waiting_question {
-                note(format_args!("Waiting for an answer in “{}”: {question}", conversation.title));
+/// What was printed last of each thing: a line comes when something changes, and not again before it does.
+#[derive(Debug, Default)]
+struct Told {
+    hub: Option<String>,
+    problem: Option<String>,
+    settings: Option<String>,
+    questions: HashMap<ConversationId, String>,
+}
+
+impl Told {
+    /// The line for an event, if there is something new in it.
+    fn line(&mut self, Numbered { event, .. }: Numbered) -> Option<String> {
+        match event {
+            AppEvent::HubChanged { hub } => {
+                let line = hub_line(hub)?;
+                changed(&mut self.hub, Some(line))
             }
+            AppEvent::Problem { error } => changed(&mut self.problem, Some(error.to_string())),
+            AppEvent::SettingsChanged { trouble, .. } => {
+                changed(&mut self.settings, trouble.map(|trouble| trouble.message))
+            }
+            AppEvent::ConversationChanged { conversation } => self.question(conversation),
+            _ => None,
         }
-        _ => {}
+    }
+
+    fn question(&mut self, conversation: Conversation) -> Option<String> {
+        let Some(question) = conversation.waiting_question else {
+            self.questions.remove(&conversation.id);
+            return None;
+        };
+        let line = format!("Waiting for an answer in “{}”: {question}", conversation.title);
+        let before = self.questions.insert(conversation.id, question.clone());
+        (before.as_ref() != Some(&question)).then_some(line)
     }
 }
 
-fn report_hub(hub: &HubStatus) {
-    match (&hub.trouble, hub.state) {
-        (Some(trouble), _) => note(trouble),
-        (None, HubState::Online) => note("Online: the hub knows us."),
-        (None, _) => {}
+/// The text, if it is another one than the one before.
+fn changed(before: &mut Option<String>, now: Option<String>) -> Option<String> {
+    if *before == now {
+        return None;
+    }
+    before.clone_from(&now);
+    now
+}
+
+/// On the way there is nothing to tell: what was wrong last still is.
+fn hub_line(hub: HubStatus) -> Option<String> {
+    match (hub.trouble, hub.state) {
+        (Some(trouble), _) => Some(trouble),
+        (None, HubState::Online) => Some("Online: the hub knows us.".to_owned()),
+        (None, _) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hub(state: HubState, trouble: Option<&str>) -> Numbered {
+        let trouble = trouble.map(str::to_owned);
+        let hub = HubStatus { state, trouble, retry_at: None, ignored: 0 };
+        Numbered { seq: 1, event: AppEvent::HubChanged { hub } }
+    }
+
+    #[test]
+    fn a_line_comes_when_something_changes_and_not_again() {
+        let (away, busy) = (Some("The hub does not answer."), Some("The hub is busy."));
+        let mut told = Told::default();
+        let lines: Vec<Option<String>> = [
+            (HubState::Connecting, None),
+            (HubState::Waiting, away),
+            (HubState::Connecting, away),
+            (HubState::Waiting, away),
+            (HubState::Waiting, busy),
+            (HubState::Online, None),
+            (HubState::Online, None),
+            (HubState::Waiting, away),
+        ]
+        .into_iter()
+        .map(|(state, trouble)| told.line(hub(state, trouble)))
+        .collect();
+        let printed: Vec<&str> = lines.iter().flatten().map(String::as_str).collect();
+        let expected = [
+            "The hub does not answer.",
+            "The hub is busy.",
+            "Online: the hub knows us.",
+            "The hub does not answer.",
+        ];
+        assert_eq!(printed, expected);
     }
 }
