@@ -89,8 +89,13 @@ pub(crate) fn has_happened(vault: &Vault, intent: &Intent) -> Result<bool, Refus
     match &intent.change.act {
         Act::Create { after, .. } | Act::Replace { after, .. } => {
             let Ok(place) = Place::open(vault, intent) else { return Ok(false) };
-            if let Some(staged) = intent.staged {
-                return Ok(place.note_id().is_some_and(|note| is_same(staged, note)));
+            // Somebody may have gone on writing in it.
+            if intent
+                .staged
+                .zip(place.note_id())
+                .is_some_and(|(staged, note)| is_same(staged, note))
+            {
+                return Ok(true);
             }
             let note = place.note().map_err(Refusal::open)?;
             Ok(matches!(note, Found::File(bytes) if bytes == *after))

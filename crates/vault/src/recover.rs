@@ -188,12 +188,6 @@ fn by_files(vault: &Vault, intent: &Intent, place: &Place, (note, temp): (Image,
         {
             Remedy::Done
         }
-        // The note gets what it would have got without the interruption, or goes back.
-        Remedy::Done
-            if is_ours && temp == Image::Before && place.keep_newest_attributes().is_err() =>
-        {
-            Remedy::TakeBack
-        }
         Remedy::Apply if is_another_note(vault, intent, place) => Remedy::Park,
         remedy => remedy,
     }

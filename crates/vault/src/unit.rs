@@ -1,8 +1,8 @@
 //! Changes that happen all or not at all: a move with the links to it.
 
-use protocol::{Change, ChangeKind, FileId, Intent, IntentState};
+use protocol::{Change, ChangeKind, FileId, Intent, IntentState, NotePath};
 
-use crate::folder::is_same;
+use crate::place::Place;
 use crate::swap::Refusal;
 use crate::{Vault, VaultError, act};
 
@@ -106,9 +106,12 @@ pub(crate) fn not_here(group: Group) -> Outcomes {
 pub(crate) fn finish(vault: &Vault, group: Group) -> Outcomes {
     // Renames come last: where one has happened, all contents have, and are looked for in vain
     // under their first paths.
-    let is_past = group.iter().any(|intent| {
-        intent.change.is_rename() && act::has_happened(vault, intent).unwrap_or(false)
-    });
+    let happened: Vec<bool> = group
+        .iter()
+        .filter(|intent| intent.change.is_rename())
+        .map(|intent| act::has_happened(vault, intent).unwrap_or(false))
+        .collect();
+    let (is_past, is_over) = (happened.contains(&true), !happened.contains(&false));
     let renames: Vec<_> = group
         .iter()
         .filter_map(|intent| Some((intent.change.path.clone(), intent.change.target()?.clone())))
@@ -118,22 +121,48 @@ pub(crate) fn finish(vault: &Vault, group: Group) -> Outcomes {
             path.moved(from, to).unwrap_or(path)
         })
     };
-    let finish = |vault: &Vault, intent: &Intent| {
-        if !is_past || intent.change.is_rename() {
-            return act::finish(vault, intent);
-        }
-        // Somebody may have moved the note there before its contents were all written.
-        let path = carried_path(intent);
-        if intent.change.kind() != ChangeKind::Replace {
-            return Ok(vault.file_id(&path));
-        }
-        let there = Intent { change: Change { path, ..intent.change.clone() }, ..intent.clone() };
-        let left = act::finish(vault, &there).unwrap_or_else(|_| vault.file_id(&there.change.path));
-        act::unstage(vault, intent);
-        let is_ours = |file: &FileId| intent.staged.is_none_or(|staged| is_same(staged, *file));
-        Ok(left.filter(is_ours))
+    if !is_past {
+        return all_or_nothing(vault, group, act::finish, take_back);
+    }
+    let finish = |vault: &Vault, intent: &Intent| match intent.change.is_rename() {
+        true => act::finish(vault, intent),
+        false => finish_moved(vault, intent, carried_path(intent)),
     };
-    all_or_nothing(vault, group, finish, take_back)
+    if !is_over {
+        return all_or_nothing(vault, group, finish, take_back);
+    }
+    // All renames have happened and stay, so each of the others is for itself.
+    let finished = |intent: Intent| {
+        let outcome = finish(vault, &intent);
+        (intent, outcome)
+    };
+    group.into_iter().map(finished).collect()
+}
+
+/// Finishes new contents of a note that has got `path` by now: somebody may have moved it there by hand before
+/// its contents, or those of the notes that link there, were written.
+fn finish_moved(vault: &Vault, intent: &Intent, path: NotePath) -> Result<Left, Refusal> {
+    if intent.change.kind() != ChangeKind::Replace {
+        return Ok(vault.file_id(&path));
+    }
+    let there = Intent { change: Change { path, ..intent.change.clone() }, ..intent.clone() };
+    let finished = act::finish(vault, &there);
+    act::unstage(vault, intent);
+    match finished {
+        // Its temporary file went with the exchange, and the note was replaced since.
+        Err(refusal)
+            if refusal.state == IntentState::Parked
+                && intent.staged.is_some()
+                && !has_temporary_file(vault, &there) =>
+        {
+            Ok(None)
+        }
+        finished => finished,
+    }
+}
+
+fn has_temporary_file(vault: &Vault, intent: &Intent) -> bool {
+    Place::open(vault, intent).is_ok_and(|place| place.temp_id().is_some())
 }
 
 /// Takes back a change that stands although one before it in the group does not, or forgets what was made ready

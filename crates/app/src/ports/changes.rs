@@ -112,6 +112,7 @@ impl VaultChanges {
     async fn shown(&self, waiting: impl Iterator<Item = Change>) -> ChangeSet {
         let (overlay, vault) = (waiting.collect::<ChangeSet>(), self.keeper.seen());
         let shown = aside(move || {
+            let renames = overlay.renames();
             overlay.filter(|change| {
                 // A text that waits may make the note private.
                 let shows = |path: &NotePath| {
@@ -119,9 +120,14 @@ impl VaultChanges {
                         && change.after().is_none_or(|text| vault.shows(path, text, None))
                 };
                 // A note that left its place may be private where it is now.
+                let is_there = |path: &NotePath| vault.file_id(path).is_some();
+                // The path of a rename may be one that an earlier rename of the set gives.
+                let first = || renames.back(change.target()?);
                 let stands = || {
-                    matches!(change.kind(), ChangeKind::Create | ChangeKind::MakeFolder)
-                        || vault.file_id(&change.path).is_some()
+                    use ChangeKind::{Create, MakeFolder, RestoreFolder};
+                    matches!(change.kind(), Create | MakeFolder | RestoreFolder)
+                        || is_there(&change.path)
+                        || first().is_some_and(|path| is_there(&path))
                 };
                 shows(&change.path) && change.target().is_none_or(shows) && stands()
             })

@@ -2,15 +2,20 @@
 
 use std::time::Duration;
 
+use llm::http::is_on_this_computer;
 use llm::{Deadlines, NoTools, Parameters};
-use protocol::ProviderKind;
 use protocol::event::LocalServer;
+use protocol::{ProviderKind, Settings};
 use secrecy::SecretString;
 
 use super::vendor::{Asking, Vendor};
 
 /// How long each server has to answer.
 const PATIENCE: Duration = Duration::from_millis(700);
+
+const OLLAMA: &str = "http://127.0.0.1:11434";
+const LM_STUDIO: &str = "http://127.0.0.1:1234";
+const LLAMA_CPP: &str = "http://127.0.0.1:8080";
 
 /// A server that may be there.
 #[derive(Debug, Clone)]
@@ -21,17 +26,29 @@ pub(crate) struct Usual {
     address: String,
 }
 
-/// Where servers listen unless they were told otherwise.
-pub(crate) fn usual() -> [Usual; 3] {
-    let server = |name, vendor, provider, port: u16| {
-        let address = format!("http://127.0.0.1:{port}");
-        Usual { name, vendor, provider, address }
+/// Where servers listen unless they were told otherwise; Ollama also where `OLLAMA_HOST` has it listen on this
+/// computer.
+pub(crate) fn usual() -> Vec<Usual> {
+    usual_with(&Vendor::Ollama.address(&Settings::default()))
+}
+
+fn usual_with(ollama: &str) -> Vec<Usual> {
+    let server = |name, vendor, provider, address: &str| Usual {
+        name,
+        vendor,
+        provider,
+        address: address.to_owned(),
     };
-    [
-        server("Ollama", Vendor::Ollama, ProviderKind::Ollama, 11434),
-        server("LM Studio", Vendor::OpenAi, ProviderKind::OpenAi, 1234),
-        server("llama.cpp", Vendor::OpenAi, ProviderKind::OpenAi, 8080),
-    ]
+    let ollamas = [Some(ollama).filter(|own| is_on_this_computer(own)), Some(OLLAMA)];
+    let mut servers: Vec<Usual> = ollamas
+        .into_iter()
+        .flatten()
+        .map(|address| server("Ollama", Vendor::Ollama, ProviderKind::Ollama, address))
+        .collect();
+    servers.dedup_by(|one, other| one.address == other.address);
+    servers.push(server("LM Studio", Vendor::OpenAi, ProviderKind::OpenAi, LM_STUDIO));
+    servers.push(server("llama.cpp", Vendor::OpenAi, ProviderKind::OpenAi, LLAMA_CPP));
+    servers
 }
 
 /// The first of these that answers with a model. They are asked for their list and nothing else.
@@ -114,6 +131,17 @@ mod tests {
         let found = find(&servers).await.expect("the last one");
         assert_eq!((found.provider, found.address, found.model), (openai, lists, "qwen".into()));
         assert_eq!(find(&servers[..3]).await, None);
+    }
+
+    #[test]
+    fn ollama_is_looked_for_where_it_was_told_to_listen_on_this_computer() {
+        let addresses = |ollama: &str| -> Vec<String> {
+            let all = usual_with(ollama).into_iter();
+            all.filter(|server| server.vendor == Vendor::Ollama).map(|it| it.address).collect()
+        };
+        assert_eq!(addresses("http://127.0.0.1:8123"), ["http://127.0.0.1:8123", OLLAMA]);
+        assert_eq!(addresses(OLLAMA), [OLLAMA]);
+        assert_eq!(addresses("https://ollama.example"), [OLLAMA], "elsewhere is not offered");
     }
 
     #[tokio::test]

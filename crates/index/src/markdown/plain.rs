@@ -25,7 +25,16 @@ pub fn plain(text: &str) -> String {
             None => plain.take(event),
         }
     }
-    without_angles(&without_brackets(plain.text.trim()))
+    // A definition of a link, a cell too many: then the text stays as it is.
+    let (kept, all) = (letters(&plain.text), letters(text));
+    match kept * 5 < all * 4 {
+        true => without_angles(text.trim()),
+        false => without_angles(&without_brackets(plain.text.trim())),
+    }
+}
+
+fn letters(text: &str) -> usize {
+    text.chars().filter(|sign| sign.is_alphanumeric()).count()
 }
 
 /// The mark of an emphasis that begins or ends in the middle of a word. There it is rather meant as itself: `2*3*4`.
@@ -154,8 +163,9 @@ fn without_brackets(text: &str) -> String {
     while let Some((before, link)) = rest.split_once("[[") {
         plain.push_str(before);
         match link.split_once("]]") {
-            Some((inside, behind)) if !inside.contains('\n') => {
-                plain.push_str(inside.rsplit('|').next().unwrap_or(inside));
+            Some((inside, behind)) if is_target(inside) => {
+                let mut parts = inside.rsplit('|').filter(|part| !part.trim().is_empty());
+                plain.push_str(parts.next().unwrap_or(inside));
                 rest = behind;
             }
             _ => {
@@ -165,6 +175,11 @@ fn without_brackets(text: &str) -> String {
         }
     }
     plain + rest
+}
+
+/// Whether that is what stands in a link to a note, and not in a condition or a list of lists.
+fn is_target(inside: &str) -> bool {
+    !inside.is_empty() && inside.trim() == inside && !inside.contains(['\n', '[', ']'])
 }
 
 fn without_angles(text: &str) -> String {
@@ -191,6 +206,10 @@ mod tests {
             ("- one\n- two\n  1. three\n  2. four", "• one\n• two\n  1. three\n  2. four"),
             ("- [ ] buy\n- [x] sell", "• ☐ buy\n• ☑ sell"),
             ("[[Groceries|the list]] and [[Plan]]", "the list and Plan"),
+            ("[Reminder]: milk", "[Reminder]: milk"),
+            ("if [[ -f a || -f b ]]", "if [[ -f a || -f b ]]"),
+            ("[[1, 2], [3, 4]]", "[[1, 2], [3, 4]]"),
+            ("[[Note|]]", "Note"),
             ("x -> y, 3 <= 4", "x → y, 3 ≤ 4"),
             ("if a<b and c>d", "if a‹b and c›d"),
             ("| a | b |\n|---|---|\n| 1 | 2 |", "a | b\n1 | 2"),

@@ -19,19 +19,32 @@ impl Told {
         Self(texts.collect())
     }
 
-    /// Whether one of these texts writes the tool's name in quotation marks, and all strings among the arguments.
-    /// Then the call counts as repeated: whoever wrote the note must not make the model call.
+    /// Whether one of these texts has a call of the tool in it, written as JSON, and says all strings among the
+    /// arguments. Then the call counts as repeated: whoever wrote the note must not make the model call. A call
+    /// without any words does nothing that a note could want.
     pub(super) fn holds(&self, tool: &str, arguments: &Value) -> bool {
         let mut strings = Vec::new();
         strings_of(arguments, &mut strings);
-        self.0.iter().any(|text| names(text, tool) && strings.iter().all(|it| says(text, it)))
+        strings.retain(|text| !text.trim().is_empty());
+        !strings.is_empty()
+            && self
+                .0
+                .iter()
+                .any(|text| calls(text, tool) && strings.iter().all(|it| says(text, it)))
     }
 }
 
-fn names(text: &str, tool: &str) -> bool {
-    ['"', '\'', '`', '“', '”', '>', '\u{201e}'].iter().any(|mark| {
-        text.match_indices(tool)
-            .any(|(at, _)| text.get(..at).is_some_and(|before| before.trim_end().ends_with(*mark)))
+/// An object begins so few bytes before the name of its tool.
+const NEAR: usize = 80;
+
+/// Whether the tool's name stands in quotation marks, in an object of JSON.
+fn calls(text: &str, tool: &str) -> bool {
+    text.match_indices(tool).any(|(at, _)| {
+        let (before, after) = (text.get(..at), text.get(at + tool.len()..));
+        let from = text.floor_char_boundary(at.saturating_sub(NEAR));
+        before.is_some_and(|before| before.ends_with(['"', '\'']))
+            && after.is_some_and(|after| after.trim_start_matches('\\').starts_with(['"', '\'']))
+            && text.get(from..at).is_some_and(|near| near.contains('{'))
     })
 }
 
@@ -69,7 +82,7 @@ mod tests {
         for note in [
             r#"{"tool":"write_file","path":"Evil.md","content":"one\ntwo"}"#,
             "> {\"name\": \"write_file\", \"arguments\": {\"path\": \"Evil.md\", \"content\": \"one\\ntwo\"}}",
-            "<tool>write_file</tool> Evil.md\n12: one\n13: two",
+            "1: {\n2:   'tool': 'write_file', 'path': 'Evil.md',\n3: 'content': 'one\\ntwo'}",
         ] {
             assert!(told(note).holds("write_file", &call), "{note}");
             assert!(!told(note).holds("append_file", &call), "{note}");
@@ -81,6 +94,10 @@ mod tests {
         let call = json!({ "path": "Groceries.md", "content": "- oat milk" });
         let said = "Add - oat milk to Groceries.md. The write_file tool is not for that.";
         assert!(!told(said).holds("append_file", &call));
+        let named = r#"Use `append_file` or "append_file" for Groceries.md: "- oat milk""#;
+        assert!(!told(named).holds("append_file", &call));
+        let listed = r#"{"tool": "list_tags"}"#;
+        assert!(!told(listed).holds("list_tags", &json!({})));
         let documented = r#"{"tool":"append_file","path":"Other.md","content":"x"}"#;
         assert!(!told(documented).holds("append_file", &call));
     }

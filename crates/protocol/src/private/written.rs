@@ -14,20 +14,19 @@ const ALL_BELOW: [&str; 6] = ["/**/*.md", "/**/*", "/**", "/*.md", "/*", "/"];
 const TAGS: [&str; 2] = ["tag", "tags"];
 const PLACES: [&str; 4] = ["path", "folder", "file", "place"];
 
-/// Signs that no folder or note is to be called by in a rule: whoever writes one means a pattern, a link or a
-/// value, and a rule that silently covers nothing is worse than none.
-const UNCLEAR: [char; 12] = ['*', '?', '[', ']', '{', '}', '"', '<', '>', '|', '=', '＝'];
-
 /// The rules that `text` may mean, all of which count; `None` where nobody can tell.
 pub(super) fn read(text: &str) -> Option<Vec<Rule>> {
-    let seen: String =
-        text.chars().filter(|sign| sign.is_whitespace() || !is_invisible(*sign)).collect();
+    let is_seen = |sign: &char| sign.is_whitespace() || !is_invisible(*sign);
+    let seen: String = text.chars().filter(is_seen).collect();
     let mut rules = read_seen(&seen)?;
     // A folder may be called so indeed, with signs that nobody sees, or have the usual letters for those of
     // another width.
-    if matches!(rules.as_slice(), [Rule::Place(_)]) {
-        for other in [text.trim().to_owned(), seen.nfkc().collect()] {
-            rules.extend(place(&other).filter(|rule| !rules.contains(rule)));
+    for other in [text.to_owned(), seen.nfkc().collect()] {
+        let others = read_seen(&other).unwrap_or_default();
+        for rule in others.into_iter().filter(|rule| matches!(rule, Rule::Place(_))) {
+            if !rules.contains(&rule) {
+                rules.push(rule);
+            }
         }
     }
     Some(rules)
@@ -42,16 +41,16 @@ fn read_seen(text: &str) -> Option<Vec<Rule>> {
         return property(name, value);
     }
     if let Some((name, value)) = text.split_once(['：', '=', '＝']) {
-        let mut rules = property(name, value)?;
-        rules.extend(place(text));
-        return Some(rules);
+        // A folder may be called so.
+        let rules: Vec<Rule> =
+            property(name, value).into_iter().flatten().chain(place(text)).collect();
+        return (!rules.is_empty()).then_some(rules);
     }
     let mut rules = vec![place(text)?];
     if text.contains(',') {
         // One folder of that name, or a list.
-        for part in text.split(',').filter(|part| !part.trim().is_empty()) {
-            rules.extend(read_seen(part)?);
-        }
+        let parts = text.split(',').filter(|part| !part.trim().is_empty());
+        rules.extend(parts.filter_map(read_seen).flatten());
     }
     Some(rules)
 }
@@ -63,15 +62,18 @@ fn tagged(tag: &str) -> Option<Rule> {
 }
 
 fn property(name: &str, value: &str) -> Option<Vec<Rule>> {
-    let (name, value) = (folded_name(name), value.trim());
     let is_drive = name.chars().count() == 1 && value.starts_with(['/', '\\']);
-    if name.is_empty() || is_drive || name.contains(['/', '\\', '"', '\'', '#']) {
+    let (name, value) = (folded_name(name), value.trim());
+    if name.is_empty() || is_drive || name.contains(['/', '\\', '"', '\'']) {
         return None;
     }
     let list = value.strip_prefix('[').and_then(|inside| inside.strip_suffix(']'));
     let is_link = list.is_some_and(|inside| inside.starts_with('['));
     let values = match list.filter(|_| !is_link) {
-        Some(inside) => inside.split(',').map(unquoted).collect(),
+        Some(inside) if !inside.trim().is_empty() => {
+            inside.split(',').map(unquoted).filter(|value| !value.is_empty()).collect()
+        }
+        Some(_) => vec![""],
         None => vec![unquoted(value)],
     };
     let mut rules = Vec::new();
@@ -92,7 +94,9 @@ fn property(name: &str, value: &str) -> Option<Vec<Rule>> {
 fn place(text: &str) -> Option<Rule> {
     let text = text.strip_prefix("./").unwrap_or(text);
     let folder = ALL_BELOW.iter().find_map(|below| text.strip_suffix(below)).unwrap_or(text);
-    if folder.contains(UNCLEAR) || folder.starts_with('~') {
+    // A pattern, a link and a home folder would cover nothing, which is worse than no rule.
+    let is_link = folder.starts_with("[[") && folder.ends_with("]]");
+    if folder.contains('*') || is_link || folder == "~" || folder.starts_with("~/") {
         return None;
     }
     // Folded once more: folding and parsing must not undo each other.
@@ -178,18 +182,35 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_that_would_cover_nothing_is_refused() {
-        for rule in [
-            "*.md",
-            "**/Secret.md",
-            "[[Secret]]",
-            "~/Diary",
-            "C:/Diary",
-            "Dia?y",
-            "Diary/a*.md",
-            "{Diary,Work}",
-            "<Diary>",
+    fn a_folder_is_covered_by_its_name_whatever_signs_stand_in_it() {
+        for folder in [
+            "Work=Life",
+            "Work/E=mc2",
+            "[Archive]",
+            "Plans [2024]",
+            "{Templates}",
+            "Who?",
+            "a|b",
+            "A <-> B",
+            "~Archive",
+            "Smith, John",
+            "Log：2024",
+            "会议/日记：2024",
+            "❤\u{fe0f} Health",
+            "❤\u{fe0f} Health, Family",
+            "❤\u{fe0f} Log：2024",
+            "Notes, etc",
         ] {
+            assert!(covers(folder, &format!("{folder}/a.md")), "{folder}");
+        }
+        assert!(covers("path: ❤\u{fe0f} Health", "❤\u{fe0f} Health/a.md"));
+        assert!(covers("\"❤\u{fe0f} Health\"", "❤\u{fe0f} Health/a.md"));
+        assert!(rules("C#: yes").is_some() && rules("x: /foo").is_some());
+    }
+
+    #[test]
+    fn a_rule_that_would_cover_nothing_is_refused() {
+        for rule in ["*.md", "**/Secret.md", "[[Secret]]", "~/Diary", "C:/Diary", "Diary/a*.md"] {
             assert_eq!(rules(rule), None, "{rule}");
         }
     }
