@@ -61,7 +61,7 @@ const fn ends_line(sign: char) -> bool {
     matches!(sign, '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// What mail programs and keyboards put before a quoted line.
+/// Mail programs and keyboards put these before a quoted line.
 const fn is_quote_mark(sign: char) -> bool {
     matches!(sign, '>' | '\u{ff1e}' | '\u{203a}' | '\u{bb}' | '\u{fe65}' | '\u{276f}')
 }

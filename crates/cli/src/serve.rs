@@ -58,7 +58,7 @@ pub(crate) async fn run(data: DataDir, arguments: Arguments) -> Result<ExitCode,
     Ok(ExitCode::SUCCESS)
 }
 
-/// What was printed last of each thing: a line comes when something changes, and not again before it does.
+/// The line printed last for each thing: a line comes when something changes, and not again before it does.
 #[derive(Debug, Default)]
 struct Told {
     hub: Option<String>,

@@ -6,7 +6,7 @@ use toml_edit::{Item, TableLike};
 
 /// The table of the rules.
 const TABLE: &str = "private";
-/// What stands in it.
+/// Its lists.
 const KEYS: [&str; 2] = ["never", "local"];
 
 /// Letters that look like others.
@@ -25,7 +25,7 @@ const ALIKE: [(&str, &str); 7] = [
 pub(super) struct Misspelled {
     /// As it is written.
     pub(super) key: String,
-    /// What to write.
+    /// The right spelling.
     pub(super) meant: String,
 }
 

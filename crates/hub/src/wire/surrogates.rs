@@ -1,6 +1,6 @@
 //! Escapes of JSON that stand for one half of a surrogate pair without the other.
 
-/// The frame with U+FFFD in the place of each `\\ud800` to `\\udfff` that has no partner. JavaScript writes such
+/// The frame with U+FFFD in the place of each `\ud800` to `\udfff` that has no partner. JavaScript writes such
 /// escapes (`JSON.stringify("🎂"[0])`), and JSON as RFC 8259 has it cannot mean anything by them (section 8.2).
 pub(super) fn mended(frame: &str) -> String {
     let mut mended = String::with_capacity(frame.len());
@@ -24,7 +24,7 @@ pub(super) fn mended(frame: &str) -> String {
     mended + rest
 }
 
-/// The code unit of the escape `\\uXXXX` at the beginning.
+/// The code unit of the escape `\uXXXX` at the beginning.
 fn unit(text: &str) -> Option<u32> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
     digits
