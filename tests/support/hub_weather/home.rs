@@ -132,7 +132,10 @@ impl Home {
         let lines = self.lines();
         let mut tally = hub.read(|book| {
             let (again, otherwise) = book.repeated();
-            Tally { again, otherwise, ..Tally::of(&book.taken(), &[&lines, &said]) }
+            let places: [&[String]; 2] = [&lines, &said];
+            let tally = Tally { again, otherwise, ..Tally::of(&book.taken(), &places) };
+            self.explain(&tally, &book.shown_for_taken(), &places);
+            tally
         });
         // What is unfinished in the database counts, too.
         let store = Store::open(&self.database()).await.expect("the database opens");
@@ -140,6 +143,20 @@ impl Home {
         tally.lost += usize::from(store.outbox_next().await.expect("read").is_some());
         store.close().await;
         tally
+    }
+
+    /// Prints which of these texts is missing in a place and what was shown for it, and the inbox as it
+    /// is: without that a count says that something went wrong and not what.
+    pub(super) fn explain(&self, tally: &Tally, taken: &[(&str, String)], places: &[&[String]]) {
+        if tally.lost == 0 {
+            return;
+        }
+        for (text, shown) in taken {
+            let stands: Vec<bool> =
+                places.iter().map(|place| place.iter().any(|line| line == text)).collect();
+            eprintln!("{text}: in inbox and list {stands:?}, shown: {shown}");
+        }
+        eprintln!("the inbox:\n{}", self.notes.try_read(INBOX).unwrap_or_default());
     }
 
     fn database(&self) -> PathBuf {

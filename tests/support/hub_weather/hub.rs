@@ -59,6 +59,14 @@ impl Book {
         taken.map(|(_, text)| text.as_str()).collect()
     }
 
+    /// The texts that were acknowledged, each with what was shown for it.
+    #[must_use]
+    pub fn shown_for_taken(&self) -> Vec<(&str, String)> {
+        let taken = self.said.iter().filter(|(id, _)| self.acked.contains_key(id));
+        let shown = |id| self.notified.get(id).map_or_else(String::new, |all| all.join(" | "));
+        taken.map(|(id, text)| (text.as_str(), shown(id))).collect()
+    }
+
     /// How many notifications came more than once, and how many of these were not the very same: a hub
     /// takes the very same, so soon, for one.
     #[must_use]
