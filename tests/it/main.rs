@@ -15,6 +15,7 @@ mod bare_hub;
 mod beside;
 mod briefing;
 mod canary;
+mod cloud_model;
 mod compaction;
 mod conformance;
 mod copied_vault;

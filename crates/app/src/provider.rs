@@ -234,7 +234,8 @@ fn usual_window(known: models::Vendor) -> u32 {
 
 /// Whether a server on this computer hands a model of this name on to its maker's: Ollama does so with
 /// those that it calls `…-cloud` or `…:cloud`.
-fn runs_elsewhere(model: &str) -> bool {
+pub(crate) fn runs_elsewhere(model: &str) -> bool {
+    let model = model.to_ascii_lowercase();
     model.ends_with("-cloud") || model.ends_with(":cloud")
 }
 

@@ -16,7 +16,7 @@ use crate::parameters::Parameters;
 use crate::provider::{Capabilities, ModelStream, Provider};
 
 mod decode;
-mod list;
+pub(crate) mod list;
 mod window;
 mod wire;
 
@@ -98,8 +98,10 @@ impl Provider for Ollama {
     }
 
     async fn capabilities(&self, model: &str) -> Capabilities {
-        // Whoever cannot be asked now says so when the turn asks.
-        let Ok(shown) = self.show(model).await else { return Capabilities::default() };
+        // Whoever cannot be asked now says so when the turn asks. Where the model runs is not known then.
+        let Ok(shown) = self.show(model).await else {
+            return Capabilities { runs_elsewhere: true, ..Capabilities::default() };
+        };
         let capabilities = list::capabilities(&shown, window::USUAL);
         if capabilities.parameters.is_some() {
             return capabilities;

@@ -43,6 +43,9 @@ pub struct Capabilities {
     pub tools: Option<bool>,
     /// How many parameters it has.
     pub parameters: Option<u64>,
+    /// Whether the server hands what it is sent on to a server elsewhere, or may do so: Ollama does with
+    /// the models that its maker runs.
+    pub runs_elsewhere: bool,
 }
 
 impl Capabilities {
@@ -53,6 +56,7 @@ impl Capabilities {
             window: self.window.or(other.window),
             tools: self.tools.or(other.tools),
             parameters: self.parameters.or(other.parameters),
+            runs_elsewhere: self.runs_elsewhere || other.runs_elsewhere,
         }
     }
 }

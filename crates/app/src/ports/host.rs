@@ -19,7 +19,7 @@ use crate::hub_question;
 use crate::inbox::ATTEMPTS;
 use crate::privacy::Keeper;
 use crate::profile::{Layers, Pending, Registered, RunKind, ToolSet};
-use crate::provider::{Answering, Chosen};
+use crate::provider::{Answering, Chosen, runs_elsewhere};
 use crate::spending::{self, Gate};
 use crate::taint::RULES_FILES;
 use crate::trouble::user_error;
@@ -139,17 +139,41 @@ impl Who {
     }
 }
 
+/// How private what `chosen` may see is at most, its server asked where its model runs.
+pub(crate) async fn may_see(chosen: &Chosen) -> Privacy {
+    match (chosen.shown, &chosen.provider) {
+        (Privacy::Local, Ok(provider)) => shown(chosen, provider.capabilities(&chosen.model).await),
+        (shown, _) => shown,
+    }
+}
+
+fn shown(chosen: &Chosen, capabilities: Capabilities) -> Privacy {
+    match chosen.shown {
+        // The server is here and the model is not.
+        Privacy::Local if capabilities.runs_elsewhere => Privacy::Open,
+        shown => shown,
+    }
+}
+
 /// Who is asked for what is no answer: `provider`, by the model that the user picked for it.
 pub(crate) async fn summing_up(
     settings: &Settings,
     chosen: &Chosen,
     provider: Arc<dyn Provider>,
 ) -> SummingUp {
-    let model = match settings.compaction.model.trim() {
-        "" => chosen.model.clone(),
+    let own = chosen.model.clone();
+    let mut model = match settings.compaction.model.trim() {
+        "" => own.clone(),
         model => model.to_owned(),
     };
-    let known = known(settings, chosen, &model, provider.capabilities(&model).await);
+    let mut capabilities = provider.capabilities(&model).await;
+    // The conversation was shown to the model that answers, on this computer; no other computer reads it.
+    let leaves = capabilities.runs_elsewhere || runs_elsewhere(&model);
+    if model != own && leaves && chosen.shown == Privacy::Local {
+        capabilities = provider.capabilities(&own).await;
+        model = own;
+    }
+    let known = known(settings, chosen, &model, capabilities);
     let (price, window) = (known.price, window(&known, chosen));
     SummingUp { provider, model, price, window, prompt: settings.compaction.prompt.clone() }
 }
@@ -174,11 +198,11 @@ impl AppHost {
         } else {
             chosen.provider.clone()?
         };
-        let shown = if captures { Privacy::Never } else { chosen.shown };
         let capabilities = match has_model {
             true => provider.capabilities(&chosen.model).await,
             false => Capabilities::default(),
         };
+        let shown = if captures { Privacy::Never } else { shown(&chosen, capabilities) };
         let model = has_model.then(|| known(&settings, &chosen, &chosen.model, capabilities));
         let capacity = match &model {
             Some(model) => Capacity::Window(window(model, &chosen)),

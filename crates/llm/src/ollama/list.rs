@@ -42,7 +42,25 @@ pub(super) fn capabilities(told: &Value, usual: u32) -> Capabilities {
         window: most.filter(|tokens| *tokens > 0),
         tools: listed.map(|listed| listed.iter().any(|capability| capability == "tools")),
         parameters: count.or_else(|| size(told)),
+        runs_elsewhere: runs_elsewhere(told),
     }
+}
+
+/// Whether the model runs on a server elsewhere, whatever it is called here: an entry of the list of
+/// tags or the answer to [`Show`] has the name of that server or of the model there.
+pub(crate) fn runs_elsewhere(told: &Value) -> bool {
+    let names =
+        |field| told.get(field).and_then(Value::as_str).is_some_and(|name| !name.is_empty());
+    names("remote_host") || names("remote_model")
+}
+
+/// The entry of a model in the list of tags.
+pub(crate) fn entry<'a>(tags: &'a Value, model: &str) -> Option<&'a Value> {
+    let latest = format!("{model}:latest");
+    tagged(tags).find(|tagged| {
+        let name = tagged.get("name").and_then(Value::as_str);
+        name == Some(model) || name == Some(&latest)
+    })
 }
 
 /// The window that the model's own file sets: `num_ctx 8192`, one parameter a line.
@@ -53,12 +71,7 @@ fn num_ctx(parameters: &str) -> Option<u32> {
 
 /// How many parameters the model has, out of the list of tags.
 pub(super) fn parameters_of(tags: &Value, model: &str) -> Option<u64> {
-    let latest = format!("{model}:latest");
-    let is_it = |tagged: &&Value| {
-        let name = tagged.get("name").and_then(Value::as_str);
-        name == Some(model) || name == Some(&latest)
-    };
-    tagged(tags).find(is_it).and_then(size)
+    entry(tags, model).and_then(size)
 }
 
 fn size(model: &Value) -> Option<u64> {
@@ -121,6 +134,7 @@ mod tests {
             window: Some(32_768),
             tools: Some(true),
             parameters: Some(8_030_261_312),
+            runs_elsewhere: false,
         };
         assert_eq!(all, expected);
         let set = json!({ "capabilities": ["completion"], "model_info": info,
@@ -129,10 +143,25 @@ mod tests {
         assert_eq!((set.window, set.tools), (Some(8_192), Some(false)));
         let short = json!({ "model_info": { "llama.context_length": 2_048 },
             "details": { "parameter_size": "1.1B" } });
-        let expected =
-            Capabilities { window: Some(2_048), tools: None, parameters: Some(1_100_000_000) };
+        let expected = Capabilities {
+            window: Some(2_048),
+            parameters: Some(1_100_000_000),
+            ..Capabilities::default()
+        };
         assert_eq!(capabilities(&short, 32_768), expected);
         assert_eq!(capabilities(&json!({}), 32_768), Capabilities::default());
+    }
+
+    #[test]
+    fn a_model_of_another_server_is_known_by_what_the_server_says_and_not_by_its_name() {
+        for (told, expected) in [
+            (json!({ "remote_host": "https://ollama.com:443", "remote_model": "big" }), true),
+            (json!({ "remote_model": "big" }), true),
+            (json!({ "remote_host": "", "remote_model": "" }), false),
+            (json!({ "details": { "family": "llama" } }), false),
+        ] {
+            assert_eq!(capabilities(&told, 32_768).runs_elsewhere, expected, "{told}");
+        }
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! What the servers that people run themselves say of a model, each at a place of its own: llama.cpp
-//! in the list of models and at `/props`, LM Studio at `/api/v0/models`.
+//! in the list of models and at `/props`, LM Studio at `/api/v0/models`, Ollama at `/api/tags`.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,6 +11,7 @@ use tokio::time::{Instant, timeout};
 use super::list;
 use crate::http::Server;
 use crate::model::ModelError;
+use crate::ollama::list as tags;
 use crate::provider::Capabilities;
 
 /// For so long an answer holds: a server may be started anew with another window.
@@ -79,6 +80,12 @@ async fn ask(server: &Server, model: &str) -> Capabilities {
     if entry.is_some_and(is_of_llama) {
         return of_props(&said(server.look_beside("/props")).await).or(listed);
     }
+    let tags = said(server.look_beside("/api/tags")).await;
+    if entry.is_some_and(is_of_ollama) || tags.get("models").is_some_and(Value::is_array) {
+        // Of a model that is not in the list nobody knows where it runs.
+        let runs_elsewhere = tags::entry(&tags, model).is_none_or(tags::runs_elsewhere);
+        return Capabilities { runs_elsewhere, ..listed };
+    }
     if listed.window.is_some() {
         return listed;
     }
@@ -102,6 +109,11 @@ fn entry<'a>(models: &'a Value, model: &str) -> Option<&'a Value> {
     }
 }
 
+/// Ollama answers at an OpenAI address, too; there its own library owns most of its models.
+fn is_of_ollama(entry: &Value) -> bool {
+    entry.get("owned_by").and_then(Value::as_str) == Some("library")
+}
+
 fn is_of_llama(entry: &Value) -> bool {
     entry.get("owned_by").and_then(Value::as_str) == Some("llamacpp")
 }
@@ -113,6 +125,7 @@ fn of_entry(entry: &Value) -> Capabilities {
         window: list::window(entry),
         tools: named.map(|named| named.iter().any(|capability| capability == "tool_use")),
         parameters: entry.pointer("/meta/n_params").and_then(Value::as_u64),
+        runs_elsewhere: false,
     }
 }
 
@@ -123,7 +136,7 @@ fn of_props(props: &Value) -> Capabilities {
     Capabilities {
         window: window.and_then(|n| u32::try_from(n).ok()).filter(|tokens| *tokens > 0),
         tools: props.pointer("/chat_template_caps/supports_tools").and_then(Value::as_bool),
-        parameters: None,
+        ..Capabilities::default()
     }
 }
 
@@ -143,7 +156,13 @@ mod tests {
             "chat_template_caps": { "supports_tools": false } });
         let told = of_props(&props).or(listed);
         let parameters = Some(494_032_768);
-        assert_eq!(told, Capabilities { window: Some(4_096), tools: Some(false), parameters });
+        let expected = Capabilities {
+            window: Some(4_096),
+            tools: Some(false),
+            parameters,
+            ..Capabilities::default()
+        };
+        assert_eq!(told, expected);
         assert_eq!(of_props(&json!({ "error": "not found" })).or(listed), listed);
 
         let studio = json!({ "data": [{ "id": "other", "loaded_context_length": 9 },

@@ -1,0 +1,133 @@
+//! A server on this computer that hands what it is sent on to another computer, for some of its models:
+//! those are not shown what only models on this computer may see, whatever they are called.
+
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::Uri;
+use axum::http::header::CONTENT_TYPE;
+use protocol::settings::PrivateSettings;
+use protocol::{ProviderKind, Settings};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+
+use crate::stage::Home;
+
+/// Stands in the note that only models on this computer may see.
+const TEXT: &str = "canary-77b0";
+
+const JSON: &str = "application/json";
+
+/// What was sent for an answer, one text a request.
+type Sent = Arc<Mutex<Vec<String>>>;
+
+/// Ollama with one model under a name of the user's own, at its own address and at OpenAI's.
+struct Server {
+    url: String,
+    sent: Sent,
+    _serving: JoinSet<()>,
+}
+
+impl Server {
+    /// `remote` is what the server tells beside the model's name.
+    async fn telling(remote: Option<&'static str>) -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
+        let url = format!("http://{}", listener.local_addr().expect("its address"));
+        let sent = Sent::default();
+        let answer = move |State(sent): State<Sent>, uri: Uri, body: Bytes| async move {
+            let mut model =
+                json!({ "name": "mine:latest", "details": { "parameter_size": "70B" } });
+            if let Some(host) = remote {
+                model["remote_host"] = json!(host);
+                model["remote_model"] = json!("gpt-oss:120b");
+            }
+            let body = String::from_utf8_lossy(&body).into_owned();
+            let has_result = body.contains(r#""role":"tool""#);
+            let (kind, text) = match uri.path() {
+                "/api/tags" => (JSON, json!({ "models": [model] }).to_string()),
+                "/api/show" => (JSON, model.to_string()),
+                "/v1/models" => {
+                    (JSON, json!({ "data": [{ "id": "mine", "owned_by": "me" }] }).to_string())
+                }
+                "/api/chat" => {
+                    sent.lock().expect("no panic").push(body);
+                    ("application/x-ndjson", ollama(has_result))
+                }
+                "/v1/chat/completions" => {
+                    sent.lock().expect("no panic").push(body);
+                    ("text/event-stream", openai(has_result))
+                }
+                _ => (JSON, "{}".to_owned()),
+            };
+            ([(CONTENT_TYPE, kind)], text)
+        };
+        let router = Router::new().fallback(answer).with_state(Arc::clone(&sent));
+        let mut serving = JoinSet::new();
+        serving.spawn(async move { axum::serve(listener, router).await.expect("it serves") });
+        Self { url, sent, _serving: serving }
+    }
+
+    fn settings(&self, provider: ProviderKind) -> Settings {
+        let base_url = match provider {
+            ProviderKind::OpenAi => format!("{}/v1", self.url),
+            _ => self.url.clone(),
+        };
+        let private = PrivateSettings {
+            local: vec!["Home/".to_owned()],
+            endpoint_is_local: true,
+            ..PrivateSettings::default()
+        };
+        Settings { provider, base_url, model: "mine".into(), private, ..Settings::default() }
+    }
+}
+
+fn call() -> Value {
+    json!({ "name": "read_file", "arguments": { "path": "Home/Plan.md" } })
+}
+
+fn ollama(has_result: bool) -> String {
+    let message = match has_result {
+        true => json!({ "content": "Yes." }),
+        false => json!({ "content": "", "tool_calls": [{ "function": call() }] }),
+    };
+    let end = json!({ "done": true, "done_reason": "stop", "prompt_eval_count": 9_000 });
+    format!("{}\n{end}\n", json!({ "message": message }))
+}
+
+fn openai(has_result: bool) -> String {
+    let (delta, reason) = if has_result {
+        (json!({ "content": "Yes." }), "stop")
+    } else {
+        let Value::Object(mut call) = call() else { unreachable!("it is an object") };
+        let arguments = call["arguments"].to_string();
+        call.insert("arguments".to_owned(), json!(arguments));
+        (json!({ "tool_calls": [{ "index": 0, "id": "c", "function": call }] }), "tool_calls")
+    };
+    let delta = json!({ "choices": [{ "delta": delta }] });
+    let end = json!({ "choices": [{ "delta": {}, "finish_reason": reason }] });
+    format!("data: {delta}\n\ndata: {end}\n\ndata: [DONE]\n\n")
+}
+
+/// Whether the text of the note is in a request.
+async fn is_sent(provider: ProviderKind, remote: Option<&'static str>) -> bool {
+    let server = Server::telling(remote).await;
+    let home = Home::new(&[("Home/Plan.md", "canary-77b0 is the code.\n"), ("Open.md", "open\n")]);
+    let running = home.open(server.settings(provider)).await;
+    let conversation = running.say(None, "What is the plan?").await;
+    let items = running.view(&conversation).await.items;
+    running.quit().await;
+    let sent = server.sent.lock().expect("no panic");
+    assert!(sent.len() >= 2, "the call and its result were sent: {items:?}");
+    sent.iter().any(|request| request.contains(TEXT))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_that_runs_elsewhere_under_a_name_of_its_own_is_not_shown_local_notes() {
+    for provider in [ProviderKind::Ollama, ProviderKind::OpenAi] {
+        assert!(is_sent(provider, None).await, "the control: a model on this computer is");
+        assert!(!is_sent(provider, Some("https://ollama.com:443")).await, "{provider:?}");
+    }
+}
