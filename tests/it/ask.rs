@@ -403,3 +403,25 @@ async fn a_note_that_becomes_private_during_the_turn_is_not_found_any_more() {
     assert!(!last.contains("stall"), "{last}");
     model.finish();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn words_that_a_program_hands_in_from_a_private_note_are_withheld() {
+    for (note, is_sent) in [("Diary/Today.md", false), ("Harbour.md", true)] {
+        let home = Home::new(&NOTES);
+        home.notes.write("Diary/Today.md", "a canary-5c1e\n");
+        home.data.write("config.toml", format!("[private]\nnever = [\"Diary/\"]\n{END}\n"));
+        let model = ScriptedModel::start(vec![Reply::text("Well.")]).await;
+        let sources = json!([format!("note:{note}")]);
+        let input = json!({
+            "message": "And now?",
+            "context": { "selection": "canary-5c1e, selected" },
+            "context_sources": sources,
+            "history": [{ "role": "user", "text": "I read canary-5c1e.", "sources": sources }],
+        });
+        let (said, _) = ask_json(&home, &model, &input.to_string(), &[]).await;
+        assert_eq!(said.code, Some(0), "{}", said.err);
+        let sent = Value::from(model.requests()).to_string();
+        assert_eq!(sent.matches("canary-5c1e").count(), if is_sent { 2 } else { 0 }, "{sent}");
+        model.finish();
+    }
+}

@@ -199,3 +199,34 @@ async fn a_plan_that_waits_tells_nothing_of_a_note_that_left_for_a_private_place
         assert!(told.contains(TEXT), "the control, {tool}: {told}");
     }
 }
+
+/// The last request of a conversation that listed the tags, after the only note with `#surgery` got these
+/// words.
+async fn told_after_tags(then: &str) -> String {
+    let home = keyed(&[("Plan.md", "For May. #surgery\n"), ("Open.md", "open #garden\n")]);
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![("list_tags", json!({}))]),
+        Reply::text("There is a tag for an operation."),
+        Reply::text("Well."),
+    ])
+    .await;
+    let running = home.open(settings(&model, &["#private"])).await;
+    let conversation = running.say(None, "which tags are there?").await;
+    let first = Value::from(model.requests()).to_string();
+    assert!(first.contains("- #surgery, 1 note"), "it is listed while the note is open: {first}");
+    home.notes.write("Plan.md", then);
+    running.say(Some(&conversation), "and now?").await;
+    let told = model.requests().last().map(Value::to_string);
+    running.quit().await;
+    model.finish();
+    told.expect("a request")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tags_that_only_private_notes_have_by_now_are_not_told_of_earlier_turns() {
+    let told = told_after_tags("For May. #surgery #private\n").await;
+    assert!(!told.contains("surgery") && !told.contains("operation"), "{told}");
+    // The control: the note changes and stays open.
+    let told = told_after_tags("For May, or June. #surgery\n").await;
+    assert!(told.contains("- #surgery, 1 note") && told.contains("operation"), "{told}");
+}

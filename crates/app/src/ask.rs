@@ -8,8 +8,8 @@ use llm::Pace;
 use protocol::applied::ListApplied;
 use protocol::conversation::Item;
 use protocol::{
-    ConversationId, Ending, Message, NewTurn, NotePath, Origin, Part, Role, Source, TurnId,
-    TurnStatus, Usage, UserError,
+    ConversationId, Ending, Message, NewTurn, NotePath, Origin, Part, Privacy, Role, Source,
+    TurnId, TurnStatus, Usage, UserError,
 };
 use store::{PlannedRow, Store};
 
@@ -20,6 +20,7 @@ use crate::data_dir::DataDir;
 use crate::diff::unified;
 use crate::feed::Listener;
 use crate::open_vault::OpenVault;
+use crate::ports::host;
 use crate::purpose::Purpose;
 use crate::review;
 use crate::submit::{Words, first_words};
@@ -76,6 +77,9 @@ pub struct Asked {
     pub error: Option<UserError>,
 }
 
+/// What stands in the place of words that come from a private note.
+const WITHHELD: &str = "(withheld: it comes from a note that is private)";
+
 /// A note as it would be changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unwritten {
@@ -116,10 +120,13 @@ async fn run(
         .create_unlisted_conversation(&conversation, &title, now())
         .await
         .map_err(user_error)?;
-    remember(&open.store, &conversation, question.history).await?;
+    let most = host::may_see(&*app.around().answering.get().await).await;
+    let history = without_private(&open, most, question.history).await?;
+    remember(&open.store, &conversation, history).await?;
     let words = Words::new(question.text, Origin::Cli);
     let mut prepared = open.new_turn(&conversation, &words).await?;
-    if let Some(Sourced { text, sources }) = question.context {
+    if let Some(context) = question.context {
+        let Sourced { text, sources } = shown(&open, most, context).await?;
         prepared.new.message.parts.insert(0, Part::Context { text });
         prepared.new.shown.extend(sources);
     }
@@ -144,6 +151,33 @@ async fn run(
     });
     let sources = open.store.heard_sources(&turn).await.map_err(user_error)?;
     Ok(Asked { items, planned, waiting, written, sources, error })
+}
+
+/// What was said before, without the words that come from notes which the model may not see.
+async fn without_private(
+    open: &OpenVault,
+    most: Privacy,
+    history: Vec<Spoken>,
+) -> Result<Vec<Spoken>, UserError> {
+    let all = history.iter().flat_map(|one| one.told.sources.iter().cloned()).collect();
+    if !open.keeper.hides_any(most, all).await? {
+        return Ok(history);
+    }
+    let mut heard = Vec::with_capacity(history.len());
+    for Spoken { role, told } in history {
+        heard.push(Spoken { role, told: shown(open, most, told).await? });
+    }
+    Ok(heard)
+}
+
+/// The words, or that they are withheld: a caller that hands over the text of a private note has no more
+/// of it told to a model than the note itself.
+async fn shown(open: &OpenVault, most: Privacy, told: Sourced) -> Result<Sourced, UserError> {
+    let sources = told.sources.iter().cloned().collect();
+    Ok(match open.keeper.hides_any(most, sources).await? {
+        true => Sourced { text: WITHHELD.to_owned(), ..told },
+        false => told,
+    })
 }
 
 /// What was planned and not written. Where changes were to be written it waits for the user, in a

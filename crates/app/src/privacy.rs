@@ -7,10 +7,11 @@ mod clean;
 mod gone;
 mod history;
 mod needles;
+mod tags;
 #[cfg(test)]
 mod tests;
 
-use std::cell::RefCell;
+use std::cell::{LazyCell, RefCell};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -169,6 +170,25 @@ impl Keeper {
         Ok(())
     }
 
+    /// Whether words from one of these sources are hidden from whoever may see at most `most`.
+    pub(crate) async fn hides_any(
+        &self,
+        most: Privacy,
+        sources: BTreeSet<Source>,
+    ) -> Result<bool, UserError> {
+        let view = self.view(most).await?;
+        if view.hides_nothing() {
+            return Ok(false);
+        }
+        let notes = sources.iter().filter_map(|source| match source {
+            Source::Note(path) => Some(path.clone()),
+            _ => None,
+        });
+        let gone = self.gone_of(&view, notes.collect()).await?;
+        let seen = self.seen_by(&view);
+        aside(move || sources.iter().any(|source| view.hides(source, &seen, &gone))).await
+    }
+
     /// Whether the turn may hear everything.
     pub(crate) async fn hears_all(&self, turn: &TurnId) -> Result<bool, UserError> {
         Ok(self.view_of(turn).await?.hides_nothing())
@@ -235,7 +255,10 @@ impl Keeper {
         }
         let clean = self.state().clean.clone();
         let (seen, view, told) = (self.seen_by(view), Arc::clone(view), told.clone());
+        let index = self.index.clone();
         aside(move || {
+            let told_tags = tags::told(&rows);
+            let shown_tags = LazyCell::new(|| tags::shown(&index, &seen));
             let heard_of = gone::heard_of(&rows, &told, &gone);
             let is_clean =
                 |row: &Message| clean.has(row, view.fingerprint, heard_of.get(&row.turn));
@@ -246,7 +269,8 @@ impl Keeper {
                     return *known;
                 }
                 let sources = told.get(turn).into_iter().flatten();
-                let is_private = sources.into_iter().any(|source| view.hides(source, &seen, &gone));
+                let is_private = sources.into_iter().any(|source| view.hides(source, &seen, &gone))
+                    || told_tags.get(turn).is_some_and(|tags| !tags.is_subset(&shown_tags));
                 judged.borrow_mut().insert(turn.clone(), is_private);
                 is_private
             };

@@ -56,7 +56,7 @@ impl Keeper {
         self.gone_of(view, notes).await.map(Arc::new)
     }
 
-    async fn gone_of(
+    pub(super) async fn gone_of(
         &self,
         view: &View,
         mut notes: BTreeSet<NotePath>,
