@@ -47,15 +47,39 @@ const KEPT_BEFORE_EXTENSION: [&str; 5] = [".bak", ".backup", ".old", ".orig", ".
 /// Marks of the versions that `git mergetool` merges: `Plan_LOCAL_1234.md`.
 const MERGED: [&str; 4] = ["_backup_", "_base_", "_local_", "_remote_"];
 
-/// How sync programs call a copy, in brackets; of Dropbox in English, German, French and Spanish.
-const COPIES: [&str; 7] = [
+/// How sync programs call a copy, in brackets: Seafile, and Dropbox and others in their languages.
+const COPIES: [&str; 31] = [
     "conflicted copy",
+    "conflicting copy",
+    "conflict copy",
+    "case conflict",
+    "encoding conflict",
+    "sync conflict",
+    "whitespace conflict",
+    "sfconflict",
     "in konflikt stehende kopie",
     "konfliktkopie",
     "copie en conflit",
+    "copie conflictuelle",
     "copia en conflicto",
     "copia conflictiva",
-    "sfconflict",
+    "copia in conflitto",
+    "cópia em conflito",
+    "cópia em conflitante",
+    "conflicterende kopie",
+    "kopia będąca w konflikcie",
+    "kopia powodująca konflikt",
+    "motstridig kopia",
+    "konflikterad kopia",
+    "modstridende kopi",
+    "konfliktkopi",
+    "motstridende kopi",
+    "конфликтующая копия",
+    "конфліктна копія",
+    "競合コピー",
+    "冲突副本",
+    "衝突複本",
+    "충돌된 복사본",
 ];
 
 /// Whether the name may have a mark; `false` is certain and cheap. Every name of a listing is asked.
@@ -113,8 +137,19 @@ fn without_brackets(stem: &str) -> Option<&str> {
     (!before.is_empty()).then_some(before)
 }
 
-/// Without what editors and merges add at the end: `~`, Emacs' `.~1~`, or one of [`KEPT`].
+/// How a note's name ends before what a merge adds.
+const NOTE: &str = ".md";
+
+/// Without what editors and merges add at the end: `~`, Emacs' `.~1~`, one of [`KEPT`], or the name of a
+/// branch, as git adds it where a folder has the note's name on one side: `Plan.md~HEAD`.
 fn without_end(name: &str) -> Option<&str> {
+    if let Some((before, branch)) = name.split_once(".md~")
+        && !before.is_empty()
+        && !branch.is_empty()
+        && !branch.ends_with('~')
+    {
+        return name.get(..before.len() + NOTE.len());
+    }
     if let Some(kept) = name.strip_suffix('~') {
         let version = kept.trim_end_matches(|sign: char| sign.is_ascii_digit());
         let is_numbered = version.len() < kept.len();

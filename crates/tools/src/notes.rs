@@ -94,6 +94,8 @@ impl Notes {
     fn note_name(&self, asked: &str, path: &NotePath, context: &ToolContext) {
         if !path.is_spelled_by(&self.meant(asked)) {
             context.shows.name(path);
+            // That it is the only one of the name is told of all notes.
+            context.shows.searched(&Scope::Vault);
         }
     }
 
