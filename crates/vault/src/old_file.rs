@@ -88,10 +88,7 @@ impl OldFile {
         }
         let Self { path, mut file, lease, written: before } = self;
         drop(lease);
-        let began = Instant::now();
-        while is_open_for_writing(&file) && began.elapsed() < WRITING {
-            std::thread::park_timeout(LOOK);
-        }
+        wait_for_writers(&file);
         let stat = fs::fstat(&file).ok()?;
         if written(&stat) == before {
             return None;
@@ -102,13 +99,73 @@ impl OldFile {
     }
 }
 
-/// The files that were replaced a moment ago. They have no name any more.
+/// A file that had the note's name for a moment and has a temporary one now, and that another program
+/// opened for writing meanwhile.
+#[derive(Debug)]
+struct OpenTemp {
+    path: NotePath,
+    temp: String,
+    file: File,
+    /// Its bytes before that program came. They are kept elsewhere.
+    known: Vec<u8>,
+}
+
+impl OpenTemp {
+    /// Waits until nobody writes to the file any more, saves what was written as a note beside the one it
+    /// was meant for, and removes the file. `Err` if it is still open after a while.
+    fn settle(mut self, vault: &Vault) -> Result<(), Self> {
+        wait_for_writers(&self.file);
+        if is_open_for_writing(&self.file) || self.save(vault).is_err() {
+            return Err(self);
+        }
+        if let Ok(place) = Place::beside(vault, &self.path, self.temp.clone())
+            && place.temp_is(&self.file)
+        {
+            place.discard_temp();
+        }
+        Ok(())
+    }
+
+    fn save(&mut self, vault: &Vault) -> Result<(), VaultError> {
+        let failed = |error| VaultError::system("read", &self.path, error);
+        let stat = fs::fstat(&self.file).map_err(failed)?;
+        self.file.seek(SeekFrom::Start(0)).map_err(|error| io(&self.path, &error))?;
+        let bytes = read::contents(&self.path, &self.file, &stat)?;
+        if bytes != self.known {
+            let (path, copy) =
+                (&self.path, replaced::save_beside(vault, &self.path, &bytes, &self.file)?);
+            tracing::warn!(%path, %copy, "a program wrote to a file that was taken back");
+        }
+        Ok(())
+    }
+}
+
+/// The files that were replaced a moment ago. They have no name any more, or a temporary one.
 #[derive(Debug, Default)]
-pub(crate) struct Held(Mutex<Vec<OldFile>>);
+pub(crate) struct Held {
+    nameless: Mutex<Vec<OldFile>>,
+    open_temps: Mutex<Vec<OpenTemp>>,
+}
 
 impl Held {
+    /// From now on what another program writes to the temporary file of `place`, which it has open, is not
+    /// lost; `known` are its bytes so far.
+    pub(crate) fn follow_temp(&self, place: &Place, known: &[u8]) {
+        let Ok(file) = place.open_temp() else { return };
+        let (path, temp) = (place.path().clone(), place.temp_name().to_owned());
+        let mut temps = self.open_temps.lock().unwrap_or_else(PoisonError::into_inner);
+        temps.push(OpenTemp { path, temp, file, known: known.to_vec() });
+    }
+
+    fn take(&self) -> (Vec<OldFile>, Vec<OpenTemp>) {
+        let nameless =
+            std::mem::take(&mut *self.nameless.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut temps = self.open_temps.lock().unwrap_or_else(PoisonError::into_inner);
+        (nameless, std::mem::take(&mut *temps))
+    }
+
     fn push(&self, file: OldFile) {
-        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.nameless.lock().unwrap_or_else(PoisonError::into_inner);
         held.push(file);
         if held.len() > HELD
             && let Some(unwanted) = held.iter().position(|file| !file.is_wanted())
@@ -124,9 +181,12 @@ impl Vault {
     /// are tried again.
     pub(crate) fn let_go(&self) {
         self.remove_unremoved();
-        let held =
-            std::mem::take(&mut *self.held().0.lock().unwrap_or_else(PoisonError::into_inner));
-        for (path, bytes, old) in held.into_iter().filter_map(OldFile::written_late) {
+        let (nameless, temps) = self.held().take();
+        for still_open in temps.into_iter().filter_map(|temp| temp.settle(self).err()) {
+            let mut temps = self.held().open_temps.lock().unwrap_or_else(PoisonError::into_inner);
+            temps.push(still_open);
+        }
+        for (path, bytes, old) in nameless.into_iter().filter_map(OldFile::written_late) {
             match replaced::save_beside(self, &path, &bytes, &old) {
                 Ok(copy) => {
                     tracing::warn!(%path, %copy, "a program wrote to the old file of a note");
@@ -143,6 +203,13 @@ impl Vault {
         let flags = fs::OFlags::RDONLY | fs::OFlags::NONBLOCK;
         let note = self.root().open(path.as_str(), flags, fs::Mode::empty());
         note.is_ok_and(|note| is_open_for_writing(&File::from(note)))
+    }
+}
+
+fn wait_for_writers(file: &File) {
+    let began = Instant::now();
+    while is_open_for_writing(file) && began.elapsed() < WRITING {
+        std::thread::park_timeout(LOOK);
     }
 }
 

@@ -242,6 +242,7 @@ pub(crate) fn take_back(vault: &Vault, place: &Place, after: &[u8]) -> Refusal {
         Ok(Found::File(bytes)) if bytes == after => {
             // Under the note's name somebody may have opened it.
             if discard_temp(vault, place).is_err() {
+                vault.held().follow_temp(place, after);
                 return Refusal::parked(place);
             }
         }
@@ -321,7 +322,7 @@ fn replace(
             if old.is_wanted() {
                 return Err(wanted(vault, place, after));
             }
-            discard_old(vault, place, old, &note)?;
+            discard_old(vault, place, old, &note, before)?;
             Ok(id)
         }
         _ => Err(take_back(vault, place, after)),
@@ -330,13 +331,22 @@ fn replace(
 
 /// Lets go of the file that was taken out. It is the one that is held, unless the name stood for
 /// another one by then.
-fn discard_old(vault: &Vault, place: &Place, old: OldFile, note: &File) -> Result<(), Refusal> {
+fn discard_old(
+    vault: &Vault,
+    place: &Place,
+    old: OldFile,
+    note: &File,
+    before: &[u8],
+) -> Result<(), Refusal> {
     if place.temp_is(note) {
         old.discard(vault, place);
         return Ok(());
     }
     // With the bytes of the plan as well; who has it open keeps it.
-    discard_temp(vault, place).map_err(|_| Refusal::parked(place))
+    discard_temp(vault, place).map_err(|_| {
+        vault.held().follow_temp(place, before);
+        Refusal::parked(place)
+    })
 }
 
 /// What has the note's name is not what was staged. A file there is a newer save of another
@@ -352,6 +362,10 @@ fn displaced(vault: &Vault, place: &Place, before: &[u8]) -> Refusal {
     match place.temp() {
         Ok(Found::File(bytes)) if bytes == before && discard_temp(vault, place).is_ok() => {}
         // It was saved twice in that moment, or is still written to. Both are kept.
+        Ok(Found::File(bytes)) => {
+            vault.held().follow_temp(place, if bytes == before { before } else { b"" });
+            return Refusal::parked(place);
+        }
         _ => return Refusal::parked(place),
     }
     match place.sync() {

@@ -1,6 +1,7 @@
 //! A temporary file that another program takes away between staging and committing.
 
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::fs::symlink;
 
 use protocol::{CallId, Change, ChangeSetId, EffectId, NotePath, TurnId};
@@ -76,4 +77,44 @@ fn a_link_planted_in_the_last_moment_is_seen_by_its_inode() {
     assert!(fs::symlink_metadata(&note).unwrap().is_symlink());
     assert_eq!(fs::read_to_string(&note).unwrap(), "after");
     assert_eq!(place.holds(ours), Ok(false));
+}
+
+/// What the folder has, by name, after a change was taken back; a program that had opened the new bytes under
+/// the note's name then writes this and closes.
+fn taken_back_while_open(late: &str) -> Vec<(String, String)> {
+    let all = tempfile::tempdir().unwrap();
+    let note = all.path().join("note.md");
+    fs::write(&note, "before").unwrap();
+    let (vault, intent) = (Vault::open(all.path()).unwrap(), intent(Some("before")));
+    act::stage(&vault, &intent).unwrap();
+    let place = Place::open(&vault, &intent).unwrap();
+    assert!(matches!(place.exchange(), Ok(Exchange::Done)));
+    let mut writer = fs::OpenOptions::new().append(true).open(&note).unwrap();
+    let refusal = take_back(&vault, &place, b"after");
+    assert_eq!(refusal.state, IntentState::Parked, "{refusal:?}");
+    let letting_go = {
+        let vault = vault.clone();
+        std::thread::spawn(move || vault.let_go())
+    };
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    writer.write_all(late.as_bytes()).unwrap();
+    drop(writer);
+    letting_go.join().unwrap();
+    let entries = fs::read_dir(all.path()).unwrap().map(|entry| entry.unwrap());
+    let files = entries.filter(|entry| entry.file_type().unwrap().is_file());
+    let named = files.map(|entry| {
+        let text = fs::read_to_string(entry.path()).unwrap();
+        (entry.file_name().into_string().unwrap(), text)
+    });
+    let mut named: Vec<_> = named.collect();
+    named.sort();
+    named
+}
+
+#[test]
+fn what_is_written_to_new_bytes_that_are_taken_back_becomes_a_note_of_its_own() {
+    let owned = |name: &str, text: &str| (name.to_owned(), text.to_owned());
+    let beside = owned("note (written during a change).md", "after, late");
+    assert_eq!(taken_back_while_open(", late"), [beside, owned("note.md", "before")]);
+    assert_eq!(taken_back_while_open(""), [owned("note.md", "before")]);
 }
