@@ -390,6 +390,9 @@ impl Config {
     }
 }
 
+/// A settings file of more bytes is not read: to understand tens of megabytes takes the better part of a minute.
+const LARGEST: u64 = 4 << 20;
+
 /// The bytes of a file; `None` where there is none. A pipe is not waited for, and a link that leads nowhere is an
 /// error: its file may be on a disk that is not there at the moment.
 fn contents(file: &Path) -> io::Result<Option<Vec<u8>>> {
@@ -406,7 +409,10 @@ fn contents(file: &Path) -> io::Result<Option<Vec<u8>>> {
         return Err(io::Error::other("it is not a file"));
     }
     let mut bytes = Vec::new();
-    opened.read_to_end(&mut bytes)?;
+    (&mut opened).take(LARGEST + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(io::Error::other("it is larger than 4 MiB"));
+    }
     Ok(Some(bytes))
 }
 

@@ -255,3 +255,16 @@ fn a_link_that_leads_nowhere_and_a_pipe_close() {
     assert!(pipe.success());
     assert!(is_closed(&opened(&data)), "and nobody waits for it");
 }
+
+#[test]
+fn a_file_of_many_megabytes_is_not_read_and_closes() {
+    let (_dir, data) = data();
+    let text =
+        |bytes: usize| format!("# {}\n[private]\nnever = [\"Diary\"]\n{END}\n", "x".repeat(bytes));
+    write(&data, text(3 << 20));
+    assert!(!is_closed(&opened(&data)), "the control");
+    write(&data, text(4 << 20));
+    let config = opened(&data);
+    assert!(is_closed(&config));
+    assert!(config.counts().unwrap_err().message.contains("larger than 4 MiB"));
+}
