@@ -110,6 +110,7 @@ async fn an_answer_from_outside_its_places_waits_for_the_user_over_a_restart() {
         Reply::text("Milk."),
         read("Alpha.md"),
         Reply::text("The first line."),
+        read("Lists/Shopping.md"),
         Reply::text("As I said: the first line."),
     ])
     .await;

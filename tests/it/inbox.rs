@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use app::Pace;
 use protocol::conversation::Item;
 use protocol::{AppEvent, Mode, TurnStatus};
 use serde_json::json;
@@ -260,4 +261,49 @@ async fn how_it_ended(
         Item::Ended { status, .. } => Some(*status),
         _ => None,
     })
+}
+
+/// So many notifications for a message to a model that answers so, and what the inbox holds then.
+async fn worked_on(replies: Vec<Reply>, mode: Mode, notifications: usize) -> (Vec<String>, String) {
+    let (home, hub) = (keyed(&NOTES), BareHub::bind().await);
+    let model = ScriptedModel::start(replies).await;
+    let settings = in_mode(linked(asking(&model), &hub.url()), mode);
+    let running = home.open_at(settings, Pace::divided_by(100)).await;
+    let mut line = hub.accept().await;
+    line.say("m-1", "remember oat milk").await;
+    assert_eq!(line.answer().await, ack("m-1"));
+    let mut told = Vec::new();
+    for _ in 0..notifications {
+        told.push(line.answer().await.payload["body"].as_str().expect("a text").to_owned());
+    }
+    running.quit().await;
+    assert_eq!(line.rest().await, [], "nothing else is told");
+    model.finish();
+    (told, home.notes.try_read(INBOX).unwrap_or_default())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn words_about_which_a_model_does_nothing_are_kept_as_they_are() {
+    let kept = "- remember oat milk\n";
+    let advice = || vec![Reply::text("Always remember to buy oat milk.")];
+    let (told, inbox) = worked_on(advice(), Mode::Auto, 2).await;
+    assert_eq!(told, ["Always remember to buy oat milk.", "Saved to inbox/Inbox.md."]);
+    assert_eq!(inbox, kept);
+
+    // It says so by a tool, and looks for it in vain.
+    let calls = vec![
+        ("send_message", json!({ "message": "I shall." })),
+        ("find_notes", json!({ "query": "zanzibar" })),
+    ];
+    let replies = vec![Reply::calls(calls), Reply::text("Noted.")];
+    let (told, inbox) = worked_on(replies, Mode::Auto, 1).await;
+    assert_eq!(told, ["An answer waits for you in Vaultmate."], "it looked at all notes");
+    assert_eq!(inbox, kept);
+
+    // The controls: a question that the notes answer, and a mode in which nothing is written.
+    let calls = vec![("read_file", json!({ "path": "Alpha.md" }))];
+    let replies = vec![Reply::calls(calls), Reply::text("It is the first.")];
+    assert_eq!(worked_on(replies, Mode::Auto, 1).await.1, "");
+    let (told, inbox) = worked_on(advice(), Mode::ReadOnly, 1).await;
+    assert_eq!((told, inbox.as_str()), (vec!["Always remember to buy oat milk.".to_owned()], ""));
 }

@@ -152,7 +152,8 @@ async fn a_question_from_the_command_line_leaves_the_hub_and_its_messages_alone(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hub_message_cut_before_its_turn_was_stored_is_still_asked_of_the_model() {
-    let model = ScriptedModel::start(vec![Reply::text("At nine.")]).await;
+    let read = Reply::calls(vec![("read_file", json!({ "path": NOTES[0].0 }))]);
+    let model = ScriptedModel::start(vec![read, Reply::text("At nine.")]).await;
     let (home, hub) = (keyed(&NOTES), BareHub::bind().await);
     let url = [("VAULTMATE_HUB_URL", hub.url())];
     let mut killed = home.story("store.inbox_assign.after", "listen", &url);
@@ -163,7 +164,8 @@ async fn a_hub_message_cut_before_its_turn_was_stored_is_still_asked_of_the_mode
 
     let running = home.open(linked(asking(&model), &hub.url())).await;
     let mut line = hub.accept().await;
-    assert_eq!(line.answer().await.payload["body"], "At nine.");
+    // It has read a note that the hub may not hear of.
+    assert_eq!(line.answer().await.payload["body"], "An answer waits for you in Vaultmate.");
     assert_eq!(home.notes.try_read("inbox/Inbox.md"), None);
     let conversation = running.only_conversation().await;
     let view = running.view(&conversation).await;

@@ -1,23 +1,27 @@
-//! Keeps the words of a hub message when no model can be asked: appended, verbatim, to the inbox.
+//! Keeps the words of a hub message when no model can be asked, or when the model did nothing about them:
+//! appended, verbatim, to the inbox.
 //!
 //! It runs through the same turn, tools, change sets and ledger as a model's answer.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
-use futures_util::stream;
-use llm::model::{Block, ModelError, ModelEvent, ModelRequest, StopReason, ToolCall};
+use futures_util::{StreamExt as _, stream};
+use llm::Capabilities;
+use llm::model::{Block, ModelError, ModelEvent, ModelMessage, ModelRequest, StopReason, ToolCall};
 use llm::provider::{ModelStream, Provider};
-use protocol::{CallId, Question, Role, Usage};
+use protocol::{CallId, ModelInfo, NotePath, Question, Role, Usage};
 use serde_json::{Value, json};
 use tools::catalog::RESOLVES;
 use tools::verdict::{self, Became};
 
 use crate::submit::first_words;
 
-/// Where the words go.
-pub(crate) const INBOX: &str = "inbox/Inbox.md";
-
 /// The tool that keeps them.
 const APPEND: &str = "append_file";
+
+/// How the ids of its calls begin.
+const CAPTURE: &str = "capture-";
 
 /// Before words that answer the question that waits.
 const ANSWER: &str = "answer:";
@@ -25,6 +29,8 @@ const ANSWER: &str = "answer:";
 /// Appends what the user said and says that it is saved; words behind “answer:” answer the question
 /// that waits, if one does.
 pub(crate) struct Capture {
+    /// The note to which words are added.
+    pub(crate) inbox: NotePath,
     pub(crate) asked: Option<Question>,
     /// Whether a model is missing because the settings file does not count; then that is said as well.
     pub(crate) without_settings: bool,
@@ -43,29 +49,163 @@ impl Provider for Capture {
             // What answers nothing is kept as it was said.
             (None | Some((RESOLVES, ..)), _) => {
                 let item = item(&words(&request));
-                calls(&request, APPEND, json!({ "path": INBOX, "content": item }))
+                calls(&request, APPEND, json!({ "path": self.inbox, "content": item }))
             }
             (Some((_, true, why)), _) => {
                 return Err(ModelError::InvalidRequest(format!("It could not be saved: {why}")));
             }
-            (Some((_, false, output)), _) => self.says(match verdict::read(output) {
-                Became::Applied => format!("Saved to {INBOX}."),
-                Became::Waiting => format!("Kept for {INBOX}, which has changes that wait."),
-            }),
+            (Some((_, false, output)), _) => self.says(where_kept(&self.inbox, output)),
         };
         Ok(Box::pin(stream::iter(events.into_iter().map(Ok))))
     }
 }
 
+/// Asks a model about a hub message, and keeps the words of the message where the model ends its answer
+/// having done nothing: it changed nothing, found nothing and asked nothing. A small model answers “remember
+/// oat milk” with “Always remember to buy oat milk”, and nothing would be saved.
+pub(crate) struct CaptureFallback {
+    pub(crate) provider: Arc<dyn Provider>,
+    /// The note to which they are added.
+    pub(crate) inbox: NotePath,
+    /// The words of the message.
+    pub(crate) words: String,
+}
+
+/// Tools that do nothing about a message.
+const TALK: [&str; 3] = ["send_message", "end_conversation", "get_current_time"];
+
+/// How the results of searches begin that found nothing.
+const FOUND_NOTHING: [&str; 2] = ["No ", "Nothing "];
+
+/// The model had its last words and did nothing.
+const DID_NOTHING: &str = "The model did nothing about the message.";
+
+#[async_trait]
+impl Provider for CaptureFallback {
+    fn vendor(&self) -> String {
+        self.provider.vendor()
+    }
+
+    async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
+        match last_call(&request) {
+            Some((call, true, why)) if is_capture(&call.id) => {
+                return Err(ModelError::InvalidRequest(format!("It could not be saved: {why}")));
+            }
+            Some((call, false, output)) if is_capture(&call.id) => {
+                return Ok(Box::pin(stream::iter(kept(&self.inbox, output).into_iter().map(Ok))));
+            }
+            _ => {}
+        }
+        if has_acted(&request, &self.words) {
+            return self.provider.stream(request).await;
+        }
+        let ending = match request.tools.is_empty() {
+            // It was told to close, and no call is run any more: the next try keeps the words.
+            true => vec![Err(ModelError::InvalidRequest(DID_NOTHING.to_owned()))],
+            false => {
+                let item = item(&self.words);
+                let call = calls(&request, APPEND, json!({ "path": self.inbox, "content": item }));
+                call.into_iter().map(Ok).collect()
+            }
+        };
+        let answer = self.provider.stream(request).await?;
+        Ok(unless_called(answer, ending))
+    }
+
+    async fn models(&self) -> Result<Vec<ModelInfo>, ModelError> {
+        self.provider.models().await
+    }
+
+    async fn capabilities(&self, model: &str) -> Capabilities {
+        self.provider.capabilities(model).await
+    }
+}
+
+/// The answer, with `ending` in the place of its end if it says something and calls nothing.
+fn unless_called(answer: ModelStream, ending: Vec<Result<ModelEvent, ModelError>>) -> ModelStream {
+    let (mut has_called, mut has_spoken, mut ending) = (false, false, Some(ending));
+    let events = answer.flat_map(move |event| {
+        let events = match event {
+            Ok(ModelEvent::Stopped { usage, .. }) if has_spoken && !has_called => {
+                let instead = ending.take().unwrap_or_default();
+                instead.into_iter().map(|event| event.map(|event| costing(event, usage))).collect()
+            }
+            event => {
+                match &event {
+                    Ok(ModelEvent::Text(text)) => has_spoken |= !text.trim().is_empty(),
+                    Ok(ModelEvent::Call(_) | ModelEvent::BrokenCall { .. }) => has_called = true,
+                    _ => {}
+                }
+                vec![event]
+            }
+        };
+        stream::iter(events)
+    });
+    Box::pin(events)
+}
+
+fn costing(event: ModelEvent, usage: Usage) -> ModelEvent {
+    match event {
+        ModelEvent::Stopped { reason, .. } => ModelEvent::Stopped { reason, usage },
+        event => event,
+    }
+}
+
+/// Whether a call since the message did something about it: changed or planned to change a note, found or
+/// read something, or settled the question that waited.
+fn has_acted(request: &ModelRequest, words: &str) -> bool {
+    let is_words = |block: &Block| matches!(block, Block::Text(text) if text == words);
+    let is_text = |block: &Block| matches!(block, Block::Text(_));
+    let last = |is: &dyn Fn(&Block) -> bool| {
+        let is_said = |message: &ModelMessage| {
+            message.role == Role::User && message.blocks.iter().any(|block| is(block))
+        };
+        request.messages.iter().rposition(is_said)
+    };
+    let said = last(&is_words).or_else(|| last(&is_text));
+    let own = request.messages.get(said.unwrap_or_default()..).unwrap_or_default();
+    let blocks = || own.iter().flat_map(|message| &message.blocks);
+    let does = |call: &ToolCall| !TALK.contains(&call.tool.as_str());
+    blocks().any(|block| match block {
+        Block::Result { call: id, output, is_error: false } => {
+            let is_call =
+                |block: &Block| matches!(block, Block::Call(call) if call.id == *id && does(call));
+            blocks().any(is_call) && !FOUND_NOTHING.iter().any(|start| output.starts_with(start))
+        }
+        _ => false,
+    })
+}
+
+/// Whether the call keeps the words of a message, and no model made it.
+pub(crate) fn is_capture(call: &CallId) -> bool {
+    call.as_str().starts_with(CAPTURE)
+}
+
+/// What is said once the words are kept.
+fn kept(inbox: &NotePath, output: &str) -> Vec<ModelEvent> {
+    vec![ModelEvent::Text(where_kept(inbox, output)), stopped(StopReason::EndTurn)]
+}
+
+fn where_kept(inbox: &NotePath, output: &str) -> String {
+    match verdict::read(output) {
+        Became::Applied => format!("Saved to {inbox}."),
+        Became::Waiting => format!("Kept for {inbox}, which has changes that wait."),
+    }
+}
+
 /// The tool that was called last, whether it failed, and what it said.
 fn last_result(request: &ModelRequest) -> Option<(&str, bool, &str)> {
+    last_call(request).map(|(call, is_error, output)| (call.tool.as_str(), is_error, output))
+}
+
+fn last_call(request: &ModelRequest) -> Option<(&ToolCall, bool, &str)> {
     let [.., before, last] = request.messages.as_slice() else { return None };
     let [Block::Result { output, is_error, .. }] = last.blocks.as_slice() else { return None };
-    let tool = before.blocks.iter().find_map(|block| match block {
-        Block::Call(call) => Some(call.tool.as_str()),
+    let call = before.blocks.iter().find_map(|block| match block {
+        Block::Call(call) => Some(call),
         _ => None,
     })?;
-    Some((tool, *is_error, output.as_str()))
+    Some((call, *is_error, output.as_str()))
 }
 
 /// What the user said last.
@@ -91,7 +231,7 @@ fn answer(question: &Question) -> Value {
 fn calls(request: &ModelRequest, tool: &str, arguments: Value) -> Vec<ModelEvent> {
     let before = request.messages.iter().flat_map(|message| &message.blocks);
     let before = before.filter(|block| matches!(block, Block::Call(_))).count();
-    let id = CallId::from(format!("capture-{}", before + 1));
+    let id = CallId::from(format!("{CAPTURE}{}", before + 1));
     let call = ToolCall { id, tool: tool.to_owned(), arguments };
     vec![ModelEvent::Call(call), stopped(StopReason::ToolUse)]
 }
@@ -121,8 +261,10 @@ fn stopped(reason: StopReason) -> ModelEvent {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use futures_util::StreamExt as _;
-    use llm::model::ModelMessage;
+
+    fn inbox() -> NotePath {
+        NotePath::parse("In.md").expect("a path")
+    }
 
     async fn answered(asked: Option<Question>, messages: Vec<ModelMessage>) -> Vec<ModelEvent> {
         let request = ModelRequest {
@@ -132,8 +274,10 @@ mod tests {
             messages,
             max_tokens: 1,
         };
-        let stream =
-            Capture { asked, without_settings: false }.stream(request).await.expect("it answers");
+        let stream = Capture { inbox: inbox(), asked, without_settings: false }
+            .stream(request)
+            .await
+            .expect("it answers");
         stream.map(|event| event.expect("an event")).collect().await
     }
 
@@ -148,7 +292,7 @@ mod tests {
         let Some(ModelEvent::Call(call)) = events.first() else { panic!("a call: {events:?}") };
         assert_eq!(
             call.arguments,
-            json!({"path": INBOX, "content": "- remember milk\n  and eggs"})
+            json!({"path": "In.md", "content": "- remember milk\n  and eggs"})
         );
         let result =
             Block::Result { call: call.id.clone(), output: "done".into(), is_error: false };
@@ -161,7 +305,7 @@ mod tests {
             ],
         )
         .await;
-        assert_eq!(after.first(), Some(&ModelEvent::Text(format!("Saved to {INBOX}."))));
+        assert_eq!(after.first(), Some(&ModelEvent::Text("Saved to In.md.".to_owned())));
     }
 
     #[tokio::test]

@@ -1,6 +1,7 @@
 //! What a turn is told: the instructions, and the context block that goes with the user's words.
 
 use llm::host::Detail;
+use protocol::settings::HubSettings;
 use protocol::{Mode, NotePath, Origin, QuestionId};
 use store::VerdictRow;
 
@@ -48,6 +49,8 @@ pub(crate) struct HouseRules {
 /// The parts of the instructions.
 pub(crate) struct Instructions<'a> {
     pub(crate) origin: Origin,
+    /// The note to which a hub message is added that is to be remembered.
+    pub(crate) inbox: &'a NotePath,
     pub(crate) mode: Mode,
     pub(crate) house_rules: Option<&'a HouseRules>,
     /// How the user wants the notes organised, in their own words.
@@ -66,7 +69,7 @@ pub(crate) fn system(of: &Instructions<'_>) -> String {
     };
     let mut parts = vec![identity.to_owned()];
     if of.origin.is_hub() {
-        parts.push(hub.to_owned());
+        parts.push(hub.replace(HubSettings::INBOX, of.inbox.as_str()));
     }
     if of.mode == Mode::ReadOnly {
         parts.push(READ_ONLY.to_owned());

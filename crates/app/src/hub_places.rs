@@ -5,8 +5,6 @@ use protocol::settings::HubSettings;
 use protocol::{NotePath, UserError};
 use vault::{Setting, Vault};
 
-use crate::capture::INBOX;
-
 /// The places of one vault at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct HubPlaces {
@@ -18,7 +16,8 @@ impl HubPlaces {
     pub(crate) fn of(vault: &Vault, settings: &HubSettings, now: &Zoned) -> Self {
         let daily = tools::daily::path(vault.obsidian(Setting::DailyNotes).as_deref(), now);
         let listed = settings.notes.iter().filter_map(|line| listed(line).ok());
-        Self { notes: NotePath::parse(&daily).ok().into_iter().chain(listed).collect() }
+        let own = [NotePath::parse(&daily).ok(), inbox(settings).ok()];
+        Self { notes: own.into_iter().flatten().chain(listed).collect() }
     }
 
     /// Whether the note is one of them, or the folder that holds the inbox; judged by its path, so
@@ -38,7 +37,15 @@ fn is_inbox_folder(path: &NotePath) -> bool {
 }
 
 fn inbox_folder() -> &'static str {
-    INBOX.rsplit_once('/').unwrap_or_default().0
+    HubSettings::INBOX.rsplit_once('/').unwrap_or_default().0
+}
+
+/// The note to which words are added that no model could work on.
+pub(crate) fn inbox(settings: &HubSettings) -> Result<NotePath, UserError> {
+    match settings.inbox_note.trim() {
+        "" => listed(HubSettings::INBOX),
+        line => listed(line),
+    }
 }
 
 /// Whether the note is in the inbox folder, however the vault spells it.
@@ -46,8 +53,9 @@ pub(crate) fn is_inbox(path: &NotePath) -> bool {
     path.folder().is_some_and(|given| given.eq_ignore_ascii_case(inbox_folder()))
 }
 
-/// Refuses a list with a line that names no note.
+/// Refuses an inbox that is no note, and a list with a line that names none.
 pub(crate) fn check(settings: &HubSettings) -> Result<(), UserError> {
+    inbox(settings)?;
     settings.notes.iter().try_for_each(|line| listed(line).map(|_| ()))
 }
 
@@ -101,6 +109,12 @@ mod tests {
         for note in ["Diary/2026-11-20.md", "2026-11-21.md", "Lists/Shopping.md.md", "out.md"] {
             assert!(!places.hold(&path(note)), "{note}");
         }
+        let inbox_note = "Journal/In".to_owned();
+        let other = HubSettings { inbox_note, ..HubSettings::default() };
+        assert!(HubPlaces::of(&vault, &other, &now).hold(&path("Journal/In.md")));
+        assert!(!HubPlaces::of(&vault, &other, &now).hold(&path("Journal/Out.md")));
+        let outside = HubSettings { inbox_note: "../In.md".to_owned(), ..HubSettings::default() };
+        assert!(check(&outside).is_err() && check(&other).is_ok());
         let refused = check(&settings).expect_err("a line names nothing in the vault");
         assert!(refused.message.contains("“../out” is no note"), "{refused}");
     }

@@ -144,7 +144,7 @@ impl OpenVault {
         let (store, emptied) = emptied::opened(&vault, &dir).await?;
         let mut problems: Vec<UserError> =
             copied(folder, &home).into_iter().chain(emptied).collect();
-        problems.extend(recover::recover(&vault, &store, around.config.get().resume).await?);
+        problems.extend(recover::recover(&vault, &store, &around.config.get()).await?);
         let link = match around.purpose {
             Purpose::Stay | Purpose::Serve => link::of_vault(&vault, &dir, around).await,
             Purpose::Ask | Purpose::AskAndWrite => Ok(None),

@@ -14,6 +14,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::announce::News;
+use crate::capture;
 use crate::clock::now;
 use crate::open_vault::OpenVault;
 
@@ -103,11 +104,19 @@ fn worded(own: &[Message], ending: &Ending) -> Vec<(String, &'static str)> {
     if let Some(question) = &ending.question {
         said.push((question.text.clone(), "high"));
     }
+    // What the model said before the words were kept for it.
+    let kept = own.iter().filter(|message| message.parts.iter().any(keeps_words));
+    let texts = kept.map(Message::text).filter(|text| !text.trim().is_empty());
+    said.extend(texts.map(|text| (text, "normal")));
     let last = ending.message.as_ref().map(Message::text).unwrap_or_default();
     if !last.trim().is_empty() && !said.iter().any(|(text, _)| text.trim() == last.trim()) {
         said.push((last, "normal"));
     }
     said
+}
+
+fn keeps_words(part: &Part) -> bool {
+    matches!(part, Part::Call { id, .. } if capture::is_capture(id))
 }
 
 fn of_waiting(waiting: &[NotePath], reach: Reach) -> Option<String> {

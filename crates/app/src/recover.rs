@@ -1,13 +1,14 @@
 //! What is put right when a vault is opened: changes that were under way, and turns that were cut.
 
 use protocol::{
-    CallId, CallResult, ConversationId, Ending, IntentState, NotePath, OpenTurn, Origin, Resume,
+    CallId, CallResult, ConversationId, Ending, IntentState, NotePath, OpenTurn, Origin, Settings,
     TurnStatus, Usage, UserError,
 };
 use store::{OpenChangeSet, Store, Verdict};
 use vault::Vault;
 
 use crate::clock::now;
+use crate::hub_places;
 use crate::ports::ledger::StoreLedger;
 use crate::resume::{Fate, fate};
 use crate::trouble::{not_applied, user_error};
@@ -18,7 +19,7 @@ use crate::verdict::applied_by;
 pub(crate) async fn recover(
     vault: &Vault,
     store: &Store,
-    how: Resume,
+    settings: &Settings,
 ) -> Result<Vec<UserError>, UserError> {
     let mut problems = Vec::new();
     let recovery =
@@ -32,7 +33,7 @@ pub(crate) async fn recover(
     close_reviews(store).await?;
     for turn in store.open_turns().await.map_err(user_error)? {
         if turn.status == TurnStatus::Running {
-            decide(store, &turn, how).await?;
+            decide(store, &turn, settings).await?;
         } else if turn.origin == Origin::Cli {
             // Whoever asked from the command line has gone: nobody waits for the answer.
             interrupt(store, &turn).await?;
@@ -41,9 +42,10 @@ pub(crate) async fn recover(
     Ok(problems)
 }
 
-async fn decide(store: &Store, turn: &OpenTurn, how: Resume) -> Result<(), UserError> {
+async fn decide(store: &Store, turn: &OpenTurn, settings: &Settings) -> Result<(), UserError> {
     let changed = store.turn_changed_paths(&turn.turn).await.map_err(user_error)?;
-    match fate(turn, &changed, how, now()) {
+    let inbox = hub_places::inbox(&settings.hub).ok();
+    match fate(turn, &changed, inbox.as_ref(), settings.resume, now()) {
         Fate::GoesOn => {
             let results = cut_results(store, turn).await?;
             store.take_up_turn(&turn.turn, &results).await.map_err(user_error)
@@ -216,7 +218,7 @@ mod tests {
             let new = NewTurn { turn, message, origin, answers: None, shown: Vec::new() };
             store.submit_turn(&new).await.expect("stored");
         }
-        recover(&vault, &store, Resume::Ask).await.expect("recovered");
+        recover(&vault, &store, &Settings::default()).await.expect("recovered");
         let open: Vec<_> = store.open_turns().await.expect("read");
         let open: Vec<_> = open.iter().map(|turn| turn.turn.as_str()).collect();
         assert_eq!(open, ["window"], "what was said in the window goes on");

@@ -23,13 +23,21 @@ pub(crate) enum Fate {
     Ends,
 }
 
-/// Decides about a turn that changed, or plans to change, these notes.
-pub(crate) fn fate(turn: &OpenTurn, changed: &[NotePath], how: Resume, now: Timestamp) -> Fate {
+/// Decides about a turn that changed, or plans to change, these notes; `inbox` is the note that keeps the
+/// words of hub messages.
+pub(crate) fn fate(
+    turn: &OpenTurn,
+    changed: &[NotePath],
+    inbox: Option<&NotePath>,
+    how: Resume,
+    now: Timestamp,
+) -> Fate {
     if matches!(turn.origin, Origin::Cli | Origin::Unknown) {
         // Whoever asked from the command line has gone, or we do not know them.
         return Fate::Ends;
     }
-    let captures = turn.origin.is_hub() && changed.iter().all(is_inbox);
+    let captures =
+        turn.origin.is_hub() && changed.iter().all(|note| is_inbox(note) || Some(note) == inbox);
     let surprises_nobody = (changed.is_empty() || captures)
         && turn.resumed == 0
         && now.0.saturating_sub(turn.at.0) < YOUNG;
@@ -104,29 +112,29 @@ mod tests {
     #[test]
     fn a_young_turn_that_only_read_goes_on_once() {
         let young = cut(Origin::Window);
-        assert_eq!(fate(&young, &[], Resume::Ask, NOW), Fate::GoesOn);
+        assert_eq!(fate(&young, &[], None, Resume::Ask, NOW), Fate::GoesOn);
         let again = OpenTurn { resumed: 1, ..young.clone() };
-        assert_eq!(fate(&again, &[], Resume::Ask, NOW), Fate::Offered);
+        assert_eq!(fate(&again, &[], None, Resume::Ask, NOW), Fate::Offered);
         let old = OpenTurn { at: Timestamp(NOW.0 - YOUNG), ..young.clone() };
-        assert_eq!(fate(&old, &[], Resume::Ask, NOW), Fate::Offered);
-        assert_eq!(fate(&young, &note("a.md"), Resume::Ask, NOW), Fate::Offered);
+        assert_eq!(fate(&old, &[], None, Resume::Ask, NOW), Fate::Offered);
+        assert_eq!(fate(&young, &note("a.md"), None, Resume::Ask, NOW), Fate::Offered);
     }
 
     #[test]
     fn a_hub_message_goes_on_while_it_only_captured_and_is_never_offered() {
         let hub = cut(Origin::HubVoice);
-        assert_eq!(fate(&hub, &note("inbox/Inbox.md"), Resume::Ask, NOW), Fate::GoesOn);
-        assert_eq!(fate(&hub, &note("Plans.md"), Resume::Ask, NOW), Fate::Ends);
+        assert_eq!(fate(&hub, &note("inbox/Inbox.md"), None, Resume::Ask, NOW), Fate::GoesOn);
+        assert_eq!(fate(&hub, &note("Plans.md"), None, Resume::Ask, NOW), Fate::Ends);
         let again = OpenTurn { resumed: 1, ..hub.clone() };
-        assert_eq!(fate(&again, &[], Resume::Ask, NOW), Fate::Ends);
-        assert_eq!(fate(&hub, &[], Resume::Never, NOW), Fate::Ends);
+        assert_eq!(fate(&again, &[], None, Resume::Ask, NOW), Fate::Ends);
+        assert_eq!(fate(&hub, &[], None, Resume::Never, NOW), Fate::Ends);
     }
 
     #[test]
     fn always_takes_up_whatever_it_was_and_never_nothing_but_the_command_line_is_gone() {
         let old = OpenTurn { at: Timestamp(0), resumed: 9, ..cut(Origin::Window) };
-        assert_eq!(fate(&old, &note("a.md"), Resume::Always, NOW), Fate::GoesOn);
-        assert_eq!(fate(&cut(Origin::Window), &[], Resume::Never, NOW), Fate::Offered);
-        assert_eq!(fate(&cut(Origin::Cli), &[], Resume::Always, NOW), Fate::Ends);
+        assert_eq!(fate(&old, &note("a.md"), None, Resume::Always, NOW), Fate::GoesOn);
+        assert_eq!(fate(&cut(Origin::Window), &[], None, Resume::Never, NOW), Fate::Offered);
+        assert_eq!(fate(&cut(Origin::Cli), &[], None, Resume::Always, NOW), Fate::Ends);
     }
 }

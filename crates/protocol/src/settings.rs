@@ -112,6 +112,14 @@ pub struct HubSettings {
     pub description: String,
     /// Notes, by path, that messages may add to at once, beside the inbox and the daily note.
     pub notes: Vec<String>,
+    /// The note, by path, to which words are added that no model could work on, and what is to be
+    /// remembered. Empty means [`HubSettings::INBOX`].
+    pub inbox_note: String,
+}
+
+impl HubSettings {
+    /// The inbox unless the user chose another note.
+    pub const INBOX: &str = "inbox/Inbox.md";
 }
 
 impl Default for HubSettings {
@@ -123,6 +131,7 @@ impl Default for HubSettings {
             description: "Keeps my notes: remembers things, adds to lists, answers from notes."
                 .into(),
             notes: Vec::new(),
+            inbox_note: Self::INBOX.into(),
         }
     }
 }

@@ -6,15 +6,16 @@ use async_trait::async_trait;
 use llm::host::{Capacity, Host, SummingUp, TurnEvent, TurnSetup};
 use llm::{Capabilities, Provider};
 use protocol::model::{ModelInfo, Price};
-use protocol::{NotePath, OpenTurn, Privacy, Question, Settings, UserError};
+use protocol::{Mode, NotePath, OpenTurn, Privacy, Question, Settings, UserError};
 use store::Store;
 use tokio::sync::mpsc;
 
 use crate::announce::News;
 use crate::aside::aside;
-use crate::capture::Capture;
+use crate::capture::{Capture, CaptureFallback};
 use crate::config::Config;
 use crate::context::{self, HouseRules, Instructions};
+use crate::hub_places;
 use crate::hub_question;
 use crate::inbox::ATTEMPTS;
 use crate::privacy::Keeper;
@@ -190,7 +191,8 @@ impl AppHost {
         let asked = hub_question::of_turn(&self.store, turn).await?.map(|row| row.question);
         let provider = if captures {
             let without_settings = self.config.counts().is_err();
-            Arc::new(Capture { asked: asked.clone(), without_settings }) as _
+            let inbox = hub_places::inbox(&settings.hub)?;
+            Arc::new(Capture { inbox, asked: asked.clone(), without_settings }) as _
         } else if has_model {
             self.config.counts()?;
             let (provider, config) = (chosen.provider.clone()?, self.config.clone());
@@ -214,7 +216,7 @@ impl AppHost {
 
     /// The notes that it reads are those that the turn may see.
     async fn setup_for(&self, turn: &OpenTurn, who: &Who) -> Result<TurnSetup, UserError> {
-        let Who { settings, chosen, provider, model, capacity, .. } = who;
+        let Who { settings, chosen, model, capacity, .. } = who;
         let kind = RunKind::of(turn.origin);
         let pending = if who.asked.is_some() { Pending::Question } else { Pending::Nothing };
         let window = match capacity {
@@ -226,13 +228,14 @@ impl AppHost {
         let spending = &settings.spending;
         let purse = spending::purse(&self.store, spending, who.price(), &turn.turn).await?;
         Ok(TurnSetup {
-            provider: Arc::clone(provider),
+            provider: self.keeping_words(turn, who).await?,
             model: chosen.model.clone(),
             max_tokens: longest_answer(settings, &chosen.model, model.as_ref(), window),
             capacity: *capacity,
             purse,
             system: context::system(&Instructions {
                 origin: turn.origin,
+                inbox: &hub_places::inbox(&settings.hub)?,
                 mode: settings.mode,
                 house_rules: house_rules.as_ref(),
                 organisation: &settings.organisation,
@@ -299,6 +302,30 @@ fn window(known: &ModelInfo, chosen: &Chosen) -> u32 {
 }
 
 impl AppHost {
+    /// The provider; of a hub message whose turn does nothing about it, the words are kept. In read-only mode
+    /// nothing can be.
+    async fn keeping_words(
+        &self,
+        turn: &OpenTurn,
+        who: &Who,
+    ) -> Result<Arc<dyn Provider>, UserError> {
+        let provider = &who.provider;
+        let is_kept =
+            turn.origin.is_hub() && who.model.is_some() && who.settings.mode != Mode::ReadOnly;
+        let row = match is_kept {
+            true => self.store.inbox_of_turn(&turn.turn).await.map_err(user_error)?,
+            false => None,
+        };
+        Ok(match row {
+            Some(row) => {
+                let (provider, words) = (Arc::clone(provider), row.text);
+                let inbox = hub_places::inbox(&who.settings.hub)?;
+                Arc::new(CaptureFallback { provider, inbox, words }) as _
+            }
+            None => Arc::clone(provider),
+        })
+    }
+
     /// Whether the words of a hub message are to be kept as they are: there is no model, one has
     /// failed too often, or they are more than anybody dictates.
     async fn must_capture(&self, turn: &OpenTurn, chosen: &Chosen) -> Result<bool, UserError> {
