@@ -296,8 +296,36 @@ async fn a_program_asks_with_one_object_and_hands_in_what_was_said_before() {
     );
     let (first, none) = (&model.requests()[0]["messages"], "What did I ask?");
     assert!(!first.to_string().contains(none), "the control: a first question has no past");
-    assert_eq!(told["history"].as_array().map(Vec::len), Some(4));
+    assert_eq!(told["history"].as_array().map(Vec::len), Some(5));
+    // Its calls are handed in with their results, so that the model knows what it has read.
+    assert!(
+        request.contains(r#""name":"read_file""#) && request.contains("Bring a coat"),
+        "{request}"
+    );
     model.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn at_the_limit_of_one_question_its_words_are_printed_and_the_exit_code_says_so() {
+    let look = |at: usize| {
+        Reply::calls(vec![("read_file", json!({ "path": "Harbour.md", "offset": at }))])
+    };
+    for json in [false, true] {
+        let mut replies: Vec<Reply> = (1..=10).map(look).collect();
+        replies.push(Reply::text("As far as I came: at nine."));
+        let (home, model) = (Home::new(&NOTES), ScriptedModel::start(replies).await);
+        let said = match json {
+            false => run(&mut ask(&home, &model, &["when", "does", "it", "leave"])).await,
+            true => {
+                let (said, told) = ask_json(&home, &model, r#"{"message": "When?"}"#, &[]).await;
+                assert_eq!(told["stop_reason"], "limit");
+                said
+            }
+        };
+        assert_eq!(said.code, Some(4), "{}", said.err);
+        assert!(said.out.contains("As far as I came: at nine."), "{}", said.out);
+        model.finish();
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -8,10 +8,11 @@ use llm::Pace;
 use protocol::applied::ListApplied;
 use protocol::conversation::Item;
 use protocol::{
-    ConversationId, Ending, Message, NewTurn, NotePath, Origin, Part, Privacy, Role, Source,
-    TurnId, TurnStatus, Usage, UserError,
+    CallId, CallResult, ConversationId, Ending, Message, NewTurn, NotePath, Origin, Part, Privacy,
+    Role, Source, Step, TurnId, TurnStatus, Usage, UserError,
 };
-use store::{PlannedRow, Store};
+use serde_json::Value;
+use store::{PlannedRow, Store, StoreError};
 
 use crate::app::App;
 use crate::aside::aside;
@@ -59,6 +60,21 @@ pub struct Spoken {
     pub role: Role,
     /// The words.
     pub told: Sourced,
+    /// What the assistant called with these words, each with its result.
+    pub calls: Vec<PastCall>,
+}
+
+/// A call that was made before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PastCall {
+    /// The tool.
+    pub tool: String,
+    /// Its arguments, an object.
+    pub arguments: Value,
+    /// What it answered.
+    pub output: String,
+    /// Whether that is a failure.
+    pub is_error: bool,
 }
 
 /// What came of it.
@@ -75,6 +91,8 @@ pub struct Asked {
     pub sources: BTreeSet<Source>,
     /// Why there is no whole answer.
     pub error: Option<UserError>,
+    /// Whether it ended at the limit of steps: what is there was answered, and there may be more.
+    pub at_limit: bool,
 }
 
 /// What stands in the place of words that come from a private note.
@@ -149,8 +167,10 @@ async fn run(
         Item::Ended { status: TurnStatus::Failed, error, .. } => error.clone(),
         _ => None,
     });
+    let is_limit = |item: &Item| matches!(item, Item::Ended { status: TurnStatus::Limit, .. });
+    let at_limit = items.iter().any(is_limit);
     let sources = open.store.heard_sources(&turn).await.map_err(user_error)?;
-    Ok(Asked { items, planned, waiting, written, sources, error })
+    Ok(Asked { items, planned, waiting, written, sources, error, at_limit })
 }
 
 /// What was said before, without the words that come from notes which the model may not see.
@@ -164,8 +184,11 @@ async fn without_private(
         return Ok(history);
     }
     let mut heard = Vec::with_capacity(history.len());
-    for Spoken { role, told } in history {
-        heard.push(Spoken { role, told: shown(open, most, told).await? });
+    for one in history {
+        let told = shown(open, most, one.told.clone()).await?;
+        // With its words the calls go that say where they come from.
+        let calls = if told == one.told { one.calls } else { Vec::new() };
+        heard.push(Spoken { role: one.role, told, calls });
     }
     Ok(heard)
 }
@@ -211,32 +234,64 @@ async fn remember(
     let mut said = history.into_iter().peekable();
     while said.peek().is_some() {
         let asked = said.next_if(|one| one.role == Role::User);
+        let mut steps = Vec::new();
+        while let Some(step) =
+            said.next_if(|one| one.role == Role::Assistant && !one.calls.is_empty())
+        {
+            steps.push(step);
+        }
         let answered = said.next_if(|one| one.role == Role::Assistant);
-        let shown = [&asked, &answered].into_iter().flatten();
-        let shown = shown.flat_map(|one| one.told.sources.iter().cloned()).collect();
-        let message = |turn: &TurnId, role, text: Option<Spoken>| Message {
-            id: crate::clock::fresh(),
-            conversation: conversation.clone(),
-            turn: turn.clone(),
-            role,
-            parts: text.into_iter().map(|one| Part::Text { text: one.told.text }).collect(),
-            at: now(),
-        };
-        let turn: TurnId = crate::clock::fresh();
+        let past = PastTurn { conversation, turn: crate::clock::fresh() };
+        past.store(store, asked, steps, answered).await.map_err(user_error)?;
+    }
+    Ok(())
+}
+
+/// A turn of a history that was handed in.
+struct PastTurn<'a> {
+    conversation: &'a ConversationId,
+    turn: TurnId,
+}
+
+impl PastTurn<'_> {
+    async fn store(
+        &self,
+        store: &Store,
+        asked: Option<Spoken>,
+        steps: Vec<Spoken>,
+        answered: Option<Spoken>,
+    ) -> Result<(), StoreError> {
+        let all = [&asked, &answered].into_iter().flatten().chain(&steps);
+        let shown = all.flat_map(|one| one.told.sources.iter().cloned()).collect();
+        let text = |one: Spoken| vec![Part::Text { text: one.told.text }];
         let new = NewTurn {
-            turn: turn.clone(),
-            message: message(&turn, Role::User, asked),
+            turn: self.turn.clone(),
+            message: self.message(Role::User, asked.map(text).unwrap_or_default()),
             origin: Origin::Cli,
             answers: None,
             shown,
         };
-        store.submit_turn(&new).await.map_err(user_error)?;
-        store.begin_turn(conversation).await.map_err(user_error)?;
-        let answer = answered.map(|one| message(&turn, Role::Assistant, Some(one)));
+        store.submit_turn(&new).await?;
+        store.begin_turn(self.conversation).await?;
+        let mut number = 0;
+        for Spoken { told, calls, .. } in steps {
+            let mut parts = vec![Part::Text { text: told.text }];
+            parts.retain(|part| !matches!(part, Part::Text { text } if text.is_empty()));
+            let mut results = Vec::new();
+            for PastCall { tool, arguments, output, is_error } in calls {
+                number += 1;
+                let id = CallId::from(format!("past-{number}"));
+                results.push(result(id.clone(), output, is_error));
+                parts.push(Part::Call { id, tool, arguments });
+            }
+            let message = self.message(Role::Assistant, parts);
+            store.store_step(&self.turn, &Step { message, usage: Usage::default() }).await?;
+            store.store_results(&self.turn, &results).await?;
+        }
         let ending = Ending {
             status: TurnStatus::Done,
             results: Vec::new(),
-            message: answer,
+            message: answered.map(|one| self.message(Role::Assistant, text(one))),
             cut: false,
             question: None,
             ends_conversation: false,
@@ -244,7 +299,23 @@ async fn remember(
             usage: Usage::default(),
             at: now(),
         };
-        store.finish_turn(&turn, &ending).await.map_err(user_error)?;
+        store.finish_turn(&self.turn, &ending).await
     }
-    Ok(())
+
+    fn message(&self, role: Role, parts: Vec<Part>) -> Message {
+        let (conversation, turn) = (self.conversation.clone(), self.turn.clone());
+        Message { id: crate::clock::fresh(), conversation, turn, role, parts, at: now() }
+    }
+}
+
+fn result(call: CallId, output: String, is_error: bool) -> CallResult {
+    CallResult {
+        call,
+        output,
+        is_error,
+        reactions: Vec::new(),
+        seen: Vec::new(),
+        sources: Vec::new(),
+        whole: None,
+    }
 }

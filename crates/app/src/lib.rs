@@ -83,7 +83,7 @@ mod works;
 mod write_lock;
 
 pub use app::{App, Fallback};
-pub use ask::{Asked, Question, Sourced, Spoken, Unwritten, ask};
+pub use ask::{Asked, PastCall, Question, Sourced, Spoken, Unwritten, ask};
 pub use data_dir::DataDir;
 pub use door::{Knocked, knock};
 pub use export::{Existing, Export, export};

@@ -13,6 +13,9 @@ use protocol::{AppEvent, NotePath, Passage, Reaction, UserError};
 
 use crate::terminal::{note, write};
 
+/// How the process ends when the model had its last words at the limit of steps of one question.
+const AT_LIMIT: u8 = 4;
+
 /// Arguments of `ask`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -74,6 +77,10 @@ pub(crate) async fn run(data: DataDir, arguments: Arguments) -> Result<ExitCode,
     }
     match asked.error {
         Some(error) => Err(error),
+        None if asked.at_limit => {
+            note("This is as far as one question goes: ask again to go on from here.");
+            Ok(ExitCode::from(AT_LIMIT))
+        }
         None => Ok(ExitCode::SUCCESS),
     }
 }
@@ -105,7 +112,11 @@ async fn run_json(data: DataDir, arguments: Arguments) -> Result<ExitCode, UserE
     let written = if arguments.write { Written::Yes } else { Written::No };
     let asked = app::ask(data, question, Box::new(|_| true)).await?;
     write(&format!("{}\n", json::output(&input, &asked, written)));
-    Ok(if asked.error.is_none() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(match asked.error {
+        Some(_) => ExitCode::FAILURE,
+        None if asked.at_limit => ExitCode::from(AT_LIMIT),
+        None => ExitCode::SUCCESS,
+    })
 }
 
 /// Prints what happens, in order.

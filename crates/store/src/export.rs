@@ -1,7 +1,8 @@
 //! All that is stored of conversations, in parts, for whoever writes it down.
 
 use protocol::{
-    CallId, Conversation, ConversationId, Message, MessageId, Origin, Timestamp, TurnId, TurnStatus,
+    CallId, Conversation, ConversationId, Message, MessageId, Origin, Timestamp, TurnId,
+    TurnStatus, UserError,
 };
 use serde_json::Value;
 use sqlx::sqlite::SqliteRow;
@@ -71,6 +72,8 @@ pub struct ToldTurn {
     pub origin: Origin,
     /// How it stands, or ended.
     pub status: TurnStatus,
+    /// Why it failed, where it did.
+    pub error: Option<UserError>,
     /// Who answered it.
     pub model: Option<String>,
     /// What was said, in order.
@@ -150,7 +153,7 @@ async fn outline(
 async fn turns(db: &mut SqliteConnection, numbers: &[i64]) -> Result<Vec<ToldTurn>, sqlx::Error> {
     let numbers = json(numbers)?;
     let mut turns: Vec<ToldTurn> = sqlx::query(
-        "SELECT t.id, t.branch, t.origin, t.status, t.model
+        "SELECT t.id, t.branch, t.origin, t.status, t.error, t.model
          FROM json_each(?) wanted JOIN turn t ON t.number = wanted.value ORDER BY wanted.key",
     )
     .bind(&numbers)
@@ -160,6 +163,9 @@ async fn turns(db: &mut SqliteConnection, numbers: &[i64]) -> Result<Vec<ToldTur
             branch: row.try_get("branch")?,
             origin: row.word("origin")?,
             status: row.word("status")?,
+            error: row
+                .try_get::<Option<&str>, _>("error")?
+                .and_then(|error| serde_json::from_str(error).ok()),
             model: row.try_get("model")?,
             messages: Vec::new(),
             calls: Vec::new(),

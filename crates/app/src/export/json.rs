@@ -90,6 +90,7 @@ impl Json {
             "branch": turn.branch,
             "origin": turn.origin,
             "status": turn.status,
+            "error": turn.error,
             "model": turn.model,
             "messages": messages,
         });

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use protocol::{Message, Origin, Part, Role};
+use protocol::{Message, Origin, Part, Role, TurnStatus};
 use serde_json::Value;
 use store::{Outline, ToldCall, ToldTurn};
 
@@ -47,6 +47,7 @@ impl Markdown {
                 called(call, &mut out);
             }
         }
+        ended(turn, &mut out);
         out
     }
 
@@ -84,6 +85,19 @@ fn spoken(message: &Message, turn: &ToldTurn, out: &mut String) {
         Role::Assistant => String::new(),
     };
     let _ = write!(out, "### {name}{who}\n\n*{at}{turn}*\n\n{}\n\n", text.trim_end());
+}
+
+/// Why there is no more of a turn that did not come to its end.
+fn ended(turn: &ToldTurn, out: &mut String) {
+    let why = match turn.status {
+        TurnStatus::Failed => "Failed",
+        TurnStatus::Interrupted => "Interrupted",
+        TurnStatus::Cancelled => "Stopped",
+        TurnStatus::Limit => "Ended at a limit",
+        _ => return,
+    };
+    let error = turn.error.as_ref().map(|error| format!(": {}", error.message)).unwrap_or_default();
+    let _ = write!(out, "*{why}{error}*\n\n");
 }
 
 fn called(call: &ToldCall, out: &mut String) {

@@ -158,6 +158,35 @@ async fn json_holds_all_that_was_said_with_its_branches_and_nothing_that_was_not
 }
 
 #[tokio::test]
+async fn why_a_turn_failed_is_told_in_both_forms() {
+    let scene = Scene::new().await;
+    scene.begin("c").await;
+    scene.store.submit_turn(&Scene::asks("c", "t1", "Which red?")).await.expect("stored");
+    scene.store.begin_turn(&"c".into()).await.expect("begun");
+    let ending = Ending {
+        status: TurnStatus::Failed,
+        results: Vec::new(),
+        message: None,
+        cut: false,
+        question: None,
+        ends_conversation: false,
+        error: Some(UserError::other("The server does not answer.")),
+        usage: Usage::default(),
+        at: Timestamp(2),
+    };
+    scene.store.finish_turn(&"t1".into(), &ending).await.expect("ended");
+    let export = scene.export(ExportFormat::Markdown, Existing::Kept);
+    written(&scene.store, &export).await.expect("written");
+    let text = Scene::text(&export);
+    assert!(text.contains("*Failed: The server does not answer.*"), "{text}");
+    let export = scene.export(ExportFormat::Json, Existing::Kept);
+    written(&scene.store, &export).await.expect("written");
+    let all: Value = serde_json::from_str(&Scene::text(&export)).expect("JSON");
+    let turn = &all["conversations"][0]["turns"][0];
+    assert_eq!(turn["error"]["message"], "The server does not answer.");
+}
+
+#[tokio::test]
 async fn markdown_is_read_in_order_and_names_each_variant() {
     let scene = Scene::with_branches().await;
     let export = scene.export(ExportFormat::Markdown, Existing::Kept);

@@ -3,11 +3,11 @@
 
 use std::io::Read as _;
 
-use app::{Asked, Sourced, Spoken};
+use app::{Asked, PastCall, Sourced, Spoken};
 use protocol::conversation::Item;
 use protocol::{Role, Source, TurnStatus, UserError};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::Written;
 
@@ -41,6 +41,28 @@ pub(super) struct Past {
     /// foreign.
     #[serde(default = "foreign")]
     sources: Vec<Source>,
+    /// What the assistant called with these words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    calls: Vec<Call>,
+}
+
+/// A call and its result, as an earlier output told them.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Call {
+    tool: String,
+    #[serde(default)]
+    arguments: Map<String, Value>,
+    output: String,
+    #[serde(default)]
+    is_error: bool,
+}
+
+impl From<Call> for PastCall {
+    fn from(call: Call) -> Self {
+        let Call { tool, arguments, output, is_error } = call;
+        Self { tool, arguments: Value::Object(arguments), output, is_error }
+    }
 }
 
 fn foreign() -> Vec<Source> {
@@ -87,7 +109,16 @@ impl Input {
     pub(super) fn spoken(&self) -> Vec<Spoken> {
         let said = self.history.iter().cloned();
         let told = |past: Past| Sourced { sources: or_foreign(&past.sources), text: past.text };
-        said.map(|past| Spoken { role: past.role, told: told(past) }).collect()
+        let calls = |past: &mut Past| match past.role {
+            Role::Assistant => std::mem::take(&mut past.calls),
+            Role::User => Vec::new(),
+        };
+        let spoken = |mut past: Past| Spoken {
+            role: past.role,
+            calls: calls(&mut past).into_iter().map(PastCall::from).collect(),
+            told: told(past),
+        };
+        said.map(spoken).collect()
     }
 }
 
@@ -100,27 +131,39 @@ fn or_foreign(sources: &[Source]) -> Vec<Source> {
 pub(super) fn output(input: &Input, asked: &Asked, written: Written) -> Value {
     let mut history = input.history.clone();
     let user = vec![Source::User];
-    history.push(Past { role: Role::User, text: input.message.clone(), sources: user });
+    let said = |role, text: &str, sources: &[Source]| Past {
+        role,
+        text: text.to_owned(),
+        sources: sources.to_vec(),
+        calls: Vec::new(),
+    };
+    history.push(said(Role::User, &input.message, &user));
     let heard: Vec<Source> = asked.sources.iter().cloned().collect();
-    let said =
-        |text: &String| Past { role: Role::Assistant, text: text.clone(), sources: heard.clone() };
     let (mut messages, mut calls, mut reactions) = (Vec::new(), Vec::new(), Vec::new());
     let mut reason = TurnStatus::Done;
     for item in &asked.items {
         match item {
             Item::Assistant { text, cut, .. } => {
                 messages.push(json!({ "role": Role::Assistant, "text": text, "cut": cut }));
-                history.push(said(text));
+                history.push(said(Role::Assistant, text, &heard));
             }
             Item::Asked { text, .. } => {
                 reason = TurnStatus::Asked;
                 let question =
                     json!({ "role": Role::Assistant, "text": text, "is_question": true });
                 messages.push(question);
-                history.push(said(text));
+                history.push(said(Role::Assistant, text, &heard));
             }
             Item::Tool { call, tool, arguments, output, is_error, reactions: told, .. } => {
                 let arguments: Value = serde_json::from_str(arguments).unwrap_or_default();
+                if history.last().is_some_and(|past| past.role == Role::User) {
+                    history.push(said(Role::Assistant, "", &heard));
+                }
+                if let (Some(past), Some(output)) = (history.last_mut(), output) {
+                    let (tool, is_error) = (tool.clone(), *is_error);
+                    let arguments = arguments.as_object().cloned().unwrap_or_default();
+                    past.calls.push(Call { tool, arguments, output: output.clone(), is_error });
+                }
                 calls.push(json!({
                     "id": call, "tool": tool, "arguments": arguments, "output": output,
                     "is_error": is_error,
