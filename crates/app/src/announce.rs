@@ -112,6 +112,11 @@ impl Announcer {
                 Ok(())
             }
             TurnEvent::Called(_) => Ok(()),
+            TurnEvent::Waits(wait) => {
+                let conversation = turn.conversation;
+                self.feed.tell(AppEvent::WaitChanged { conversation, wait });
+                Ok(())
+            }
             // The line stands where the earlier messages end, not at the end.
             TurnEvent::SummedUp => {
                 let conversation = turn.conversation;

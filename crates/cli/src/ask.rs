@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use app::{DataDir, Listener, Question};
 use clap::Args;
 use protocol::conversation::Item;
+use protocol::event::ModelWait;
 use protocol::{AppEvent, NotePath, Passage, Reaction, UserError};
 
 use crate::terminal::{note, write};
@@ -119,6 +120,23 @@ async fn run_json(data: DataDir, arguments: Arguments) -> Result<ExitCode, UserE
     })
 }
 
+/// What a model on this computer does before it answers.
+fn wait_words(wait: ModelWait) -> String {
+    match wait {
+        ModelWait::Reading { tokens } => format!("(Reading {} tokens …)", thousands(tokens)),
+        ModelWait::Loading => "(The server loads the model …)".to_owned(),
+    }
+}
+
+/// `4,300`, to the hundred.
+fn thousands(tokens: u32) -> String {
+    let rounded = tokens.div_ceil(100) * 100;
+    match (rounded / 1_000, rounded % 1_000) {
+        (0, rest) => rest.to_string(),
+        (thousands, rest) => format!("{thousands},{rest:03}"),
+    }
+}
+
 /// Prints what happens, in order.
 #[derive(Default)]
 struct Printer {
@@ -134,6 +152,10 @@ impl Printer {
                 self.out(&text);
             }
             AppEvent::ItemChanged { item, .. } => self.item(item),
+            AppEvent::WaitChanged { wait: Some(wait), .. } => {
+                self.end_line();
+                note(wait_words(wait));
+            }
             AppEvent::Problem { error } => note(error),
             _ => {}
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use protocol::event::ModelWait;
 use protocol::model::Price;
 use protocol::{
     CallId, CallResult, Ending, Maker, Message, MessageId, OpenTurn, TurnId, UserError,
@@ -55,6 +56,9 @@ pub struct TurnSetup {
     pub kept: BTreeSet<TurnId>,
     /// Who puts earlier messages together; `None` where nobody does.
     pub summing_up: Option<SummingUp>,
+    /// Whether the model runs on this computer, where to read a prompt may take minutes: then the wait is
+    /// told.
+    pub runs_here: bool,
 }
 
 impl TurnSetup {
@@ -128,7 +132,7 @@ pub trait Host: Send + Sync {
     fn tell(&self, turn: &OpenTurn, event: TurnEvent);
 }
 
-/// What happens in a turn, in order. Everything but `Delta` and `Called` is durable before it is
+/// What happens in a turn, in order. Everything but `Delta`, `Called` and `Waits` is durable before it is
 /// told.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "told a few times a turn, and at once taken apart")]
@@ -142,6 +146,8 @@ pub enum TurnEvent {
         /// What to append.
         text: String,
     },
+    /// A model on this computer has not begun its answer after a few seconds, or begins it now (`None`).
+    Waits(Option<ModelWait>),
     /// An answer with calls was stored.
     Stepped(Message),
     /// A call begins to run.

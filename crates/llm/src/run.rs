@@ -3,9 +3,14 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::{FutureExt as _, StreamExt as _};
+use protocol::event::ModelWait;
 use protocol::{MessageId, OpenTurn, UserError};
+use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -27,6 +32,9 @@ use place::{Place, Results};
 
 /// So many events that have come already are taken in together; between them nobody can stop.
 const TOGETHER: usize = 256;
+
+/// After so long a wait for a model on this computer is told.
+const A_WAIT: Duration = Duration::from_secs(3);
 
 /// How driving a turn ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +90,7 @@ pub(crate) async fn run(
         put_off: false,
         weight: Weight::Light,
         stream: None,
+        waiting: Waiting::default(),
     };
     let ran = run.drive(Turn::new(rules)).await;
     (ran, run.weight)
@@ -107,6 +116,17 @@ struct Run<'a> {
     weight: Weight,
     /// Where it comes from.
     stream: Option<ModelStream>,
+    /// How long its beginning has been waited for.
+    waiting: Waiting,
+}
+
+/// The wait for the beginning of an answer.
+#[derive(Default)]
+struct Waiting {
+    /// Since when it is waited for; `None` once it has begun.
+    since: Option<Instant>,
+    /// Whether that was told.
+    is_told: bool,
 }
 
 impl Run<'_> {
@@ -148,6 +168,7 @@ impl Run<'_> {
                 }
             }
             TurnEffect::Finish(finish) => {
+                self.has_begun();
                 ControlFlow::Break(self.place.end(&self.answer, finish).await)
             }
         }
@@ -160,7 +181,9 @@ impl Run<'_> {
                 Ok(request) => request,
                 Err(input) => return one(input),
             };
-            let error = match self.halt.or(self.setup.provider.stream(request)).await {
+            self.waiting.since = Some(Instant::now());
+            let provider = Arc::clone(&self.setup.provider);
+            let error = match self.while_waiting(provider.stream(request)).await {
                 Ok(Ok(stream)) => {
                     self.stream = Some(stream);
                     return ControlFlow::Continue(Vec::new());
@@ -168,6 +191,11 @@ impl Run<'_> {
                 Ok(Err(error)) => error,
                 Err(halted) => return halted.into(),
             };
+            if matches!(error, ModelError::Loading(_)) {
+                self.tell_wait(ModelWait::Loading);
+            } else {
+                self.has_begun();
+            }
             let Some(window) = self.smaller_window(&error) else {
                 return one(TurnInput::Failed(error));
             };
@@ -184,6 +212,38 @@ impl Run<'_> {
         }
     }
 
+    /// Does `work` until the turn is halted; tells once that the answer is waited for, when that takes long.
+    async fn while_waiting<T>(
+        &mut self,
+        work: impl Future<Output = T> + Send,
+    ) -> Result<T, Halted> {
+        let mut work = pin!(work);
+        let due = self.waiting.since.filter(|_| self.setup.runs_here && !self.waiting.is_told);
+        if let Some(since) = due {
+            let until = sleep_until(since + self.place.parts.pace.of(A_WAIT));
+            let halt = &self.halt;
+            tokio::select! {
+                biased;
+                done = halt.or(work.as_mut()) => return done,
+                () = until => {}
+            }
+            self.tell_wait(ModelWait::Reading { tokens: self.estimated });
+        }
+        self.halt.or(work).await
+    }
+
+    fn tell_wait(&mut self, wait: ModelWait) {
+        self.waiting.is_told = true;
+        self.place.tell(TurnEvent::Waits(Some(wait)));
+    }
+
+    /// The answer begins, or there is none.
+    fn has_begun(&mut self) {
+        if std::mem::take(&mut self.waiting).is_told {
+            self.place.tell(TurnEvent::Waits(None));
+        }
+    }
+
     /// The window that a refusal tells of, where it is smaller than was thought: so asking again ends.
     fn smaller_window(&self, error: &ModelError) -> Option<u32> {
         let ModelError::ContextExceeded { window: Some(told), .. } = error else { return None };
@@ -197,10 +257,11 @@ impl Run<'_> {
             let error = UserError::other("The turn came to a halt without an end: try again.");
             return one(TurnInput::Broke(error));
         };
-        let next = match self.halt.or(stream.next()).await {
+        let next = match self.while_waiting(stream.next()).await {
             Ok(next) => next,
             Err(halted) => return halted.into(),
         };
+        self.has_begun();
         let mut heard = Vec::new();
         let mut is_over = hear(&mut heard, next);
         for _ in 0..TOGETHER {

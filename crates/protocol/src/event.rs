@@ -32,6 +32,19 @@ pub struct ProviderStatus {
     pub offer: Option<LocalServer>,
 }
 
+/// What a model on this computer does before it answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case", tag = "type")]
+pub enum ModelWait {
+    /// It reads what it was sent.
+    Reading {
+        /// About so many tokens.
+        tokens: u32,
+    },
+    /// Its server loads it.
+    Loading,
+}
+
 /// A model server on this computer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]
@@ -152,6 +165,13 @@ pub enum AppEvent {
         id: MessageId,
         /// What to append.
         text: String,
+    },
+    /// A model on this computer lets itself be waited for, or does no longer.
+    WaitChanged {
+        /// Where.
+        conversation: ConversationId,
+        /// For what; `None` once the answer goes on, or the turn is over.
+        wait: Option<ModelWait>,
     },
     /// The question is new, answered or withdrawn.
     QuestionChanged {

@@ -144,7 +144,12 @@ description: string,
 /**
  * Notes, by path, that messages may add to at once, beside the inbox and the daily note.
  */
-notes: Array<string>, };
+notes: Array<string>, 
+/**
+ * The note, by path, to which words are added that no model could work on, and what is to be
+ * remembered. Empty means [`HubSettings::INBOX`].
+ */
+inboxNote: string, };
 
 /**
  * What is kept from models: folders (`Diary`), tags (`#private`), properties (`status: secret`).
@@ -1800,7 +1805,15 @@ id: MessageId,
 /**
  * What to append.
  */
-text: string, } | { "type": "question_changed", 
+text: string, } | { "type": "wait_changed", 
+/**
+ * Where.
+ */
+conversation: ConversationId, 
+/**
+ * For what; `None` once the answer goes on, or the turn is over.
+ */
+wait: ModelWait | null, } | { "type": "question_changed", 
 /**
  * Where.
  */

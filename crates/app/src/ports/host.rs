@@ -248,6 +248,8 @@ impl AppHost {
             limits: kind.limits(),
             kept: self.store.asked_before(&turn.turn).await.map_err(user_error)?,
             summing_up: who.summing_up().await,
+            runs_here: model.is_some()
+                && llm::http::is_on_this_computer(&chosen.vendor.address(settings)),
         })
     }
 }

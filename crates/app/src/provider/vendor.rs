@@ -57,7 +57,7 @@ impl Vendor {
     }
 
     /// The address: the user's, else the environment's, else the vendor's own.
-    pub(super) fn address(self, settings: &Settings) -> String {
+    pub(crate) fn address(self, settings: &Settings) -> String {
         let (variable, own) = match self {
             Self::Anthropic => ("ANTHROPIC_BASE_URL", "https://api.anthropic.com"),
             Self::OpenAi => ("OPENAI_BASE_URL", "https://api.openai.com/v1"),

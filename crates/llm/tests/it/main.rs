@@ -23,4 +23,5 @@ mod openai;
 mod server;
 mod service;
 mod tools;
+mod waiting;
 mod world;

@@ -1,7 +1,7 @@
 //! A service with everything around it, in memory.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -56,6 +56,7 @@ impl World {
             kept: Mutex::default(),
             purse: Mutex::default(),
             summing_up: Mutex::default(),
+            runs_here: AtomicBool::default(),
             at_rest: AtomicUsize::default(),
             too_early: Mutex::default(),
         });
@@ -98,6 +99,11 @@ impl World {
             prompt: "Mind the dates.".into(),
         };
         *self.host.summing_up.lock().unwrap() = Some(by);
+    }
+
+    /// The model runs on this computer from now on.
+    pub(crate) fn runs_here(&self) {
+        self.host.runs_here.store(true, Ordering::SeqCst);
     }
 
     /// How many turns are heard after their end.
@@ -175,6 +181,7 @@ struct Listener {
     purse: Mutex<Option<Purse>>,
     summing_up: Mutex<Option<SummingUp>>,
     /// Turns that are heard after their end.
+    runs_here: AtomicBool,
     at_rest: AtomicUsize,
     kept: Mutex<BTreeSet<TurnId>>,
     too_early: Mutex<Vec<TurnEvent>>,
@@ -196,6 +203,7 @@ impl Host for Listener {
             capacity: *self.capacity.lock().unwrap(),
             kept: self.kept.lock().unwrap().clone(),
             summing_up: self.summing_up.lock().unwrap().clone(),
+            runs_here: self.runs_here.load(Ordering::SeqCst),
         })
     }
 
