@@ -21,11 +21,13 @@ const CUT_AFTER: usize = 20;
 const LOOKS: usize = 20;
 /// More memory than early on, in KiB, it does not take.
 const ROOM: u64 = 2 << 10;
+/// Threads that a short look may find beside those of the beginning.
+const FEW_THREADS: usize = 4;
 /// Early on is after this part of the time.
 const EARLY: f64 = 0.2;
 
 /// What it took.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Watched {
     /// After a fifth of the time.
     pub early: Vitals,
@@ -41,10 +43,16 @@ impl Watched {
     /// Whether memory stays within its bounds, files and threads are no more, and nothing was lost.
     #[must_use]
     pub fn holds(&self) -> bool {
+        self.holds_within(ROOM) && self.late.threads <= self.early.threads
+    }
+
+    /// The same for a short look: with so much more memory, in KiB, and a few threads for what came at once.
+    #[must_use]
+    pub fn holds_within(&self, room: u64) -> bool {
         self.tally.holds()
-            && self.late.resident <= self.early.resident + ROOM
+            && self.late.resident <= self.early.resident + room
             && self.late.files <= self.early.files
-            && self.late.threads <= self.early.threads
+            && self.late.threads <= self.early.threads + FEW_THREADS
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use protocol::{Change, ChangeKind, ChangeSet, Effect, EffectId, NotePath, Succession};
-use vault::undo::{Counts, Direction, Hunks, Taken, Wanted, take_back};
+use vault::undo::{Conflict, Counts, Direction, Hunks, Taken, Wanted, take_back};
 
 use crate::careless::{Caught, Inverse, image_before, old_line_numbers, taken_back};
 use crate::expected::Expected;
@@ -16,6 +16,8 @@ use crate::world::{Line, World, bytes};
 #[derive(Debug, Default)]
 struct Tally {
     clean: usize,
+    /// Notes beside those of a conflict, each as if it had been taken back alone.
+    clean_beside_conflicts: usize,
     conflicts: usize,
     redone: usize,
     renamed_by_hand: usize,
@@ -41,6 +43,7 @@ impl Tally {
         Self {
             careless: std::array::from_fn(pair),
             clean: self.clean + other.clean,
+            clean_beside_conflicts: self.clean_beside_conflicts + other.clean_beside_conflicts,
             conflicts: self.conflicts + other.conflicts,
             redone: self.redone + other.redone,
             renamed_by_hand: self.renamed_by_hand + other.renamed_by_hand,
@@ -58,6 +61,7 @@ fn what_is_taken_back_is_as_if_it_had_never_been_and_conflicts_are_where_the_ora
     let tally = told();
     let Tally { clean, conflicts, redone, renamed_by_hand, by_hunk, asked, confused, .. } = tally;
     assert!(*asked > 1_000 && *confused > 5_000, "{tally:?}");
+    assert!(tally.clean_beside_conflicts > 1_000, "{tally:?}");
     assert!(*clean > 10_000 && *conflicts > 1_000 && *redone > 5_000, "{tally:?}");
     assert!(*renamed_by_hand > 1_000 && *by_hunk > 1_000, "{tally:?}");
 }
@@ -296,7 +300,7 @@ fn take_something_back(
         return ask(world, &wanted, &taken, seed);
     }
     try_carelessly(world, &wanted, &expected, tally);
-    let before = world.texts();
+    let (before, known) = (world.texts(), world.clone());
     taken.moved.iter().for_each(|moved| world.observe_move(moved));
     if std::env::var_os("TELL").is_some() {
         println!("{}", story(seed, &wanted, &taken, &before, world));
@@ -309,6 +313,12 @@ fn take_something_back(
     assert_eq!(conflicting.is_empty(), expected.is_clean, "{}", said());
     if !expected.is_clean {
         tally.conflicts += 1;
+        let in_conflict = in_conflict(&known, &wanted, &taken);
+        let clean = expected.notes.iter().filter(|(_, note)| !in_conflict.contains(&note.is));
+        for (path, note) in clean {
+            assert_eq!(now.get(path), Some(&note.lines), "{path} is clean, {}", said());
+            tally.clean_beside_conflicts += 1;
+        }
         return;
     }
     assert_eq!(now, expected.texts(), "{}", said());
@@ -317,6 +327,20 @@ fn take_something_back(
     tally.nothing_left += usize::from(taken.changes.is_empty());
     redo(world, &set, &before, seed);
     tally.redone += 1;
+}
+
+/// The notes of conflicts, and of all that is taken back with them or not at all.
+fn in_conflict(world: &World, wanted: &Wanted, taken: &Taken) -> BTreeSet<u32> {
+    let chosen = chosen(world, wanted);
+    let is_in = |effect: &Effect, conflict: &Conflict| {
+        let other = world.effect(&conflict.effect);
+        let same_unit = effect.unit.is_some() && other.unit == effect.unit;
+        effect.id == other.id || (same_unit && other.change_set == effect.change_set)
+    };
+    let places = chosen.iter().map(|id| world.place(id));
+    let places =
+        places.filter(|at| taken.conflicts.iter().any(|one| is_in(&world.ledger[*at], one)));
+    places.map(|at| world.is[at]).collect()
 }
 
 /// What careless inverses come to in the same place.
