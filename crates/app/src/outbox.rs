@@ -27,6 +27,8 @@ const MINUTE: Duration = Duration::from_secs(60);
 const STALE_AFTER_MS: i64 = 24 * 60 * 60 * 1_000;
 /// The hub takes two with one title in so short a time for the same, and may lose the second.
 const MERGED: Duration = Duration::from_secs(5);
+/// A hub takes answers to so many of its last messages, and drops others without a word.
+const REMEMBERED: i64 = 100;
 /// How long a queue that cannot be read is left alone.
 const A_WHILE: Duration = Duration::from_secs(30);
 
@@ -167,9 +169,10 @@ pub(crate) async fn deliver(
     clocks: llm::Pace,
 ) {
     let mut pace = Pace::at(clocks);
-    let mut last = None;
+    let (mut last, mut told) = (None::<UnderWay>, 0);
     while state.wait_for(|state| *state == HubState::Online).await.is_ok() {
-        let delivered = match next(&vault).await {
+        let under_way = last.as_ref().map(|last| last.id);
+        let delivered = match next(&vault, under_way, &mut told).await {
             Ok(Some(row)) => match deliver_one(&vault, row, &mut last, &mut pace).await {
                 Ok(Became::Read) => Ok(()),
                 Ok(Became::Unknown) => {
@@ -194,8 +197,13 @@ pub(crate) async fn deliver(
     }
 }
 
-/// The next one to send. What has waited too long is dropped, and the user is told.
-async fn next(vault: &OpenVault) -> Result<Option<OutboxRow>, StoreError> {
+/// The next one to send. What has waited too long is dropped, and the user is told. So is, once and
+/// together, how many answers the hub shows no more; `told` is the number of the last of them.
+async fn next(
+    vault: &OpenVault,
+    under_way: Option<i64>,
+    told: &mut i64,
+) -> Result<Option<OutboxRow>, StoreError> {
     let oldest = protocol::Timestamp(now().0 - STALE_AFTER_MS);
     for dropped in vault.store.outbox_drop_older(oldest).await? {
         if let Some(conversation) = dropped.conversation {
@@ -205,7 +213,22 @@ async fn next(vault: &OpenVault) -> Result<Option<OutboxRow>, StoreError> {
         let words = format!("The hub was away for a day and never heard: {}", dropped.push.body);
         vault.feed.tell(AppEvent::Problem { error: UserError::other(words) });
     }
-    vault.store.outbox_next().await
+    let next = vault.store.outbox_next(under_way, REMEMBERED).await?;
+    if next.as_ref().is_some_and(|row| row.newer >= REMEMBERED && row.id > *told) {
+        let forgotten = vault.store.outbox_forgotten(*told, REMEMBERED).await?;
+        *told = forgotten.last;
+        vault.feed.tell(AppEvent::Problem { error: UserError::other(unshown(forgotten.count)) });
+    }
+    Ok(next)
+}
+
+/// The words for answers that the hub takes and does not show.
+fn unshown(count: i64) -> String {
+    let answers = if count == 1 { "an answer".to_owned() } else { format!("{count} answers") };
+    format!(
+        "More came over the hub than it keeps in mind, so it may not show {answers}: read them in \
+         the conversation of the hub."
+    )
 }
 
 /// The notification that goes out, until it is noted as sent.

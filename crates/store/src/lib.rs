@@ -67,7 +67,7 @@ pub use gist::EndedRow;
 pub use history::Kept;
 pub use inbox::{Delivered, InboxRow, Taken};
 pub use keep::Keep;
-pub use outbox::{OutboxPush, OutboxRow, Unheard};
+pub use outbox::{Forgotten, OutboxPush, OutboxRow, Unheard};
 pub use planned_change::{PlannedParts, PlannedRow, Verdict};
 pub use question::AskedRow;
 pub use undoing::{OwnSet, UndoingRow};

@@ -33,6 +33,17 @@ pub struct OutboxRow {
     pub id: i64,
     /// What to send.
     pub push: OutboxPush,
+    /// How many messages of the hub were taken after the one that it answers.
+    pub newer: i64,
+}
+
+/// Notifications that answer messages which a hub may have forgotten.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Forgotten {
+    /// How many there are.
+    pub count: i64,
+    /// The number of the last; 0 where there is none.
+    pub last: i64,
 }
 
 /// A notification that was never sent.
@@ -50,9 +61,22 @@ impl Store {
         commit!(self, "outbox_push", "store a notification", |db| insert(db, push))
     }
 
-    /// The oldest notification that waits; the same one until it is sent or dropped.
-    pub async fn outbox_next(&self) -> Result<Option<OutboxRow>, StoreError> {
-        read!(self, "read the outbox", |db| next(db))
+    /// The notification to send next: the one that is `under_way`, whether the hub has read it is not known;
+    /// else the oldest that waits. Where that answers a message more than half of the hub's `memory` back, a
+    /// hub that remembers no more deliveries is about to forget it: then the newest go first, and those that
+    /// it has forgotten last. What answers one message keeps its order.
+    pub async fn outbox_next(
+        &self,
+        under_way: Option<i64>,
+        memory: i64,
+    ) -> Result<Option<OutboxRow>, StoreError> {
+        read!(self, "read the outbox", |db| next(db, under_way, memory))
+    }
+
+    /// The waiting notifications above the number `after` that answer one of the messages which a hub
+    /// with so large a `memory` has forgotten.
+    pub async fn outbox_forgotten(&self, after: i64, memory: i64) -> Result<Forgotten, StoreError> {
+        read!(self, "read the outbox", |db| forgotten(db, after, memory))
     }
 
     /// The notification was handed to the hub.
@@ -86,13 +110,57 @@ pub(crate) async fn insert(
     Ok(())
 }
 
-async fn next(db: &mut SqliteConnection) -> Result<Option<OutboxRow>, sqlx::Error> {
-    sqlx::query(
-        "SELECT number, hub, message_id, title, body, priority, at
-         FROM outbox WHERE state = 'waiting' ORDER BY number LIMIT 1",
-    )
+/// A query over the waiting notifications, of each of which `newer` is how many messages came after the
+/// one that it answers.
+macro_rules! over_waiting {
+    ($query:literal) => {
+        concat!(
+            "WITH waiting AS (
+                 SELECT o.number, o.hub, o.message_id, o.title, o.body, o.priority, o.at,
+                     coalesce((SELECT max(number) FROM inbox) - i.number, 0) AS newer
+                 FROM outbox o LEFT JOIN inbox i ON i.hub = o.hub AND i.id = o.message_id
+                 WHERE o.state = 'waiting') ",
+            $query
+        )
+    };
+}
+
+async fn next(
+    db: &mut SqliteConnection,
+    under_way: Option<i64>,
+    memory: i64,
+) -> Result<Option<OutboxRow>, sqlx::Error> {
+    sqlx::query(over_waiting!(
+        "SELECT w.number, w.hub, w.message_id, w.title, w.body, w.priority, w.at, w.newer
+         FROM waiting w, (SELECT 2 * max(newer) > ?2 AS is_late FROM waiting) newest
+         ORDER BY w.number IS NOT ?1,
+             CASE WHEN is_late THEN w.newer >= ?2 END,
+             CASE WHEN is_late THEN w.newer END,
+             w.number
+         LIMIT 1"
+    ))
+    .bind(under_way)
+    .bind(memory)
     .try_map(|row| from_row(&row))
     .fetch_optional(db)
+    .await
+}
+
+async fn forgotten(
+    db: &mut SqliteConnection,
+    after: i64,
+    memory: i64,
+) -> Result<Forgotten, sqlx::Error> {
+    sqlx::query(over_waiting!(
+        "SELECT count(*) AS count, coalesce(max(number), 0) AS last
+         FROM waiting WHERE newer >= ? AND number > ?"
+    ))
+    .bind(memory)
+    .bind(after)
+    .try_map(|row: SqliteRow| {
+        Ok(Forgotten { count: row.try_get("count")?, last: row.try_get("last")? })
+    })
+    .fetch_one(db)
     .await
 }
 
@@ -107,7 +175,7 @@ async fn mark_sent(db: &mut SqliteConnection, id: i64) -> Result<(), Failure> {
 async fn drop_older(db: &mut SqliteConnection, at: Timestamp) -> Result<Vec<Unheard>, sqlx::Error> {
     let mut dropped = sqlx::query(
         "UPDATE outbox SET state = 'dropped' WHERE state = 'waiting' AND at < ?
-         RETURNING number, hub, message_id, title, body, priority, at",
+         RETURNING number, hub, message_id, title, body, priority, at, 0 AS newer",
     )
     .bind(at.0)
     .try_map(|row| from_row(&row))
@@ -131,5 +199,5 @@ fn from_row(row: &SqliteRow) -> Result<OutboxRow, sqlx::Error> {
         priority: row.text("priority")?,
         at: row.at("at")?,
     };
-    Ok(OutboxRow { id: row.try_get("number")?, push })
+    Ok(OutboxRow { id: row.try_get("number")?, push, newer: row.try_get("newer")? })
 }

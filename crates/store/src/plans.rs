@@ -139,7 +139,8 @@ async fn start(store: &Store) {
     store.inbox_unfinished().await.expect("read");
     store.inbox_next().await.expect("read");
     store.inbox_of_turn(&turn).await.expect("read");
-    store.outbox_next().await.expect("read");
+    store.outbox_next(None, 100).await.expect("read");
+    store.outbox_forgotten(0, 100).await.expect("read");
     store.deleted_until(at).await.expect("read");
     store.untold(at).await.expect("read");
     store.spent_between(at, at).await.expect("read");

@@ -43,7 +43,7 @@ fn push(body: &str, at: i64) -> OutboxPush {
 }
 
 async fn next_body(story: &Story) -> Option<String> {
-    story.store.outbox_next().await.expect("read").map(|row| row.push.body)
+    story.store.outbox_next(None, 100).await.expect("read").map(|row| row.push.body)
 }
 
 #[tokio::test]
@@ -147,9 +147,9 @@ async fn notifications_leave_in_order_and_stay_until_they_were_sent() {
         .await
         .expect("pushed");
     let story = story.restart().await;
-    let first = story.store.outbox_next().await.expect("read").expect("one");
+    let first = story.store.outbox_next(None, 100).await.expect("read").expect("one");
     assert_eq!(first.push, push("First", 1));
-    assert_eq!(story.store.outbox_next().await.expect("read"), Some(first.clone()));
+    assert_eq!(story.store.outbox_next(None, 100).await.expect("read"), Some(first.clone()));
     story.store.outbox_sent(first.id).await.expect("sent");
     assert_eq!(next_body(&story).await.as_deref(), Some("Second"));
 }
@@ -160,7 +160,7 @@ async fn old_notifications_are_dropped_and_named() {
     for (body, at) in [("Sent", 1), ("Old", 2), ("Older", 1), ("New", 10)] {
         story.store.outbox_push(&push(body, at)).await.expect("pushed");
     }
-    let sent = story.store.outbox_next().await.expect("read").expect("one");
+    let sent = story.store.outbox_next(None, 100).await.expect("read").expect("one");
     story.store.outbox_sent(sent.id).await.expect("sent");
     let dropped = story.store.outbox_drop_older(Timestamp(10)).await.expect("dropped");
     let bodies: Vec<&str> = dropped.iter().map(|row| row.push.body.as_str()).collect();
@@ -237,7 +237,7 @@ async fn a_hub_turn_ends_with_its_message_done_and_its_words_in_the_outbox() {
         story.store.finish_hub_turn(&turn, &ending(TurnStatus::Failed, 4), &said, &[]).await;
     assert!(matches!(again, Err(StoreError::NotFound { what: "open turn", .. })));
     for _ in 0..2 {
-        let row = story.store.outbox_next().await.expect("read").expect("one");
+        let row = story.store.outbox_next(None, 100).await.expect("read").expect("one");
         story.store.outbox_sent(row.id).await.expect("sent");
     }
     assert_eq!(next_body(&story).await, None);
@@ -265,15 +265,55 @@ async fn what_is_held_waits_over_a_restart_and_is_sent_or_discarded_once() {
     assert_eq!(words, ["At nine.", "At ten."]);
     let row = story.store.conversation(&conversation()).await.expect("read").expect("there");
     assert_eq!(row.held, 2);
-    assert_eq!(story.store.outbox_next().await.expect("read"), None, "nothing goes out by itself");
+    assert_eq!(
+        story.store.outbox_next(None, 100).await.expect("read"),
+        None,
+        "nothing goes out by itself"
+    );
     let (first, second) = (waiting[0].number, waiting[1].number);
     let sent = story.store.send_held(first, Timestamp(9)).await.expect("sent");
     assert_eq!(sent, Some(conversation()));
     assert_eq!(story.store.send_held(first, Timestamp(9)).await.expect("asked"), None);
     story.store.discard_held(second).await.expect("discarded").expect("it waited");
     assert_eq!(story.store.held_in(&conversation()).await.expect("read"), []);
-    let next = story.store.outbox_next().await.expect("read").expect("one");
+    let next = story.store.outbox_next(None, 100).await.expect("read").expect("one");
     assert_eq!(next.push, OutboxPush { at: Timestamp(9), ..push("At nine.") });
     story.store.outbox_sent(next.id).await.expect("sent");
-    assert_eq!(story.store.outbox_next().await.expect("read"), None);
+    assert_eq!(story.store.outbox_next(None, 100).await.expect("read"), None);
+}
+
+/// The notifications in the order in which they go out to a hub that remembers so many messages.
+async fn sent_in_order(story: &Story, memory: i64) -> Vec<String> {
+    let mut sent = Vec::new();
+    while let Some(row) = story.store.outbox_next(None, memory).await.expect("read") {
+        story.store.outbox_sent(row.id).await.expect("sent");
+        sent.push(row.push.body);
+    }
+    sent
+}
+
+#[tokio::test]
+async fn answers_go_out_in_order_until_the_hub_is_about_to_forget_what_they_answer() {
+    for (memory, forgotten, expected) in [
+        (100, 0, ["1", "2", "3", "4", "5"]),
+        // The first is four back: the newest go first, and what is forgotten last.
+        (4, 1, ["5", "4", "3", "2", "1"]),
+        (3, 2, ["5", "4", "3", "2", "1"]),
+    ] {
+        let story = Story::begin().await;
+        for number in 1..=5 {
+            let id = format!("m{number}");
+            assert!(arrives(&story, &id, "words", number).await);
+            let said = OutboxPush { message_id: id, ..push(&number.to_string(), number) };
+            story.store.inbox_done(&said).await.expect("done");
+        }
+        let all = story.store.outbox_forgotten(0, memory).await.expect("read");
+        assert_eq!((all.count, all.last), (forgotten, forgotten), "{memory}");
+        let rest = story.store.outbox_forgotten(1, memory).await.expect("read");
+        assert_eq!(rest.count, (forgotten - 1).max(0), "{memory}");
+        // What is under way is sent again first, whatever it answers.
+        let again = story.store.outbox_next(Some(1), memory).await.expect("read").expect("one");
+        assert_eq!((again.push.body.as_str(), again.newer), ("1", 4), "{memory}");
+        assert_eq!(sent_in_order(&story, memory).await, expected, "{memory}");
+    }
 }

@@ -227,7 +227,7 @@ async fn what_is_removed_leaves_no_row_and_no_word_and_its_cost_still_counts() {
     story.store.delete(&conversation(), Timestamp(6)).await.expect("deleted");
     assert_eq!(story.store.deleted_until(Timestamp(5)).await.expect("read"), []);
     assert_eq!(story.store.deleted_until(Timestamp(6)).await.expect("read"), [conversation()]);
-    while let Some(sent) = story.store.outbox_next().await.expect("read") {
+    while let Some(sent) = story.store.outbox_next(None, 100).await.expect("read") {
         story.store.outbox_sent(sent.id).await.expect("sent");
     }
     story.store.purge(&conversation()).await.expect("removed");
