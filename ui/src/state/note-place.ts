@@ -37,3 +37,22 @@ function headingLine(text: string, heading: string): number {
 function letters(words: string): string {
   return words.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 }
+
+/** The first line with a link that is written with this name, 1-based; `null` where none is found. */
+export function linkLine(text: string, name: string): number | null {
+  const written = [name, encodeURI(name), `${name}.md`, encodeURI(`${name}.md`)];
+  const opened = written.flatMap((one) => [`[[${one}`, `](${one}`, `](<${one}`, `]: ${one}`]);
+  const found = text.split('\n').findIndex((line) => {
+    const lower = line.toLowerCase();
+    return opened.some((start) => isLinkIn(lower, start.toLowerCase()));
+  });
+  return found < 0 ? null : found + 1;
+}
+
+/** Whether a link begins so and its name ends there. */
+function isLinkIn(line: string, start: string): boolean {
+  for (let at = line.indexOf(start); at >= 0; at = line.indexOf(start, at + 1)) {
+    if (/^(?:[\]#|)>]|\s*$|\s+["'])/.test(line.slice(at + start.length))) return true;
+  }
+  return false;
+}

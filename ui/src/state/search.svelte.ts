@@ -14,6 +14,7 @@ import type { Host } from '../ipc/host';
 import type { AppState } from './app.svelte';
 import { Newest } from './newest';
 import { noteLabel } from './note-path';
+import { linkLine } from './note-place';
 import { userError } from './user-error';
 
 /** What is looked through. */
@@ -126,6 +127,18 @@ export class Search {
     await this.#look();
   }
 
+  /** The line of its note that a row is about, 1-based; `null` where it is about the note. */
+  async lineOf(row: Exclude<Row, { type: 'word' }>): Promise<number | null> {
+    const { into } = this;
+    if (row.type === 'line' || into?.type !== 'dead_link') return lineOf(row, into, '');
+    try {
+      return lineOf(row, into, (await this.#host.readNote(row.path)).text);
+    } catch {
+      // Whoever shows the note says why it cannot be read.
+      return null;
+    }
+  }
+
   /** Asks anew: something else is looked for, or notes changed. */
   async again(): Promise<void> {
     await this.#newest.ask(async () => {
@@ -189,11 +202,12 @@ export class Search {
     await this.#newestPreview.ask(async () => {
       const row = this.chosen;
       if (!row || row.type === 'word') return () => (this.preview = null);
-      const at = row.type === 'line' ? { line: row.line.line } : null;
+      const { into } = this;
       try {
         const note = await this.#host.readNote(row.path);
+        const line = lineOf(row, into, note.text);
         const words = wordsIn(this.rows, row.path);
-        return () => (this.preview = { note, at, words });
+        return () => (this.preview = { note, at: line === null ? null : { line }, words });
       } catch (thrown) {
         return () => {
           this.preview = null;
@@ -231,6 +245,12 @@ function intoOf(kind: SearchKind, into: Into | null, word: string): Into | null 
     default:
       return kind satisfies never;
   }
+}
+
+/** The line that a row is about, 1-based: its own, or that of the broken link. */
+function lineOf(row: Row, into: Into | null, text: string): number | null {
+  if (row.type === 'line') return row.line.line;
+  return into?.type === 'dead_link' ? linkLine(text, into.link) : null;
 }
 
 /** What is marked in the rows of a note, each once. */

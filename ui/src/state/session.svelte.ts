@@ -212,8 +212,9 @@ export class Session {
       await this.search.enter(row.word);
       return;
     }
+    const line = await this.search.lineOf(row);
     this.backToChat();
-    await this.showNote(row.path, row.type === 'line' ? row.line.line : null);
+    await this.showNote(row.path, line);
   }
 
   /** Shows the note that is chosen by its name. */

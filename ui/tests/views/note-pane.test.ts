@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 import { FakeHost } from '../../src/ipc/fake';
 import { search } from '../../src/ipc/stories/search';
-import { placeOf } from '../../src/state/note-place';
+import { linkLine, placeOf } from '../../src/state/note-place';
 import { Session } from '../../src/state/session.svelte';
 import App from '../../src/views/App.svelte';
 
@@ -78,5 +78,18 @@ describe('the place that a link names', () => {
     ['Note#', null],
   ])('%s', (target, line) => {
     expect(placeOf(text, target)).toBe(line);
+  });
+});
+
+describe('the line of a link', () => {
+  it.each([
+    ['a\n[[Tool cupboard]]', 2],
+    ['[[tool cupboard#Left|there]]', 1],
+    ['[[Tool cupboard 2]]\n[there](Tool%20cupboard.md)', 2],
+    ['[there](<Tool cupboard>)', 1],
+    ['[there]: Tool%20cupboard', 1],
+    ['The Tool cupboard', null],
+  ])('in %j is %s', (text, line) => {
+    expect(linkLine(text, 'Tool cupboard')).toBe(line);
   });
 });

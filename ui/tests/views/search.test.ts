@@ -178,6 +178,44 @@ describe('lists of the vault', () => {
     );
   });
 
+  it('lead on with one click on a tag, a property and a broken link', async () => {
+    const { host, session, keys } = await open();
+    await keys.keyboard(find);
+    for (const [list, words, into] of [
+      ['tags', /#house 41/, 'Notes with #house'],
+      ['properties', /serviced 7/, 'Values of “serviced”'],
+      ['dead', /Tool cupboard 3/, 'Notes that link to “Tool cupboard”'],
+    ] as const) {
+      await keys.click(screen.getByTestId(`search-${list}`));
+      await keys.click(await screen.findByRole('option', { name: words }));
+      expect(await screen.findByTestId('search-into')).toHaveTextContent(into);
+      expect(screen.getByTestId('search-field')).toHaveFocus();
+    }
+    const preview = await screen.findByTestId('search-preview');
+    await waitFor(() =>
+      expect(preview.querySelector('[data-here]')).toHaveTextContent('in the Tool cupboard'),
+    );
+    await keys.dblClick(screen.getByRole('option', { name: /Heating/ }));
+    const pane = await screen.findByTestId('note-pane');
+    expect(pane.querySelector('[data-here]')).toHaveTextContent('in the Tool cupboard');
+    expect(session.noteAt).toEqual({ line: 17 });
+    expect(host.asked('showNote')).toEqual(['House/Heating.md']);
+  });
+
+  it('open a note with one click where there is no room beside them', async () => {
+    const wide = globalThis.matchMedia;
+    globalThis.matchMedia = (media) => Object.assign(wide(media), { matches: true });
+    try {
+      const { host, keys } = await open();
+      await keys.keyboard(find);
+      await keys.click(screen.getByTestId('search-tasks'));
+      await keys.click(await screen.findByRole('option', { name: /ask Bruno for the pump/ }));
+      await waitFor(() => expect(host.asked('showNote')).toEqual(['House/Heating.md']));
+    } finally {
+      globalThis.matchMedia = wide;
+    }
+  });
+
   it('show open tasks and dead links', async () => {
     const { keys } = await open();
     await keys.keyboard(find);
