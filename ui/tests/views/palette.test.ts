@@ -24,6 +24,30 @@ function offered(): string[] {
 
 beforeEach(() => localStorage.clear());
 
+/** What a drawing shows. */
+function drawing(element: Element | null | undefined): string | undefined {
+  return element?.querySelector('svg')?.innerHTML;
+}
+
+describe('the ways to find something', () => {
+  it('have a drawing each, the same in the palette and where they lead', async () => {
+    const { keys } = await open();
+    await keys.keyboard(palette);
+    const row = (name: RegExp) => drawing(screen.getByRole('option', { name }));
+    const [text, note, said] = [row(/^Search the n/), row(/^Go to a/), row(/^Search c/)];
+    const all = [text, note, said, drawing(screen.getByTestId('palette'))];
+    expect(new Set(all).size, 'each its own').toBe(4);
+    await keys.keyboard('{Escape}');
+    expect(drawing(screen.getByTestId('open-switcher'))).toBe(note);
+    expect(drawing(screen.getByTestId('said-field').parentElement)).toBe(said);
+    await keys.keyboard('{Control>}p{/Control}');
+    expect(drawing(await screen.findByTestId('switcher'))).toBe(note);
+    await keys.keyboard('{Escape}{Control>}{Shift>}f{/Shift}{/Control}');
+    const field = await screen.findByTestId('search-field');
+    expect(drawing(field.parentElement)).toBe(text);
+  });
+});
+
 describe('the palette', () => {
   it('offers what can be done now, with its keys, and does it', async () => {
     const { session, keys } = await open();

@@ -36,7 +36,7 @@ const kinds: Record<string, ToolKind> = {
   search_files: look,
   find_notes: look,
   list_tags: look,
-  get_conversation: look,
+  get_conversation: { ...look, icon: 'chat' },
   read_result: look,
   edit_file: change,
   write_file: change,
