@@ -2,16 +2,13 @@
  * Hostile Markdown (tests/markdown/trial.ts) in jsdom, Chromium and WebKit: `npm run markdown -- FILE [ID]`.
  * The last line is the sum. `CHROMIUM` and `MINIBROWSER` name browsers that are not where Debian puts them.
  */
-import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import { createServer as createSocket } from 'node:net';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 
 import { chromium } from 'playwright-core';
 import { createServer } from 'vite';
 
-const miniBrowser =
-  process.env.MINIBROWSER ??
-  `/usr/lib/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu/webkit2gtk-4.1/MiniBrowser`;
+import { inWebKit, noWebKit } from './webkit-driver.mjs';
 
 /** So many cases are tried in one call of a driver, which waits no longer than minutes for its end. */
 const portion = 8;
@@ -42,70 +39,18 @@ async function inChromium(address, argument) {
   return told;
 }
 
-/** On a display of its own, through the driver that comes with the engine. */
-async function inWebKit(address, argument) {
-  const display = spawn('Xvfb', ['-displayfd', '3', '-screen', '0', '1180x760x24'], {
-    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+async function throughWebKit(address, argument) {
+  return inWebKit(async (page) => {
+    await page.show(address);
+    const all = { outcomes: [], caught: true };
+    for (let at = 0; at < argument.cases.length; at += portion) {
+      const part = { ...argument, cases: argument.cases.slice(at, at + portion) };
+      const told = await page.run(script, part);
+      all.outcomes.push(...told.outcomes);
+      all.caught &&= told.caught;
+    }
+    return all;
   });
-  const number = await new Promise((resolve) => display.stdio[3].once('data', resolve));
-  const port = await freePort();
-  const env = { ...process.env, DISPLAY: `:${String(number).trim()}` };
-  const driver = spawn('WebKitWebDriver', [`--port=${port}`], { env, stdio: 'ignore' });
-  try {
-    return await through(`http://127.0.0.1:${port}`, address, argument);
-  } finally {
-    driver.kill();
-    display.kill();
-  }
-}
-
-async function through(driver, address, argument) {
-  const options = { binary: miniBrowser, args: ['--automation'] };
-  const wanted = { alwaysMatch: { 'webkitgtk:browserOptions': options } };
-  await answering(`${driver}/status`);
-  const { sessionId } = await ask(`${driver}/session`, { capabilities: wanted });
-  const session = `${driver}/session/${sessionId}`;
-  await ask(`${session}/timeouts`, { script: 600_000 });
-  await ask(`${session}/url`, { url: address });
-  const body = `const done = arguments[1];
-    (${script})(arguments[0]).then(done, (error) => done({ error: String(error) }));`;
-  const all = { outcomes: [], caught: true };
-  for (let at = 0; at < argument.cases.length; at += portion) {
-    const part = { ...argument, cases: argument.cases.slice(at, at + portion) };
-    const told = await ask(`${session}/execute/async`, { script: body, args: [part] });
-    if (told.error) throw new Error(told.error);
-    all.outcomes.push(...told.outcomes);
-    all.caught &&= told.caught;
-  }
-  await fetch(session, { method: 'DELETE' });
-  return all;
-}
-
-async function answering(address) {
-  for (let tries = 0; tries < 200; tries += 1) {
-    const there = await fetch(address).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-    if (there) return;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error('WebKitWebDriver does not answer: install webkit2gtk-driver and xvfb.');
-}
-
-async function ask(address, body) {
-  const answer = await fetch(address, { method: 'POST', body: JSON.stringify(body) });
-  const { value } = await answer.json();
-  if (!answer.ok) throw new Error(`WebKitWebDriver: ${value.message}`);
-  return value;
-}
-
-async function freePort() {
-  const socket = createSocket().listen(0, '127.0.0.1');
-  await new Promise((resolve) => socket.once('listening', resolve));
-  const { port } = socket.address();
-  await new Promise((resolve) => socket.close(resolve));
-  return port;
 }
 
 function inJsdom(file, only) {
@@ -145,11 +90,8 @@ const argument = {
   cases,
 };
 const sums = [inJsdom(file, only), summed('chromium', await inChromium(address, argument))];
-if (existsSync(miniBrowser)) sums.push(summed('webkit', await inWebKit(address, argument)));
-else
-  console.log(
-    'SKIP webkit: there is no MiniBrowser here. Install libwebkit2gtk-4.1-0, or name one.',
-  );
+if (noWebKit) console.log(`SKIP webkit: ${noWebKit}`);
+else sums.push(summed('webkit', await throughWebKit(address, argument)));
 await server.close();
 const total = (name) => sums.reduce((sum, one) => sum + one[name], 0);
 console.log(`run=${total('run')} wrong=${total('wrong')}`);

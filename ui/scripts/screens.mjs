@@ -3,6 +3,7 @@
  * in German, each looked through by axe: `npm run screens -- DIR [NAME…]`.
  * Needs a Chromium; `CHROMIUM` names it when it is not at /usr/bin/chromium.
  */
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -218,6 +219,11 @@ const wanted = screens.filter(({ name }) => !names.length || names.includes(name
 for (const screen of wanted) failures.push(...(await picture(studio, screen)));
 await browser.close();
 await server.close();
+// A few of them in the engine of the window, which says itself what is wrong.
+const webkit = fileURLToPath(new URL('webkit.mjs', import.meta.url));
+if (!names.length && spawnSync('node', [webkit], { stdio: 'inherit' }).status !== 0) {
+  failures.push('webkit: see above');
+}
 for (const failure of failures) console.error(failure);
 console.log(`screens=${wanted.length} failed=${failures.length}`);
 process.exitCode = failures.length ? 1 : 0;

@@ -1,0 +1,127 @@
+/**
+ * Ten screens (tests/screens/list.ts) in WebKit, the engine of the window, light and dark: looked through by
+ * axe, and for the marks of links that lead nowhere: `npm run webkit -- [NAME…]`. What must be found, a low
+ * contrast and a mark that the engine refuses, is shown to it first. The last line is the sum.
+ */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+import { createServer } from 'vite';
+
+import { inWebKit, noWebKit } from './webkit-driver.mjs';
+
+const looked = [
+  ...['chat', 'commands', 'question', 'review', 'palette', 'search'],
+  ...['search-dead', 'note-marks', 'settings', 'first-run'],
+];
+/** Where a link that leads nowhere must be seen, so that its mark is not looked for in vain. */
+const marked = 'note-marks';
+
+const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+
+/** As WebDriver names keys. */
+const keys = { Control: '\uE009', Shift: '\uE008', Enter: '\uE007', ArrowDown: '\uE015' };
+
+/** What would keep somebody out of what is below `within`, by axe's rules in the theme at hand. */
+const barriers = `async (within) => {
+  const { violations, passes } = await globalThis.axe.run(within ?? document);
+  const found = violations.map(({ id, nodes }) => id + ' at ' + nodes.map(({ target }) => target).join(' · '));
+  const isSeen = [...violations, ...passes].some(({ id }) => id === 'color-contrast');
+  return isSeen ? found : [...found, 'no contrast could be seen'];
+}`;
+
+/** How many links lead nowhere, and those that have no mark for it. */
+const marks = `() => {
+  const links = [...document.querySelectorAll('[data-dead], [data-undrawn]:not(a)')];
+  const bare = links.filter((link) => {
+    const { textDecorationLine, textDecorationStyle } = getComputedStyle(link);
+    return textDecorationLine !== 'underline' || textDecorationStyle !== 'dashed';
+  });
+  return { seen: links.length, bare: bare.map((link) => link.textContent.trim()) };
+}`;
+
+/** Shows a low contrast and a mark in one line, both of which must be found. */
+const control = `() => {
+  const shown = document.createElement('main');
+  shown.id = 'control';
+  shown.style = 'position: fixed; inset: 0; z-index: 9999; background: #fff';
+  shown.innerHTML = '<p style="color: #bbb; background: #fff">faint</p>' +
+    '<a data-dead style="text-decoration: underline dashed #777">refused</a>';
+  document.body.append(shown);
+}`;
+
+async function settled(page, find, place) {
+  for (let tries = 0; tries < 300; tries += 1) {
+    const found = await page.run(find, place);
+    if (found) return found;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`nothing is at ${JSON.stringify(place)}`);
+}
+
+/** Does one step, when what it is about is there. */
+async function act(page, find, step) {
+  if (step.do === 'press') {
+    await page.press(step.keys.split('+').map((key) => keys[key] ?? key));
+  } else if (step.do === 'write') await page.type(step.text);
+  else if (step.do === 'click') await page.click(await settled(page, find, step.place));
+  else if (step.do === 'see') await settled(page, find, step.place);
+  else if (step.do !== 'drawer') throw new Error(`“${step.do}” is not done in WebKit yet`);
+}
+
+/** What is wrong with a screen, in both themes. */
+async function look(page, { base, begun, find }, screen) {
+  await page.show(`${base}?fake=${screen.story}`);
+  await settled(page, find, begun);
+  for (const step of screen.steps) await act(page, find, step);
+  await page.run(`() => { ${axe} }`);
+  // Colours on their way are no colours.
+  await page.run(`() => { const still = document.createElement('style');
+    still.textContent = '*, *::before, *::after { transition: none !important; animation: none !important }';
+    document.head.append(still); }`);
+  const failures = [];
+  for (const theme of ['light', 'dark']) {
+    await page.run('(theme) => { document.documentElement.dataset.theme = theme; }', theme);
+    failures.push(...(await page.run(barriers)).map((found) => `${theme}: ${found}`));
+  }
+  const { seen, bare } = await page.run(marks);
+  failures.push(...bare.map((words) => `“${words}” leads nowhere and has no mark`));
+  if (screen.name === marked && seen === 0) failures.push('no link leads nowhere here');
+  return failures.map((failure) => `${screen.name} ${failure}`);
+}
+
+/** Whether what must be found is found. */
+async function isCaught(page) {
+  await page.run("() => { document.documentElement.dataset.theme = 'light'; }");
+  await page.run(control);
+  const { bare } = await page.run(marks);
+  const found = await page.run(barriers, '#control');
+  return bare.includes('refused') && found.some((words) => words.startsWith('color-contrast'));
+}
+
+const names = process.argv.slice(2);
+if (noWebKit) {
+  console.log(`SKIP webkit: ${noWebKit}`);
+  console.log('webkit screens=0 failed=0 skipped=1');
+} else {
+  const server = await createServer({
+    logLevel: 'error',
+    server: { watch: null, hmr: false, port: 0, strictPort: false },
+  });
+  await server.listen();
+  const { screens } = await server.ssrLoadModule('/tests/screens/list.ts');
+  const { begun, find } = await server.ssrLoadModule('/tests/screens/steps.ts');
+  const studio = { base: server.resolvedUrls.local[0], begun, find: String(find) };
+  const wanted = names.length > 0 ? names : looked;
+  const all = wanted.map((name) => screens.find((screen) => screen.name === name));
+  const failures = [];
+  const caught = await inWebKit(async (page) => {
+    for (const screen of all) failures.push(...(await look(page, studio, screen)));
+    return isCaught(page);
+  });
+  await server.close();
+  for (const failure of failures) console.error(`FAIL webkit ${failure}`);
+  const told = caught ? 'caught' : 'missed';
+  console.log(`webkit screens=${all.length} failed=${failures.length} control=${told}`);
+  process.exitCode = failures.length === 0 && caught ? 0 : 1;
+}
