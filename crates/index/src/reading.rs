@@ -128,6 +128,18 @@ impl<'a> Reading<'a> {
     }
 }
 
+/// The first paragraph, for a note that was not found by its words.
+pub(crate) fn first_passage(note: &NoteText<'_>) -> Passage {
+    let blocks = blocks(&note.text);
+    let block = blocks.iter().find(|block| block.kind == Kind::Text);
+    let heading = block.and_then(|block| note.text.get(block.heading.clone()?));
+    let (line, text) = block
+        .map(|block| excerpt(&note.text, block, &[]))
+        .map_or((1, String::new()), |cut| (cut.line, cut.text));
+    let (path, heading) = (note.path.clone(), heading.map(str::to_owned));
+    Passage { path, heading, line, text, marks: Vec::new(), why: Why::Text }
+}
+
 /// The weight of the different terms among `marks`.
 fn weight(marks: &[Mark], weights: &[f64]) -> f64 {
     let has = |term: usize| marks.iter().any(|mark| mark.term == term);

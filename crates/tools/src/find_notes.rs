@@ -8,21 +8,26 @@ use index::{Cut, Narrow, Ranked};
 use llm::tool::{Brief, Effect, Scope, Tool, ToolContext, ToolFailure, ToolOutcome};
 use protocol::Reaction;
 use protocol::reaction::Why;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema};
 use serde::Deserialize;
+use serde_json::json;
 
 use crate::notes::{Notes, of_search, off_thread};
 
 const MOST: u16 = 50;
 const DEADLINE: Duration = Duration::from_secs(5);
 
-/// Finds the notes whose name, headings or text match the words best, each with its best passage.
-/// Begin here when you do not know which note to read.
+/// Finds the notes whose name, headings or text match the words best, each with its best passage;
+/// without words all notes that the filters let in. Begin here when you do not know which note to
+/// read.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(transform = require_query)]
 pub(crate) struct FindNotesInput {
     /// A few words to look for, in the language of the notes. `"two words"` in quotes have to stand
-    /// like that, `-word` must not be there.
+    /// like that, `-word` must not be there. Empty to find by `folder`, `tags`, `property` or
+    /// `linked_to` alone.
+    #[serde(default)]
     query: String,
     /// Only notes in this folder, such as `Projects`.
     folder: Option<String>,
@@ -36,6 +41,14 @@ pub(crate) struct FindNotesInput {
     /// How many notes to return, at most 50.
     #[serde(default = "seven")]
     limit: u16,
+}
+
+/// A model is told to give words, and one that filters alone is understood all the same.
+fn require_query(schema: &mut Schema) {
+    if let Some(query) = schema.pointer_mut("/properties/query").and_then(|at| at.as_object_mut()) {
+        query.remove("default");
+    }
+    schema.insert("required".to_owned(), json!(["query"]));
 }
 
 const fn seven() -> u16 {
@@ -82,10 +95,17 @@ impl FindNotes {
         context: &ToolContext,
     ) -> Result<Ranked, ToolFailure> {
         let narrow = self.narrow(input, context).await?;
+        let has_words = given(Some(&input.query)).is_some();
+        if !has_words && narrow == Narrow::default() {
+            return Err(ToolFailure::labeled(
+                "There is nothing to look for.\nGive a few words in `query`, or one of `folder`, \
+                 `tags`, `property` and `linked_to`.",
+            ));
+        }
         let scope = narrow.folder.clone().map_or(Scope::Vault, Scope::Below);
         context.shows.searched(&scope);
-        let index =
-            if narrow.needs_index() { self.0.standing_index().await? } else { self.0.index() };
+        let needs_index = !has_words || narrow.needs_index();
+        let index = if needs_index { self.0.standing_index().await? } else { self.0.index() };
         let (vault, plan, query) = (self.0.vault(), context.overlay.clone(), input.query.clone());
         let limit = input.limit.clamp(1, MOST);
         off_thread(move || index.find(&vault, &plan, &query, &narrow, limit, DEADLINE))
@@ -133,6 +153,10 @@ fn words(query: &str, ranked: &Ranked) -> String {
     } else {
         ""
     };
+    let has_words = given(Some(query)).is_some();
+    if ranked.passages.is_empty() && !has_words {
+        return format!("No note has all that was asked for.{cut}\nLeave out one of the filters.");
+    }
     if ranked.passages.is_empty() {
         return format!(
             "No note matches “{query}”.{cut}\nNone of its words is in a name, a heading or the text of \
@@ -144,15 +168,13 @@ fn words(query: &str, ranked: &Ranked) -> String {
         notes => format!("{notes} notes match"),
     };
     let shown = ranked.passages.len();
-    let mut out = format!("{matching}; the best {shown}:{cut}");
+    let order = if has_words { "best" } else { "first" };
+    let mut out = format!("{matching}; the {order} {shown}:{cut}");
     for passage in &ranked.passages {
-        let why = match passage.why {
-            Why::Title => "in its name",
-            Why::Alias => "in another name of it",
-            Why::Heading => "in a heading",
-            Why::Text => "in the text",
-        };
-        let _ = write!(out, "\n\n`{}` line {}, {why}", passage.path, passage.line);
+        let _ = write!(out, "\n\n`{}` line {}", passage.path, passage.line);
+        if has_words {
+            let _ = write!(out, ", {}", place(passage.why));
+        }
         if let Some(heading) = &passage.heading {
             let _ = write!(out, ", under “{heading}”");
         }
@@ -161,4 +183,13 @@ fn words(query: &str, ranked: &Ranked) -> String {
         }
     }
     out
+}
+
+const fn place(why: Why) -> &'static str {
+    match why {
+        Why::Title => "in its name",
+        Why::Alias => "in another name of it",
+        Why::Heading => "in a heading",
+        Why::Text => "in the text",
+    }
 }

@@ -55,6 +55,10 @@ function lines(...items: ToolItem[]): string[] {
 describe('a tool line', () => {
   it.each<[string, ToolItem]>([
     ['Read Groceries', read('Lists/Groceries.md')],
+    [
+      'Listed 2 entries',
+      tool({ reactions: [{ type: 'passages', query: '', passages: [], total: 2 }] }),
+    ],
     ['Added 1 line to Groceries', changed({ added: 1 })],
     ['Added 3 lines to Groceries', changed({ added: 3 })],
     ['Removed 2 lines from Groceries', changed({ removed: 2 })],

@@ -16,7 +16,7 @@ use crate::known::Shown;
 use crate::live::{Held, View};
 use crate::ranked::{Candidates, rank};
 use crate::ranking::Fitting;
-use crate::reading::NoteText;
+use crate::reading::{NoteText, first_passage};
 use crate::{Cut, Index, SearchError};
 
 /// Passages, best first, at most one a note.
@@ -38,8 +38,12 @@ impl Index {
     /// than text; a rare word more than a common one; neighbours more than words apart; a short
     /// note more than a long one.
     ///
+    /// Without a query all notes that `narrow` lets in are found, in the order of their paths, each
+    /// with its first paragraph.
+    ///
     /// Until the index stands the notes themselves are read, which takes longer; other names of
     /// notes are not known then, and a `narrow` that asks for more than a folder finds nothing.
+    /// Nor does one without a query.
     pub fn find(
         &self,
         vault: &Vault,
@@ -50,6 +54,9 @@ impl Index {
         deadline: Duration,
     ) -> Result<Ranked, SearchError> {
         let deadline = Instant::now() + deadline;
+        if query.trim().is_empty() && *narrow != Narrow::default() {
+            return Ok(self.having_all(vault, plan, narrow, limit));
+        }
         let asked =
             Asked::parse(query).ok_or_else(|| SearchError::NoWords { query: query.to_owned() })?;
         let Some(view) = self.view() else {
@@ -62,6 +69,16 @@ impl Index {
             Some(ranking) => found.by(ranking, &asked, limit),
             None => Ok(found.by_reading(&asked, limit, deadline)),
         }
+    }
+
+    /// The notes that `narrow` lets in, whatever their words.
+    fn having_all(&self, vault: &Vault, plan: &ChangeSet, narrow: &Narrow, limit: u16) -> Ranked {
+        let Some(view) = self.view() else {
+            return Ranked { cut: Some(Cut::Time), ..Ranked::default() };
+        };
+        let view = view.planned(plan, vault);
+        let shown = Shown { view: &view, vault };
+        Found { shown: &shown, allowed: narrow.allowed(&shown) }.by_path(limit)
     }
 }
 
@@ -139,6 +156,18 @@ impl<'a> Found<'a> {
         let notes = self.shown.view.all().filter(|held| self.may_be(held));
         let notes: Vec<Held<'a>> = notes.collect();
         scan::texts(&notes, asked, limit, deadline, |held, look| look(&Read::of(*held, 0).text()))
+    }
+
+    /// All of them, in the order of their paths.
+    fn by_path(&self, limit: u16) -> Ranked {
+        let mut held: Vec<Held<'a>> =
+            self.shown.view.all().filter(|held| self.may_be(held)).collect();
+        held.sort_by(|a, b| a.path().cmp(b.path()));
+        let notes = u32::try_from(held.len()).unwrap_or(u32::MAX);
+        held.truncate(usize::from(limit));
+        let passages: Vec<Passage> =
+            held.into_iter().map(|held| first_passage(&Read::of(held, 0).text())).collect();
+        Ranked { cut: cut_by_limit(&passages, notes), passages, notes }
     }
 }
 

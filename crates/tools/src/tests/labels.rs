@@ -29,6 +29,7 @@ fn calls() -> Vec<(&'static str, Value)> {
             ("read_file", json!({ "path": near, "start_line": 400 })),
             ("get_file_info", json!({ "path": near })),
             ("get_links", json!({ "path": near })),
+            ("find_notes", json!({ "folder": near })),
             ("append_file", json!({ "path": near, "content": "x" })),
             ("append_file", json!({ "path": near, "content": "x", "heading": "Tasks" })),
             ("edit_file", json!({ "path": near, "old_text": "on", "new_text": "x" })),

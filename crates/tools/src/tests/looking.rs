@@ -178,6 +178,35 @@ async fn finding_is_narrowed_by_folder_tags_property_and_links() {
 }
 
 #[tokio::test]
+async fn filters_alone_find_notes() {
+    let mut bench = Bench::with(&[
+        ("Projects/Garden.md", b"---\nstatus: done\n---\n# Beds\n\nbeans #food\n"),
+        ("Projects/Kitchen.md", b"#food\n"),
+        ("Diary.md", b"with [[Kitchen]]\n"),
+    ]);
+    let mut check = async |arguments: serde_json::Value, paths: &[&str]| {
+        let found = bench.works("find_notes", arguments.clone()).await;
+        let [Reaction::Passages { passages, .. }] = found.reactions.as_slice() else {
+            panic!("{:?}", found.reactions)
+        };
+        let found: Vec<_> = passages.iter().map(|passage| passage.path.as_str()).collect();
+        assert_eq!(found, paths, "{arguments}");
+    };
+    check(json!({ "tags": ["food"] }), &["Projects/Garden.md", "Projects/Kitchen.md"]).await;
+    check(json!({ "query": " ", "property": "status: done" }), &["Projects/Garden.md"]).await;
+    check(json!({ "folder": "Projects" }), &["Projects/Garden.md", "Projects/Kitchen.md"]).await;
+    check(json!({ "linked_to": "Kitchen" }), &["Diary.md"]).await;
+    check(json!({ "tags": ["zzz"] }), &[]).await;
+    check(json!({ "tags": ["food"], "limit": 1 }), &["Projects/Garden.md"]).await;
+    let told = bench.works("find_notes", json!({ "property": "status" })).await.text;
+    let expected = "1 note matches; the first 1:\n\n`Projects/Garden.md` line 6, under “Beds”\n> \
+                    beans #food";
+    assert_eq!(told, expected);
+    let nothing = bench.fails("find_notes", json!({ "query": " " })).await;
+    assert!(nothing.starts_with("There is nothing to look for."), "{nothing}");
+}
+
+#[tokio::test]
 async fn the_open_note_and_the_clock_come_from_the_desk() {
     let mut bench = house();
     let none = bench.works("get_active_note", json!({})).await.text;

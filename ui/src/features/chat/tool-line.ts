@@ -105,6 +105,8 @@ function found(reactions: readonly Reaction[], tool: string): Words | null {
   if (first?.type === 'searched') return searched(first, tool);
   if (first?.type !== 'passages') return null;
   const notes = [...new Set(first.passages.map(({ path }) => path))];
+  // Without words notes are listed by their tags, properties, links or folder.
+  if (first.query.trim() === '') return line(sentence('search', hitWords('', first.total)), notes);
   const text = first.total > 0 ? m.tool_passages({ count: first.total, query: first.query }) : null;
   return line(sentence('search', text ?? m.tool_found_nothing({ query: first.query })), notes);
 }
