@@ -2,13 +2,15 @@
 
 use llm::host::{Detail, Limits};
 use protocol::{Mode, Origin};
-use tools::catalog::{FEW, FEWEST, LOOKING, RESOLVES};
+use tools::catalog::{FEW, FEWEST, LOOKING, RESOLVES, SHOWS};
 
 /// What kind of run it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RunKind {
-    /// The user asks, in the window or on the command line.
+    /// The user asks in the window.
     User,
+    /// The user asks on the command line, where no note can be shown beside the chat.
+    Terminal,
     /// A message came over the hub.
     Hub,
     /// Nobody asks for anything to be done; also whatever we cannot tell.
@@ -69,6 +71,8 @@ struct Profile {
 enum Offer {
     /// All there are.
     All,
+    /// All but the one that needs a window.
+    WithoutWindow,
     /// Those that change notes, and these.
     Changing(&'static [&'static [&'static str]]),
     /// None.
@@ -82,6 +86,7 @@ const CHAT: Profile = Profile {
     offer: Offer::All,
     limits: Limits { round_trips: 10, calls: 100, calls_per_message: 16 },
 };
+const TERMINAL: Profile = Profile { offer: Offer::WithoutWindow, ..CHAT };
 const HUB: Profile = Profile {
     offer: Offer::Changing(&[&LOOKING, &TALK]),
     limits: Limits { round_trips: 4, calls: 10, calls_per_message: 16 },
@@ -95,7 +100,8 @@ impl RunKind {
     /// The kind of a turn whose message came through this channel.
     pub(crate) const fn of(origin: Origin) -> Self {
         match origin {
-            Origin::Window | Origin::Cli => Self::User,
+            Origin::Window => Self::User,
+            Origin::Cli => Self::Terminal,
             Origin::HubText | Origin::HubVoice => Self::Hub,
             Origin::Unknown => Self::Utility,
         }
@@ -104,6 +110,7 @@ impl RunKind {
     const fn profile(self) -> Profile {
         match self {
             Self::User => CHAT,
+            Self::Terminal => TERMINAL,
             Self::Hub => HUB,
             Self::Utility => UTILITY,
         }
@@ -161,6 +168,7 @@ impl Layers {
 fn of_profile(offer: Offer, tool: &Registered) -> bool {
     match offer {
         Offer::All => true,
+        Offer::WithoutWindow => tool.name != SHOWS,
         Offer::Changing(others) => {
             tool.changes_notes || others.iter().any(|names| names.contains(&tool.name.as_str()))
         }
@@ -192,13 +200,14 @@ mod tests {
 
     use super::*;
 
-    const KINDS: [RunKind; 3] = [RunKind::User, RunKind::Hub, RunKind::Utility];
+    const KINDS: [RunKind; 4] = [RunKind::User, RunKind::Terminal, RunKind::Hub, RunKind::Utility];
     const MODES: [Mode; 3] = [Mode::Review, Mode::Auto, Mode::ReadOnly];
     const SETS: [ToolSet; 3] = [ToolSet::All, ToolSet::Few, ToolSet::Fewest];
 
     const PENDING: [Pending; 2] = [Pending::Nothing, Pending::Question];
 
-    const KNOWN: [&str; 6] = [
+    const KNOWN: [&str; 7] = [
+        "show_note",
         "read_file",
         "edit_file",
         "send_message",
@@ -275,10 +284,20 @@ mod tests {
     }
 
     #[test]
+    fn only_who_has_a_window_is_shown_notes_in_it() {
+        let tools = [registered("read_file", false), registered("show_note", false)];
+        let pending = Pending::Nothing;
+        let here = Layers { kind: RunKind::User, mode: Mode::Auto, set: ToolSet::All, pending };
+        assert_eq!(here.offered(&tools), ["read_file", "show_note"]);
+        let terminal = Layers { kind: RunKind::Terminal, ..here };
+        assert_eq!(terminal.offered(&tools), ["read_file"]);
+    }
+
+    #[test]
     fn the_channel_says_what_kind_of_run_it_is_and_one_that_is_unknown_may_do_nothing() {
         for (word, kind, calls) in [
             ("window", RunKind::User, 100),
-            ("cli", RunKind::User, 100),
+            ("cli", RunKind::Terminal, 100),
             ("hub_text", RunKind::Hub, 10),
             ("hub_voice", RunKind::Hub, 10),
             ("carrier_pigeon", RunKind::Utility, 0),

@@ -46,6 +46,13 @@ pub enum Reaction {
         /// Which.
         path: NotePath,
     },
+    /// A note is to be shown to the user, beside the chat.
+    OpenNote {
+        /// Which.
+        path: NotePath,
+        /// The line to bring into view, counted from 1; `None` is the top.
+        line: Option<u32>,
+    },
     /// Notes were listed or searched.
     Searched {
         /// What was looked for, as the model wrote it.

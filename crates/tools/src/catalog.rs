@@ -30,6 +30,7 @@ use crate::read_result::ReadResult;
 use crate::resolve_question::ResolveQuestion;
 use crate::search_files::SearchFiles;
 use crate::send_message::SendMessage;
+use crate::show_note::ShowNote;
 use crate::write_file::WriteFile;
 
 /// The tools for a model that loses its way among many: to find, to read, to change, to ask.
@@ -58,6 +59,9 @@ pub const LOOKING: [&str; 8] = [
     ListTags::NAME,
     ReadResult::NAME,
 ];
+
+/// The tool that needs a window.
+pub const SHOWS: &str = ShowNote::NAME;
 
 /// The tool that says whether a message answers the question that waits.
 pub const RESOLVES: &str = ResolveQuestion::NAME;
@@ -96,6 +100,7 @@ pub fn catalog(shelf: Shelf) -> Result<ToolRegistry, DuplicateTool> {
     tools.register_changing(MoveFile(notes.clone()))?;
     tools.register_changing(DeleteFile(notes.clone()))?;
     tools.register_changing(CreateFolder(notes.clone()))?;
+    tools.register(ShowNote(notes.clone()))?;
     tools.register(GetActiveNote { notes, desk: desk.clone() })?;
     tools.register(GetCurrentTime(desk.clone()))?;
     tools.register(GetConversation { archive: archive.clone(), desk })?;

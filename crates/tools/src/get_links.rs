@@ -1,5 +1,6 @@
 //! `get_links`: what a note links to and what links to it.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use async_trait::async_trait;
@@ -139,6 +140,47 @@ pub(crate) fn incoming(path: &NotePath, links: &[Backlink], most: usize) -> Stri
         let _ = write!(out, "\n- `{}`, {noun} {}{cut}", first.source, told.join(", "));
     }
     out + &more(sources.len(), most)
+}
+
+/// The links of a note as they were told, each once.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Linked<'a> {
+    /// Files that it links to.
+    pub(crate) out: Vec<&'a str>,
+    /// Names in it that lead nowhere.
+    pub(crate) broken: Vec<&'a str>,
+    /// Notes that link to it.
+    pub(crate) back: Vec<&'a str>,
+    /// Whether there are more.
+    pub(crate) more: bool,
+}
+
+/// Reads a result back.
+pub(crate) fn read(output: &str) -> Linked<'_> {
+    let mut linked = Linked::default();
+    for line in output.lines() {
+        if line.starts_with("and ") {
+            linked.more = true;
+        } else if let Some(back) = line.strip_prefix("- `") {
+            linked.back.extend(back.split_once('`').map(|(path, _)| path));
+        } else if let Some((_, link)) =
+            line.strip_prefix("- line ").and_then(|line| line.split_once(": "))
+        {
+            let link = link.strip_prefix("shows ").unwrap_or(link);
+            if let Some(to) = link.strip_prefix('`') {
+                linked.out.extend(to.split_once('`').map(|(path, _)| path));
+            } else if let Some((name, _)) =
+                link.strip_prefix('“').and_then(|link| link.rsplit_once("”, which does not exist"))
+            {
+                linked.broken.push(name);
+            }
+        }
+    }
+    for all in [&mut linked.out, &mut linked.broken, &mut linked.back] {
+        let mut seen = BTreeSet::new();
+        all.retain(|one| seen.insert(*one));
+    }
+    linked
 }
 
 fn more(total: usize, most: usize) -> String {

@@ -94,6 +94,12 @@ fn into_folder(from: &Thing, folder: &NotePath) -> ToolFailure {
     ))
 }
 
+/// Whether a failure says that the destination is a folder.
+pub(crate) fn is_folder(output: &str) -> bool {
+    output.lines().next().is_some_and(|line| line.ends_with("` is a folder."))
+        && output.contains("\nTo move `")
+}
+
 /// What `asked` has below `there`, with the `/` before it.
 fn rest_below(asked: &str, there: &NotePath) -> String {
     let asked = NotePath::parse(asked).ok();

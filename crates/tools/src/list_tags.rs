@@ -78,6 +78,17 @@ impl ListTags {
     }
 }
 
+/// Reads a result back: how many tags there are, and those shown with how many notes have each;
+/// `None` when there is none.
+pub(crate) fn read(output: &str) -> Option<(usize, Vec<(&str, usize)>)> {
+    let (total, _) = output.lines().next()?.split_once(' ')?;
+    let tags = output.lines().filter_map(|line| {
+        let (tag, notes) = line.strip_prefix("- #")?.rsplit_once(", ")?;
+        Some((tag, notes.split_once(' ')?.0.parse().ok()?))
+    });
+    Some((total.parse().ok()?, tags.collect()))
+}
+
 fn words(input: &ListTagsInput, tags: &[TagCount]) -> String {
     let wanted = input.wanted();
     match (tags.is_empty(), wanted.is_empty()) {

@@ -100,6 +100,30 @@ impl SearchFiles {
     }
 }
 
+/// The matching lines as they were told.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Told<'a> {
+    /// How many lines match, shown or not.
+    pub(crate) total: usize,
+    /// Notes with their lines that are shown.
+    pub(crate) notes: Vec<(&'a str, Vec<&'a str>)>,
+}
+
+/// Reads a result back; `None` when no line matches.
+pub(crate) fn read(output: &str) -> Option<Told<'_>> {
+    let (total, _) = output.split_once(" matching line")?;
+    let mut notes: Vec<(&str, Vec<&str>)> = Vec::new();
+    for line in output.lines().skip(1) {
+        if let Some(path) = line.strip_prefix('`').and_then(|line| line.strip_suffix('`')) {
+            notes.push((path, Vec::new()));
+        } else if let Some((_, lines)) = notes.last_mut() {
+            let matching = line.strip_prefix("> ").and_then(|line| Some(line.split_once("| ")?.1));
+            lines.extend(matching);
+        }
+    }
+    Some(Told { total: total.parse().ok()?, notes })
+}
+
 fn words(pattern: &str, found: &Found) -> String {
     let cut = match found.cut {
         Some(Cut::Time) => {

@@ -741,7 +741,15 @@ export type Reaction = { "type": "read",
 /**
  * Which.
  */
-path: NotePath, } | { "type": "searched", 
+path: NotePath, } | { "type": "open_note", 
+/**
+ * Which.
+ */
+path: NotePath, 
+/**
+ * The line to bring into view, counted from 1; `None` is the top.
+ */
+line: number | null, } | { "type": "searched", 
 /**
  * What was looked for, as the model wrote it.
  */

@@ -28,6 +28,7 @@ import { ShownLinks } from './note-links.svelte';
 import { ShownMarks } from './note-marks.svelte';
 import { linkedNote } from './note-path';
 import { placeOf } from './note-place';
+import { Opening } from './opening';
 import { Pace } from './pace';
 import { Palette } from './palette.svelte';
 import { VaultPictures } from './pictures.svelte';
@@ -98,6 +99,7 @@ export class Session {
   found = $state.raw<FoundSaid | null>(null);
   /** Notes changed: what is looked up is asked anew. */
   readonly #lookups = new Pace(() => this.#lookAgain());
+  readonly #opening = new Opening((path, line) => void this.showNote(path, line));
   readonly #host: Host;
   readonly #saving: SettingsSaving;
   #feed = 0;
@@ -383,6 +385,7 @@ export class Session {
       this.notAnAnswer = false;
       const still = (this.app.chat?.id ?? null) === from;
       if (still && conversation !== from) await this.#fetch(conversation);
+      if (this.app.chat?.id === conversation) this.#opening.arrive(conversation);
     });
     this.sending = false;
   }
@@ -397,6 +400,7 @@ export class Session {
     this.app.receive(events);
     if (sameVault(before, this.app.vault)) {
       const open = this.app.chat?.id ?? null;
+      this.#opening.hear(events, open);
       if (open !== null && events.some(({ event }) => isAnother(event, open))) {
         void this.#fetch(open);
       }

@@ -59,6 +59,10 @@ describe('a tool line', () => {
       'Listed 2 entries',
       tool({ reactions: [{ type: 'passages', query: '', passages: [], total: 2 }] }),
     ],
+    [
+      'Opened Groceries',
+      tool({ reactions: [{ type: 'open_note', path: 'Lists/Groceries.md', line: 3 }] }),
+    ],
     ['Added 1 line to Groceries', changed({ added: 1 })],
     ['Added 3 lines to Groceries', changed({ added: 3 })],
     ['Removed 2 lines from Groceries', changed({ removed: 2 })],

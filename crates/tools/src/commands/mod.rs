@@ -17,15 +17,20 @@ use serde_json::{Value, json};
 use crate::desk::Desk;
 
 mod append;
+mod delete;
 mod find;
 mod help;
+mod links;
 mod list;
 mod list_form;
+mod move_note;
 mod new;
 mod open;
 mod replace;
 mod reply;
 mod story;
+mod tags;
+mod tasks;
 mod today;
 mod typed;
 mod words;
@@ -100,13 +105,18 @@ struct Entry {
 }
 
 /// All commands, in the order that `help` shows them.
-const ALL: [Entry; 8] = [
+const ALL: [Entry; 13] = [
     find::ENTRY,
     open::ENTRY,
     list::ENTRY,
     new::ENTRY,
     append::ENTRY,
     replace::ENTRY,
+    move_note::ENTRY,
+    delete::ENTRY,
+    tags::ENTRY,
+    links::ENTRY,
+    tasks::ENTRY,
     today::ENTRY,
     help::ENTRY,
 ];

@@ -1,10 +1,7 @@
 //! `open NOTE`: shows a note.
 
-use serde_json::json;
-
 use super::words::unquoted;
 use super::{Command, Entry, Move, Scene, reply};
-use crate::page;
 
 pub(super) const ENTRY: Entry = Entry {
     word: "open",
@@ -23,12 +20,20 @@ struct Open {
 
 impl Command for Open {
     fn next(&self, scene: &Scene<'_>) -> Move {
-        match scene.done.first() {
-            None => Move::call("read_file", json!({ "path": self.note })),
-            Some(done) => match page::read(done.output) {
-                Some(note) if !done.is_error => reply::shown(&note),
-                _ => reply::trouble(done.output, &self.note),
-            },
+        let Some(done) = scene.done.last() else { return reply::show(&self.note, scene) };
+        if let Some(shown) = reply::after_showing(done) {
+            return shown;
+        }
+        // To look at a note whose name was half remembered does no harm.
+        let likely = reply::likely(done.output, &self.note);
+        match (likely.as_slice(), scene.done.len()) {
+            ([one], 1) => reply::show(one, scene),
+            ([_, _, ..], 1) => {
+                let question =
+                    format!("Several notes have “{}” in their names. Which one?", self.note);
+                Move::ask(&question, &likely)
+            }
+            _ => reply::trouble(done.output, &self.note),
         }
     }
 

@@ -1,10 +1,13 @@
 //! What a command says: short sentences about notes, without the voice of a model.
 
 use protocol::NotePath;
+use serde_json::json;
 
-use super::Move;
+use super::{Done, Move, Scene};
 use crate::candidates::{self, Candidates};
-use crate::page::Printed;
+use crate::catalog::SHOWS;
+use crate::page::{self, Printed};
+use crate::show_note;
 use crate::verdict::{self, Became};
 
 /// Lines of a note that are shown in the chat at most.
@@ -17,8 +20,35 @@ pub(super) fn title(path: &str) -> String {
     NotePath::parse(path).map_or_else(|_| path.to_owned(), |path| path.title().to_owned())
 }
 
-/// A note in the chat.
-pub(super) fn shown(note: &Printed<'_>) -> Move {
+/// Shows a note beside the chat; where there is no window, in words.
+pub(super) fn show(note: &str, scene: &Scene<'_>) -> Move {
+    let tool = if scene.tools.contains(&SHOWS) { SHOWS } else { "read_file" };
+    Move::call(tool, json!({ "path": note }))
+}
+
+/// What is said once [`show`] was done; `None` when it failed.
+pub(super) fn after_showing(done: &Done<'_>) -> Option<Move> {
+    if done.is_error {
+        return None;
+    }
+    if let Some(path) = show_note::read(done.output) {
+        return Some(Move::Say(format!("Opened {}.", title(path))));
+    }
+    page::read(done.output).map(|note| shown(&note))
+}
+
+/// The notes that a name which no note has may stand for: those with it in their names, or else the
+/// only one that has a name like it.
+pub(super) fn likely(output: &str, name: &str) -> Vec<String> {
+    let Some(Candidates::Near(paths)) = candidates::read(output) else { return Vec::new() };
+    let name = name.to_lowercase();
+    let holds_it = |path: &&String| title(path).to_lowercase().contains(&name);
+    let holding: Vec<String> = paths.iter().filter(holds_it).cloned().collect();
+    if holding.is_empty() && paths.len() == 1 { paths } else { holding }
+}
+
+/// A note in words.
+fn shown(note: &Printed<'_>) -> Move {
     let title = title(note.path);
     if note.lines.is_empty() {
         return Move::Say(format!("**{title}**\n\nThis note is empty."));
@@ -67,6 +97,11 @@ pub(super) fn trouble(output: &str, note: &str) -> Move {
 pub(super) fn quoted(paths: &[String]) -> Option<String> {
     let near: Vec<String> = paths.iter().take(3).map(|path| format!("“{}”", title(path))).collect();
     (!near.is_empty()).then(|| near.join(", "))
+}
+
+/// The note at `path` as a link that people read.
+pub(super) fn link(path: &str) -> String {
+    format!("[[{}]]", path.strip_suffix(".md").unwrap_or(path))
 }
 
 /// The first line of a failure says what is wrong; the rest is for models.

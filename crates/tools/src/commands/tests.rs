@@ -45,6 +45,20 @@ fn lines_are_read_as_their_commands() {
     let edit = json!({ "path": "N", "old_text": "tea with milk", "new_text": "tea in a pot" });
     check("replace \"tea with milk\" with \"tea in a pot\" in N", "edit_file", edit);
     check("today", "read_file", json!({ "path": "daily" }));
+    let into = json!({ "source": "Trip", "destination": "Archive/2025/" });
+    check("move Trip to Archive/2025/", "move_file", into);
+    let renamed = json!({ "source": "Letters to Ann", "destination": "Ann" });
+    check("move \"Letters to Ann\" to Ann", "move_file", renamed);
+    check("delete “Old plan”", "delete_file", json!({ "path": "Old plan" }));
+    check("tags", "list_tags", json!({ "pattern": null, "limit": 50 }));
+    check("tags #food", "list_tags", json!({ "pattern": "food", "limit": 50 }));
+    check("links Trip", "get_links", json!({ "path": "Trip" }));
+    let tasks = json!({
+        "pattern": r"^\s*(?:[-*+]|\d+[.)])\s+\[ \]\s+.*call \(again\)",
+        "context_lines": 0,
+        "max_results": 50,
+    });
+    check("tasks call (again)", "search_files", tasks);
 }
 
 #[test]
@@ -59,6 +73,10 @@ fn everything_else_is_looked_for_in_the_notes() {
         "today I was late",
         "help me with taxes",
         "opening hours",
+        "move Trip",
+        "move to Archive",
+        "delete",
+        "links",
     ] {
         check(line, "find_notes", json!({ "query": line }));
     }
@@ -93,7 +111,7 @@ fn a_tool_that_is_not_on_offer_is_not_called_and_its_command_is_not_in_the_help(
 proptest! {
     #[test]
     fn any_line_leads_to_a_call_or_to_words(
-        line in "(find|open|list|new|append|replace|today|help|x)?[ \"“”:a-zé]{0,20}( to | with | in )?.{0,12}",
+        line in "(find|open|list|new|append|replace|move|delete|tags|links|tasks|today|help|x)?[ \"“”:a-zé]{0,20}( to | with | in )?.{0,12}",
     ) {
         prop_assume!(!line.trim().is_empty());
         let said = match typed::read(&line).next(&scene()) {
@@ -104,9 +122,21 @@ proptest! {
     }
 
     #[test]
-    fn any_output_of_a_tool_is_answered(line in 0..7_usize, output in ".{0,40}", is_error: bool) {
-        let lines =
-            ["find a", "open a", "list", "new a", "append a to b", "replace a with b in c", "today"];
+    fn any_output_of_a_tool_is_answered(line in 0..12_usize, output in ".{0,40}", is_error: bool) {
+        let lines = [
+            "find a",
+            "open a",
+            "list",
+            "new a",
+            "append a to b",
+            "replace a with b in c",
+            "today",
+            "move a to b",
+            "delete a",
+            "tags",
+            "links a",
+            "tasks",
+        ];
         let tool = if line == 4 { "read_file" } else { "" };
         let done = vec![Done { tool, output: &output, is_error }];
         let next = match typed::read(lines[line]).next(&Scene { done, ..scene() }) {

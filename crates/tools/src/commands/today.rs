@@ -1,11 +1,8 @@
 //! `today`: the note of the day.
 
-use serde_json::json;
-
 use super::{Command, Entry, Move, Scene, reply};
 use crate::candidates::{self, Candidates};
 use crate::daily::DAILY;
-use crate::page;
 
 pub(super) const ENTRY: Entry = Entry {
     word: "today",
@@ -20,11 +17,9 @@ struct Today;
 impl Command for Today {
     fn next(&self, scene: &Scene<'_>) -> Move {
         let today = scene.today;
-        let Some(done) = scene.done.first() else {
-            return Move::call("read_file", json!({ "path": DAILY }));
-        };
-        if let Some(note) = page::read(done.output).filter(|_| !done.is_error) {
-            return reply::shown(&note);
+        let Some(done) = scene.done.first() else { return reply::show(DAILY, scene) };
+        if let Some(shown) = reply::after_showing(done) {
+            return shown;
         }
         match candidates::read(done.output) {
             Some(Candidates::Near(_)) => Move::Say(format!(

@@ -6,7 +6,7 @@ use futures_util::StreamExt as _;
 use llm::model::{Block, ModelEvent, ModelMessage, ModelRequest, ToolCall};
 use llm::provider::Provider as _;
 use llm::tool::Control;
-use protocol::Role;
+use protocol::{NotePath, Reaction, Role};
 
 use super::bench::{Bench, Policy};
 use crate::commands::Commands;
@@ -17,13 +17,24 @@ struct Chat {
     messages: Vec<ModelMessage>,
     /// The result of a question, which goes into the message that answers it.
     asked: Option<Block>,
+    /// A tool that is not on offer.
+    without: Option<&'static str>,
+    /// What the last call told the window.
+    reactions: Vec<Reaction>,
 }
 
 impl Chat {
     fn over(notes: &[(&str, &[u8])]) -> Self {
         let bench = Bench::with(notes);
         let commands = Commands::new(Arc::clone(&bench.desk) as _);
-        Self { bench, commands, messages: Vec::new(), asked: None }
+        Self {
+            bench,
+            commands,
+            messages: Vec::new(),
+            asked: None,
+            without: None,
+            reactions: Vec::new(),
+        }
     }
 
     /// Types a line; the words that come back, or the question with its options.
@@ -46,7 +57,9 @@ impl Chat {
     }
 
     async fn answer(&mut self) -> Block {
-        let names: Vec<String> = self.bench.tools.names().into_iter().map(str::to_owned).collect();
+        let names = self.bench.tools.names().into_iter();
+        let offered = names.filter(|name| Some(*name) != self.without);
+        let names: Vec<String> = offered.map(str::to_owned).collect();
         let request = ModelRequest {
             model: "commands".to_owned(),
             system: String::new(),
@@ -71,6 +84,7 @@ impl Chat {
     async fn run(&mut self, call: ToolCall) -> Option<String> {
         let answer = self.bench.call(&call.tool, call.arguments).await;
         let is_error = answer.is_error;
+        self.reactions = answer.reactions;
         let result = Block::Result { call: call.id, output: answer.text, is_error };
         if let Some(Control::Ask { message, options }) = answer.control {
             self.asked = Some(result);
@@ -166,8 +180,7 @@ async fn words_that_are_no_command_are_answered_with_passages() {
 #[tokio::test]
 async fn notes_are_opened_listed_and_begun() {
     let mut chat = Chat::over(&[("House/Boiler.md", b"# Boiler\n\n1.2 bar\n")]);
-    assert_eq!(chat.types("open boiler").await, "**Boiler**\n\n# Boiler\n\n1.2 bar");
-    assert_eq!(chat.types("open boilr").await, "There is no note “boilr”. The nearest: “Boiler”.");
+    assert_eq!(chat.types("open boiler").await, "Opened Boiler.");
     assert_eq!(chat.types("list").await, "1, newest first:\n\n- House/Boiler");
     assert_eq!(chat.types("list House").await, "1, newest first:\n\n- House/Boiler");
     assert_eq!(chat.types("list **/*zep*").await, "There is nothing in “**/*zep*”.");
@@ -187,5 +200,70 @@ async fn the_note_of_the_day_is_shown_or_begun() {
     );
     assert_eq!(chat.types("append woke early to daily").await, "Added 1 line to 2026-11-21.");
     assert_eq!(chat.types("append slept to today").await, "Added 1 line to 2026-11-21.");
+    assert_eq!(chat.types("today").await, "Opened 2026-11-21.");
+    chat.without = Some("show_note");
     assert_eq!(chat.types("today").await, "**2026-11-21**\n\nwoke early\nslept");
+}
+
+#[tokio::test]
+async fn open_shows_the_only_note_that_is_likely_meant_and_asks_about_several() {
+    let mut chat = Chat::over(&[
+        ("Recipes/Lentil soup.md", b"# Lentil soup\n\nred lentils\n"),
+        ("Recipes/Apple pie.md", b"apples\n"),
+        ("Recipes/Apple juice.md", b"apples\n"),
+    ]);
+    assert_eq!(chat.types("open lentil").await, "Opened Lentil soup.");
+    let path = NotePath::parse("Recipes/Lentil soup.md").unwrap();
+    assert_eq!(chat.reactions, [Reaction::OpenNote { path, line: None }]);
+    let question = chat.types("open apple").await;
+    assert!(question.starts_with("Several notes have “apple” in their names."), "{question}");
+    assert_eq!(chat.types("Recipes/Apple pie.md").await, "Opened Apple pie.");
+    assert_eq!(chat.types("open zeppelin").await, "There is no note “zeppelin”.");
+    // Without a window the note itself is told.
+    chat.without = Some("show_note");
+    let told = chat.types("open lentil").await;
+    assert_eq!(told, "**Lentil soup**\n\n# Lentil soup\n\nred lentils");
+    // To change a note takes its name.
+    let refused = chat.types("delete lentil").await;
+    assert_eq!(refused, "There is no note “lentil”. The nearest: “Lentil soup”.");
+}
+
+#[tokio::test]
+async fn a_note_is_moved_with_its_links_and_put_into_the_trash() {
+    let mut chat = Chat::over(&[
+        ("Trip.md", b"train\n"),
+        ("Archive/Old.md", b"x\n"),
+        ("Plan.md", b"see [[Trip]]\n"),
+    ]);
+    assert_eq!(chat.types("move Trip to Archive").await, "Moved Trip to Archive.");
+    assert_eq!(chat.bench.text("Archive/Trip.md"), "train\n");
+    assert_eq!(chat.types("move Trip to Journey").await, "Moved Trip to Journey.");
+    assert!(chat.bench.text("Plan.md").contains("[[Journey]]"), "{}", chat.bench.text("Plan.md"));
+    assert_eq!(chat.types("delete Plan").await, "Put Plan into the trash.");
+    assert!(!chat.bench.file("Plan.md").exists());
+    chat.bench.policy = Policy::Wait;
+    let said = chat.types("delete Journey").await;
+    assert_eq!(said, "The change to Journey waits for your review.");
+    assert!(chat.bench.file("Journey.md").exists());
+    let none = chat.types("move Nowhere to Archive").await;
+    assert!(none.starts_with("There is no note “Nowhere”"), "{none}");
+}
+
+#[tokio::test]
+async fn tags_links_and_open_tasks_are_listed() {
+    let mut chat = Chat::over(&[
+        ("Tasks.md", b"- [ ] call Bruno\n- [x] sweep\n  - [ ] mow #garden\n1. [ ] bake\n"),
+        ("Plan.md", b"#garden #garden/beans [[Tasks]] and [[Tasks]], [[Nowhere]]\n"),
+    ]);
+    let tags = "Tags, most used first:\n\n- #garden (2)\n- #garden/beans (1)";
+    assert_eq!(chat.types("tags").await, tags);
+    assert_eq!(chat.types("tags bea").await, "Tags, most used first:\n\n- #garden/beans (1)");
+    assert_eq!(chat.types("tags zzz").await, "No tag has “zzz” in its name.");
+    let links = "Links of Plan:\n\n- [[Tasks]]\n- [[Nowhere]] (broken link)";
+    assert_eq!(chat.types("links Plan").await, links);
+    assert_eq!(chat.types("links tasks").await, "Links of tasks:\n\n- [[Plan]] (backlink)");
+    let tasks = "Open tasks:\n\n[[Tasks]]\n\n- [ ] call Bruno\n- [ ] mow #garden\n1. [ ] bake";
+    assert_eq!(chat.types("tasks").await, tasks);
+    assert_eq!(chat.types("tasks bruno").await, "Open tasks:\n\n[[Tasks]]\n\n- [ ] call Bruno");
+    assert_eq!(chat.types("tasks zzz").await, "No open task has “zzz” in it.");
 }

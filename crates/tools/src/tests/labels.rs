@@ -29,6 +29,8 @@ fn calls() -> Vec<(&'static str, Value)> {
             ("read_file", json!({ "path": near, "start_line": 400 })),
             ("get_file_info", json!({ "path": near })),
             ("get_links", json!({ "path": near })),
+            ("show_note", json!({ "path": near })),
+            ("show_note", json!({ "path": near, "heading": "Monday" })),
             ("find_notes", json!({ "folder": near })),
             ("append_file", json!({ "path": near, "content": "x" })),
             ("append_file", json!({ "path": near, "content": "x", "heading": "Tasks" })),

@@ -207,6 +207,19 @@ async fn filters_alone_find_notes() {
 }
 
 #[tokio::test]
+async fn a_note_is_shown_to_the_user_at_a_heading() {
+    let mut bench = house();
+    let path = NotePath::parse("House/Boiler.md").unwrap();
+    let shown = bench.works("show_note", json!({ "path": "boiler" })).await;
+    assert_eq!(shown.text, "Shown to the user: `House/Boiler.md`");
+    assert_eq!(shown.reactions, [Reaction::OpenNote { path: path.clone(), line: None }]);
+    let at = bench.works("show_note", json!({ "path": "boiler", "heading": "boiler" })).await;
+    assert_eq!(at.reactions, [Reaction::OpenNote { path, line: Some(1) }]);
+    let none = bench.fails("show_note", json!({ "path": "boiler", "heading": "Zeppelin" })).await;
+    assert!(none.contains("has no heading “Zeppelin”"), "{none}");
+}
+
+#[tokio::test]
 async fn the_open_note_and_the_clock_come_from_the_desk() {
     let mut bench = house();
     let none = bench.works("get_active_note", json!({})).await.text;

@@ -71,6 +71,12 @@ const kinds: Record<string, ToolKind> = {
     failed: () => m.tool_failed_info(),
     done: () => m.tool_done_info(),
   },
+  show_note: {
+    icon: 'note',
+    running: () => m.tool_looking_at(),
+    failed: () => m.tool_failed_show(),
+    done: () => m.tool_done_show(),
+  },
   get_active_note: { ...unknown('get_active_note', 'note'), done: () => m.tool_done_active() },
   get_current_time: { ...unknown('get_current_time', 'clock'), done: () => m.tool_done_clock() },
   send_message: { ...unknown('send_message', 'forward'), done: () => m.tool_done_say() },

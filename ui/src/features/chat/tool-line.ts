@@ -89,6 +89,7 @@ function change(reaction: Reaction): (Done & { readonly waiting: boolean }) | nu
     case 'folder_made':
       return { ...plain, ...reaction, kind: 'make_folder' };
     case 'read':
+    case 'open_note':
     case 'searched':
     case 'passages':
       return null;
@@ -102,6 +103,12 @@ function found(reactions: readonly Reaction[], tool: string): Words | null {
   const read = [...new Set(reactions.flatMap((r) => (r.type === 'read' ? [r.path] : [])))];
   if (read.length > 0) return reads(read);
   const [first] = reactions;
+  if (first?.type === 'open_note') {
+    return line(
+      about(first.path, 'note', (note) => m.tool_shown({ note })),
+      [first.path],
+    );
+  }
   if (first?.type === 'searched') return searched(first, tool);
   if (first?.type !== 'passages') return null;
   const notes = [...new Set(first.passages.map(({ path }) => path))];
