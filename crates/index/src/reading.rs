@@ -122,6 +122,8 @@ impl<'a> Reading<'a> {
             Why::Alias
         } else if heading > 0.0 && heading >= text {
             Why::Heading
+        } else if block.is_some_and(|block| block.kind == Kind::Properties) {
+            Why::Property
         } else {
             Why::Text
         }

@@ -284,7 +284,7 @@ fn what_only_another_name_holds_is_said_to_be_found_by_that() {
         ("Beta.md", Why::Alias),
         ("Turnip soup.md", Why::Title),
         ("c.md", Why::Heading),
-        ("d.md", Why::Text),
+        ("d.md", Why::Property),
     ];
     let expected: BTreeMap<String, Why> = expected.map(|(path, why)| (path.to_owned(), why)).into();
     index.catch_up(&go).unwrap();

@@ -35,6 +35,8 @@ pub enum Why {
     Heading,
     /// In the text.
     Text,
+    /// In its properties, which the passage shows as they are written.
+    Property,
 }
 
 /// A closed set: the window knows every one.

@@ -191,5 +191,6 @@ const fn place(why: Why) -> &'static str {
         Why::Alias => "in another name of it",
         Why::Heading => "in a heading",
         Why::Text => "in the text",
+        Why::Property => "in its properties",
     }
 }

@@ -703,7 +703,7 @@ working: boolean, };
 /**
  * Where the words were found.
  */
-export type Why = "title" | "alias" | "heading" | "text";
+export type Why = "title" | "alias" | "heading" | "text" | "property";
 
 /**
  * A place in a note that matches what was looked for.

@@ -8,8 +8,13 @@ export function highlight(words: readonly string[]): Attachment {
   return (root) => {
     // An older window shows the line alone.
     if (!('highlights' in CSS)) return undefined;
-    CSS.highlights.set(name, new Highlight(...placesOf(root, words)));
-    return () => CSS.highlights.delete(name);
+    const found = CSS.highlights.get(name) ?? new Highlight();
+    CSS.highlights.set(name, found);
+    const places = placesOf(root, words);
+    for (const place of places) found.add(place);
+    return () => {
+      for (const place of places) found.delete(place);
+    };
   };
 }
 

@@ -4,12 +4,25 @@ import type { Attachment } from 'svelte/attachments';
 /** How far from the end still counts as being there. */
 const near = 48;
 
+/** What begins above the frame although it is to be read from its beginning. */
+const lead = '[data-lead]';
+
+/** Scrolls to the end, or to the beginning of the last thing that is read from there. */
+export function scrollToEnd(scroller: HTMLElement): void {
+  scroller.scrollTop = scroller.scrollHeight;
+  const first = [...scroller.querySelectorAll(lead)].at(-1);
+  const above = first
+    ? scroller.getBoundingClientRect().top - first.getBoundingClientRect().top
+    : 0;
+  if (above > 0) scroller.scrollTop -= above + near;
+}
+
 export const stickToEnd: Attachment<HTMLElement> = (scroller) => {
   let atEnd = true;
   let top = 0;
   const toEnd = (): void => {
     if (!atEnd) return;
-    scroller.scrollTop = scroller.scrollHeight;
+    scrollToEnd(scroller);
     ({ scrollTop: top } = scroller);
   };
   // What grew since the last scroll leaves the end below; only the user goes up.

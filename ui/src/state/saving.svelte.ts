@@ -6,6 +6,7 @@ import { answerName } from './answer-name';
 import type { AppState } from './app.svelte';
 import type { Keeping } from './keeping.svelte';
 import { noteName } from './note-path';
+import { lastOfModel } from './own-words';
 import type { Undoing } from './undoing.svelte';
 import { userError } from './user-error';
 
@@ -37,10 +38,10 @@ export class Saving {
     this.#undoing = undoing;
   }
 
-  /** The answer that the last turn ended with; `null` while one is being written. */
+  /** The answer that the last turn ended with; `null` while one is being written, and after a command. */
   get last(): MessageId | null {
     if (this.#app.current?.working) return null;
-    return this.#app.chat?.items.findLast(isAnswer)?.id ?? null;
+    return lastOfModel(this.#app.chat?.items.filter(isWhole) ?? [])?.id ?? null;
   }
 
   /** Asks for a name, and proposes one. */
@@ -85,6 +86,10 @@ export class Saving {
       return null;
     }
   }
+}
+
+function isWhole(item: Item): boolean {
+  return item.type !== 'assistant' || isAnswer(item);
 }
 
 function isAnswer(item: Item): item is Answer {

@@ -184,6 +184,16 @@ describe('the rows of a chat', () => {
     expect(kinds([found, answered('1', 'Because …')])).toEqual(['tools', 'assistant']);
   });
 
+  it('show what a command did and its reply as one card', () => {
+    const own = (call: string): ToolItem =>
+      tool({ call, reactions: [{ type: 'read', path: 'a' }] });
+    expect(
+      kinds([own('cmd-1'), own('cmd-2'), answered('1', 'Opened a.'), said('2', 'b'), read('c')]),
+    ).toEqual(['command', 'day', 'user', 'tools']);
+    expect(kinds([answered('1', 'No model connected. These commands …')])).toEqual(['command']);
+    expect(kinds([read('a.md'), answered('1', 'It says …')])).toEqual(['tools', 'assistant']);
+  });
+
   it('leave out what says nothing: a good end, empty words, the open question', () => {
     expect(
       kinds([

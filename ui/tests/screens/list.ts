@@ -94,6 +94,7 @@ const chat: readonly Screen[] = [
   screen('queue', 'queue', [], 'small'),
   screen('queue-editing', 'queue', [click('^Edit$', -1)], 'small'),
   screen('commands', 'commands', [], 'small'),
+  screen('commands-results', 'commands', [show('[data-testid=command-result]')], 'small'),
   screen('offered', 'offered', [], 'small'),
   screen('paused', 'paused', [], 'small'),
   screen('failed', 'failed'),

@@ -85,6 +85,7 @@ const words: readonly string[] = [
   'in another name of it',
   'in a heading',
   'in the text',
+  'in its properties',
   '\n\n`{0}` line {1}',
   ', under “{heading}”',
   // Commands, as they are typed in every language.

@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 
-import { placesOf } from '../../src/shared/highlight';
+import { highlight, placesOf } from '../../src/shared/highlight';
 
 function found(html: string, words: string[]): string[] {
   const root = document.createElement('div');
@@ -36,5 +36,25 @@ describe('words that were found', () => {
       'seed',
     ]);
     expect(found('<p>seeds</p>', [' '])).toEqual([]);
+  });
+});
+
+describe('words that are set apart', () => {
+  afterEach(() => vi.unstubAllGlobals());
+
+  it('stay so in one place when another one goes', () => {
+    const highlights = new Map<string, Set<Range>>();
+    vi.stubGlobal('CSS', { highlights });
+    vi.stubGlobal('Highlight', Set);
+    const [one, other] = ['the boiler', 'a boiler'].map((words) => {
+      const root = document.createElement('p');
+      root.textContent = words;
+      return highlight(['boiler'])(root);
+    });
+    expect(highlights.get('found')?.size).toBe(2);
+    one?.();
+    expect(highlights.get('found')?.size).toBe(1);
+    other?.();
+    expect(highlights.get('found')?.size).toBe(0);
   });
 });

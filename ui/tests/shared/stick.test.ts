@@ -39,6 +39,22 @@ describe('what is read at its end', () => {
     expect(scroller.scrollTop).toBe(700);
   });
 
+  it('stops at the beginning of what is read from there', () => {
+    const { scroller, grow, resize, scrolled } = attached(500);
+    scrolled();
+    const lead = document.createElement('ul');
+    lead.dataset['lead'] = '';
+    scroller.append(lead);
+    // It begins at 550 of 900, and the frame shows 100.
+    lead.getBoundingClientRect = () => new DOMRect(0, 550 - scroller.scrollTop, 10, 350);
+    grow(400);
+    resize();
+    expect(scroller.scrollTop).toBe(550 - 48);
+    scrolled();
+    resize();
+    expect(scroller.scrollTop).toBe(550 - 48);
+  });
+
   it('is left alone once the reader goes up', () => {
     const { scroller, grow, resize, scrolled } = attached(500);
     scrolled();

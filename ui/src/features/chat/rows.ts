@@ -1,9 +1,10 @@
 /** The chat's items as the rows that are drawn: days apart, tool calls together. */
 import type { Item, MessageId, Timestamp, TurnId } from '../../ipc/bindings';
 import { itemKey } from '../../state/conversation.svelte';
-import { isOwnCall } from '../../state/own-words';
+import { isOwnCall, isOwnReply } from '../../state/own-words';
 
 export type ToolItem = Extract<Item, { type: 'tool' }>;
+type AnswerItem = Extract<Item, { type: 'assistant' }>;
 
 export type Row =
   | { readonly kind: 'day'; readonly key: string; readonly at: Timestamp }
@@ -15,11 +16,15 @@ export type Row =
       readonly ours: boolean;
     }
   | { readonly kind: 'tools'; readonly key: string; readonly calls: readonly ToolItem[] }
+  | {
+      /** A command was typed: what it did, and its reply. Nobody speaks. */
+      readonly kind: 'command';
+      readonly key: string;
+      readonly calls: readonly ToolItem[];
+      readonly reply: AnswerItem | null;
+    }
   | { readonly kind: 'passages'; readonly key: string; readonly call: ToolItem }
   | { readonly kind: 'undo'; readonly key: string; readonly turn: TurnId };
-
-/** How replies of commands begin that need no call; no model says this. */
-const ownWords = /^(No model connected\. |This is not possible here: `)/;
 
 interface Reading {
   /** Without a model passages are the answer itself, else they lie inside their line. */
@@ -81,8 +86,14 @@ function pushCall(drawn: Row[], call: ToolItem, reading: Reading): void {
   if (isQuestion(call)) return;
   const key = itemKey(call);
   const last = drawn.at(-1);
-  if (reading.passagesAreAnswers && call.reactions.some(({ type }) => type === 'passages')) {
+  const own = isOwnCall(call.call);
+  const isAnswer = own || reading.passagesAreAnswers;
+  if (isAnswer && call.reactions.some(({ type }) => type === 'passages')) {
     drawn.push({ kind: 'passages', key, call });
+  } else if (own && last?.kind === 'command' && last.reply === null) {
+    drawn[drawn.length - 1] = { ...last, key, calls: [...last.calls, call] };
+  } else if (own) {
+    drawn.push({ kind: 'command', key, calls: [call], reply: null });
   } else if (last?.kind === 'tools') {
     drawn[drawn.length - 1] = { ...last, calls: [...last.calls, call] };
   } else {
@@ -92,10 +103,15 @@ function pushCall(drawn: Row[], call: ToolItem, reading: Reading): void {
 
 /** Words that introduce passages come after them in time, and stand above them. */
 function pushItem(drawn: Row[], item: Exclude<Item, ToolItem>, ours: boolean): void {
-  const isOurs = ours || (item.type === 'assistant' && ownWords.test(item.text));
+  const isOurs = item.type === 'assistant' ? isOwnReply(item.text, ours) : ours;
   const row: Row = { kind: 'item', key: itemKey(item), item, ours: isOurs };
-  if (item.type === 'assistant' && drawn.at(-1)?.kind === 'passages') drawn.splice(-1, 0, row);
-  else drawn.push(row);
+  const last = drawn.at(-1);
+  if (item.type === 'assistant' && last?.kind === 'passages') drawn.splice(-1, 0, row);
+  else if (item.type === 'assistant' && isOurs) {
+    const calls = last?.kind === 'command' && last.reply === null ? last.calls : [];
+    if (calls.length > 0) drawn.pop();
+    drawn.push({ kind: 'command', key: row.key, calls, reply: item });
+  } else drawn.push(row);
 }
 
 /** A question has its own place in the chat; the call that asked it would say it twice. */
