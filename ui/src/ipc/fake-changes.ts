@@ -44,8 +44,8 @@ export class FakeChanges {
   #sets: readonly AppliedSet[];
   readonly #story: AppliedStory;
   readonly #settled = new Set<EffectId>();
-  /** What each undo took back. */
-  readonly #undos = new Map<ChangeSetId, readonly EffectId[]>();
+  /** How the changes stood that each undo or redo was about. */
+  readonly #before = new Map<ChangeSetId, ReadonlyMap<EffectId, Standing>>();
   readonly #tell: (set: AppliedSet) => void;
 
   constructor(story: AppliedStory, tell: (set: AppliedSet) => void) {
@@ -95,8 +95,13 @@ export class FakeChanges {
   }
 
   undo(scope: UndoScope): Undone {
-    const again = scope.type === 'change_set' ? this.#undos.get(scope.changeSet) : undefined;
-    if (again) return this.#settle((note) => again.includes(note.effect), 'stands');
+    const before = scope.type === 'change_set' ? this.#before.get(scope.changeSet) : undefined;
+    if (before) {
+      return this.#settle(
+        ({ effect }) => before.has(effect),
+        ({ effect, standing }) => before.get(effect) ?? standing,
+      );
+    }
     const wanted = this.#inScope(scope);
     const conflicts = this.#notes()
       .filter((note) => wanted(note) && !this.#settled.has(note.effect))
@@ -165,17 +170,25 @@ export class FakeChanges {
     return (note) => effects.has(note.effect);
   }
 
-  #settle(wanted: (note: AppliedNote) => boolean, standing: Standing): Undone {
+  #settle(
+    wanted: (note: AppliedNote) => boolean,
+    standing: Standing | ((note: AppliedNote) => Standing),
+  ): Undone {
     const changed = this.#notes().filter(wanted);
+    const settled = (note: AppliedNote): AppliedNote => {
+      return { ...note, standing: typeof standing === 'string' ? standing : standing(note) };
+    };
     this.#sets = this.#sets.map((set) => {
       if (!set.notes.some(wanted)) return set;
-      const notes = set.notes.map((note) => (wanted(note) ? { ...note, standing } : note));
-      const now = { ...set, notes };
+      const now = { ...set, notes: set.notes.map((note) => (wanted(note) ? settled(note) : note)) };
       this.#tell(now);
       return now;
     });
-    const changeSet = changed.length > 0 ? `undo-${this.#undos.size + 1}` : null;
-    if (changeSet !== null) this.#undos.set(changeSet, changed.map(idOf));
+    const changeSet = changed.length > 0 ? `undo-${this.#before.size + 1}` : null;
+    if (changeSet !== null) {
+      const before = changed.map((note) => [note.effect, note.standing] as const);
+      this.#before.set(changeSet, new Map(before));
+    }
     const paths = [...new Set(changed.map(({ path }) => path))];
     return { changeSet, changed: paths, conflicts: [], left: 0 };
   }

@@ -18,10 +18,16 @@ import { userError } from './user-error';
 /** What came of the last undo, until the user has read it. */
 interface Notice {
   readonly words: () => string;
-  /** To undo this set is to redo. */
-  readonly redo: ChangeSetId | null;
+  /** The way back from it, if there is one. */
+  readonly reverse: Reverse | null;
   /** A change that needs the user, if there is one. */
   readonly conflict: EffectId | null;
+}
+
+/** The set to undo so that all is as it was before: after an undo that is a redo. */
+interface Reverse {
+  readonly changeSet: ChangeSetId;
+  readonly name: 'undo' | 'redo';
 }
 
 export class Undoing {
@@ -107,6 +113,7 @@ export class Undoing {
       `redo ${JSON.stringify(scope)}`,
       () => this.#host.redo(scope),
       (count) => (count > 0 ? m.notice_redone({ count }) : m.notice_nothing_again()),
+      'undo',
     );
   }
 
@@ -116,6 +123,7 @@ export class Undoing {
       `reapply ${effect}`,
       () => this.#host.reapply(effect),
       (count) => (count > 0 ? m.notice_reapplied({ count }) : m.notice_nothing_again()),
+      'undo',
     );
   }
 
@@ -146,11 +154,15 @@ export class Undoing {
     if (undone && !undone.conflicts.some((left) => left.effect === effect)) this.keep(effect);
   }
 
-  /** Takes back the newest set that still stands. */
+  /** Undoes the redo that the notice tells of, else the newest set that still stands. */
   async undoLast(): Promise<void> {
+    if (this.notice?.reverse?.name === 'undo') {
+      await this.reverseLast();
+      return;
+    }
     const last = await this.#newest();
     if (last) await this.undo({ type: 'change_set', changeSet: last.id });
-    else this.notice = { words: m.notice_nothing, redo: null, conflict: null };
+    else this.notice = { words: m.notice_nothing, reverse: null, conflict: null };
   }
 
   /** The newest set that still stands, as far back as it takes. */
@@ -166,14 +178,30 @@ export class Undoing {
     }
   }
 
-  /** Puts back what the notice says was taken back. */
+  /** Whether the notice tells of an undo that can be redone. */
+  get canRedoLast(): boolean {
+    return this.notice?.reverse?.name === 'redo';
+  }
+
+  /** Redoes the undo that the notice tells of. */
   async redoLast(): Promise<void> {
-    const changeSet = this.notice?.redo ?? null;
-    if (changeSet === null) return;
+    if (this.canRedoLast) await this.reverseLast();
+  }
+
+  /** Reverses the undo or redo that the notice tells of. */
+  async reverseLast(): Promise<void> {
+    const reverse = this.notice?.reverse ?? null;
+    if (reverse === null) return;
+    const { changeSet, name } = reverse;
+    const redoes = name === 'redo';
     await this.#take(
-      `redo ${changeSet}`,
+      `reverse ${changeSet}`,
       () => this.#host.undo({ type: 'change_set', changeSet }),
-      (count) => (count > 0 ? m.notice_redone({ count }) : m.notice_nothing_again()),
+      (count) => {
+        if (count === 0) return redoes ? m.notice_nothing_again() : m.notice_nothing();
+        return redoes ? m.notice_redone({ count }) : m.notice_undone({ count });
+      },
+      redoes ? 'undo' : 'redo',
     );
   }
 
@@ -186,6 +214,7 @@ export class Undoing {
     what: string,
     request: () => Promise<Undone>,
     words: (count: number) => string,
+    reverse: Reverse['name'] = 'redo',
   ): Promise<Undone | null> {
     if (this.#last?.what === what) return null;
     const before = this.#last?.end;
@@ -194,7 +223,7 @@ export class Undoing {
       await before;
       await this.#ask(async () => {
         undone = await request();
-        this.#say(undone, words);
+        this.#say(undone, words, reverse);
       });
     };
     const last = { what, end: took() };
@@ -204,7 +233,8 @@ export class Undoing {
     return undone;
   }
 
-  #say({ changeSet, changed, conflicts, left }: Undone, words: (count: number) => string): void {
+  #say(undone: Undone, words: (count: number) => string, name: Reverse['name']): void {
+    const { changeSet, changed, conflicts, left } = undone;
     for (const conflict of conflicts) this.#app.changes.conflicts.set(conflict.effect, conflict);
     const count = conflicts.length;
     this.notice = {
@@ -214,7 +244,7 @@ export class Undoing {
         const done = changed.length > 0 || count + left === 0 ? words(changed.length) : '';
         return [done, stopped, rest].filter((part) => part !== '').join('. ');
       },
-      redo: changeSet,
+      reverse: changeSet === null ? null : { changeSet, name },
       conflict: conflicts[0]?.effect ?? null,
     };
   }

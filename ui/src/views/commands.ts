@@ -211,7 +211,7 @@ function changing(session: Session): Command[] {
     {
       ...one('redo', () => m.command_redo(), 'redo', redo, 'Mod+Shift+Z'),
       typing: 'is_text',
-      applies: () => Boolean(undoing.notice?.redo),
+      applies: () => undoing.canRedoLast,
     },
   ];
 }

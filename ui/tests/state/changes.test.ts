@@ -160,6 +160,20 @@ describe('undoing', () => {
     expect(session.undoing.notice?.words()).toBe('Redone in 1 note');
   });
 
+  it('undoes what was just redone, and redoes that', async () => {
+    await session.undoing.undoLast();
+    await session.undoing.redoLast();
+    expect(session.undoing.canRedoLast).toBe(false);
+    await session.undoing.redoLast();
+    expect(standing('s9')).toEqual(['stands']);
+    await session.undoing.undoLast();
+    expect(host.asked('undo').at(-1)).toEqual({ type: 'change_set', changeSet: 'undo-2' });
+    expect(standing('s9')).toEqual(['undone']);
+    expect(session.undoing.notice?.words()).toBe('Undone in 1 note');
+    await session.undoing.redoLast();
+    expect(standing('s9')).toEqual(['stands']);
+  });
+
   it('does what comes while something is under way after it, and nothing twice', async () => {
     const scope = { type: 'change_set', changeSet: 's9' } as const;
     const { undoing } = session;

@@ -131,6 +131,34 @@ describe('Ctrl+Z', () => {
   });
 });
 
+describe('the notice', () => {
+  it('offers Redo after an undo, and Undo after a redo', async () => {
+    const { keys } = await openChanges();
+    await keys.click(within(rowOf(/Moved Untitled 4/)).getByTestId('change-undo'));
+    const notice = await screen.findByTestId('undo-notice');
+    await keys.click(within(notice).getByRole('button', { name: 'Redo' }));
+    await waitFor(() => expect(notice).toHaveTextContent('Redone in 1 note'));
+    expect(within(notice).queryByRole('button', { name: 'Redo' })).toBeNull();
+    await keys.click(within(notice).getByRole('button', { name: 'Undo' }));
+    await waitFor(() => expect(notice).toHaveTextContent('Undone in 1 note'));
+    expect(within(notice).getByRole('button', { name: 'Redo' })).toBeVisible();
+  });
+
+  it('offers Undo after changes were redone or reapplied in the list', async () => {
+    const { keys } = await openChanges();
+    const button = within(rowOf(/Created Water tank/)).getByTestId('change-undo');
+    expect(button).toHaveTextContent('Redo');
+    await keys.click(button);
+    const notice = await screen.findByTestId('undo-notice');
+    expect(within(notice).getByRole('button', { name: 'Undo' })).toBeVisible();
+    await keys.click(
+      within(rowOf(/Tasks was overwritten/)).getByRole('button', { name: /^Reapply/ }),
+    );
+    await waitFor(() => expect(notice).toHaveTextContent('Reapplied in 1 note'));
+    expect(within(notice).getByRole('button', { name: 'Undo' })).toBeVisible();
+  });
+});
+
 describe('the changes', () => {
   it('are reached and left by keyboard', async () => {
     const { keys, session } = await open('changes');
