@@ -29,6 +29,8 @@ import { questionWords } from './own-words';
 export interface Problem {
   readonly id: number;
   readonly error: UserError;
+  /** Whether it goes when the user leaves the view: what a call was refused with does. */
+  readonly passes: boolean;
 }
 
 /** A view of a conversation that was asked for, and what has happened to it since. */
@@ -116,7 +118,7 @@ export class AppState {
     this.changes.clear();
     this.works = snapshot.works;
     this.problems = [];
-    for (const error of snapshot.problems) this.report(error);
+    for (const error of snapshot.problems) this.#addProblem(error, false);
     this.ready = true;
   }
 
@@ -179,7 +181,7 @@ export class AppState {
         this.changes.tell(event.set, seq);
         return;
       case 'problem':
-        this.report(event.error);
+        this.#addProblem(event.error, false);
         return;
       default:
         event satisfies never;
@@ -253,16 +255,28 @@ export class AppState {
     this.#knowSettings(saved ?? this.saved);
   }
 
-  /** Says what went wrong; the same words twice are one problem. */
+  /** Says what a call was refused with, until the user leaves the view. */
   report(error: UserError): void {
-    if (this.problems.some((other) => other.error.message === error.message)) return;
-    this.#problemCount += 1;
-    this.problems = [...this.problems, { id: this.#problemCount, error }];
-    this.#announce(worded(error.message));
+    this.#addProblem(error, true);
+  }
+
+  /** The user left the view in which calls were refused. */
+  leaveView(): void {
+    if (this.problems.some(({ passes }) => passes)) {
+      this.problems = this.problems.filter(({ passes }) => !passes);
+    }
   }
 
   dismiss(id: number): void {
     this.problems = this.problems.filter((problem) => problem.id !== id);
+  }
+
+  /** The same words twice are one problem. */
+  #addProblem(error: UserError, passes: boolean): void {
+    if (this.problems.some((other) => other.error.message === error.message)) return;
+    this.#problemCount += 1;
+    this.problems = [...this.problems, { id: this.#problemCount, error, passes }];
+    this.#announce(worded(error.message));
   }
 
   /** Nothing of one vault is in front of the user beside another one. */

@@ -29,6 +29,7 @@ import { ShownMarks } from './note-marks.svelte';
 import { linkedNote } from './note-path';
 import { placeOf } from './note-place';
 import { Opening } from './opening';
+import type { Place } from './place';
 import { Pace } from './pace';
 import { Palette } from './palette.svelte';
 import { VaultPictures } from './pictures.svelte';
@@ -44,20 +45,6 @@ import { Works } from './works.svelte';
 import { SettingsSaving } from './settings-saving';
 import type { SettingsPlace, SettingsSection } from './settings-place';
 import { userError } from './user-error';
-
-/** What fills the main column. */
-type Place =
-  | { readonly name: 'chat' }
-  | { readonly name: 'review' }
-  | { readonly name: 'search' }
-  | {
-      readonly name: 'changes';
-      /** Those of one conversation; `null` for all. */
-      readonly conversation: ConversationId | null;
-      /** The set to begin with. */
-      readonly at: ChangeSetId | null;
-    }
-  | ({ readonly name: 'settings' } & SettingsPlace);
 
 export class Session {
   readonly app = new AppState();
@@ -170,7 +157,8 @@ export class Session {
 
   /** Puts a conversation in front of the user; the old one stays until the new one is here. */
   async open(conversation: ConversationId, turn: TurnId | null = null): Promise<void> {
-    this.place = { name: 'chat' };
+    this.#go({ name: 'chat' });
+    if (conversation !== this.app.chat?.id) this.app.leaveView();
     this.found = null;
     this.undoing.dismiss();
     this.saving.cancel();
@@ -185,7 +173,8 @@ export class Session {
   }
 
   openNew(): void {
-    this.place = { name: 'chat' };
+    this.#go({ name: 'chat' });
+    this.app.leaveView();
     this.notAnAnswer = false;
     this.found = null;
     this.undoing.dismiss();
@@ -195,13 +184,13 @@ export class Session {
 
   openSettings(section: SettingsSection = 'vault', field?: SettingsPlace['field']): void {
     if (this.place.name !== 'settings') this.#lookAtSettings();
-    this.place = { name: 'settings', section, ...(field && { field }) };
+    this.#go({ name: 'settings', section, ...(field && { field }) });
     this.settingsRead = section;
   }
 
   /** Shows what is looked for; what was looked for before is still there. */
   openSearch(kind: SearchKind | null = null): void {
-    this.place = { name: 'search' };
+    this.#go({ name: 'search' });
     this.switcher.close();
     this.undoing.dismiss();
     if (kind === null || kind === this.search.kind) void this.search.again();
@@ -235,12 +224,12 @@ export class Session {
   }
 
   openReview(): void {
-    if (this.app.chat?.review) this.place = { name: 'review' };
+    if (this.app.chat?.review) this.#go({ name: 'review' });
   }
 
   /** Shows what was applied: all of it, or what one conversation led to. */
   openChanges(conversation: ConversationId | null = null, at: ChangeSetId | null = null): void {
-    this.place = { name: 'changes', conversation, at };
+    this.#go({ name: 'changes', conversation, at });
     this.undoing.dismiss();
     if (conversation !== null) void this.undoing.listOf(conversation);
     else if (this.app.changes.oldest === null) void this.undoing.listMore();
@@ -254,7 +243,13 @@ export class Session {
   }
 
   backToChat(): void {
-    this.place = { name: 'chat' };
+    this.#go({ name: 'chat' });
+  }
+
+  /** What went wrong in one view is not told in the next. */
+  #go(place: Place): void {
+    if (place.name !== this.place.name) this.app.leaveView();
+    this.place = place;
   }
 
   /** Sends what is in the composer. It leaves it once it is stored. */

@@ -93,6 +93,39 @@ describe('sending', () => {
     expect(session.draft).toBe('');
   });
 
+  it('tells a refusal until the user leaves the view', async () => {
+    const refuse = async () => {
+      host.refusals.set('selectInNote', { code: 'other', message: 'The note is gone.' });
+      await session.selectInNote('words', null);
+      return session.app.problems.map(({ error }) => error.message);
+    };
+    expect(await refuse()).toEqual(['The note is gone.']);
+    session.backToChat();
+    expect(session.app.problems).toHaveLength(1);
+    session.openSettings();
+    expect(session.app.problems).toEqual([]);
+    await refuse();
+    session.openSettings('hub');
+    expect(session.app.problems).toHaveLength(1);
+    session.backToChat();
+    expect(session.app.problems).toEqual([]);
+    await refuse();
+    session.openNew();
+    expect(session.app.problems).toEqual([]);
+    await refuse();
+    await session.open('groceries');
+    expect(session.app.problems).toEqual([]);
+  });
+
+  it('tells a problem of the application until it is dismissed, and why a view could not be opened', async () => {
+    host.tell({ type: 'problem', error: { code: 'write', message: 'The disk is full.' } });
+    session.openSettings();
+    host.refusals.set('openConversation', { code: 'other', message: 'It is gone.' });
+    await session.open('passport');
+    const told = session.app.problems.map(({ error }) => error.message);
+    expect(told).toEqual(['The disk is full.', 'It is gone.']);
+  });
+
   it('keeps the words when they could not be stored', async () => {
     session.draft = 'Do not lose me';
     host.refusals.set('sendMessage', { code: 'write', message: 'The disk is full.' });

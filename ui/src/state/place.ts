@@ -1,0 +1,17 @@
+/** The views of the main column. */
+import type { ChangeSetId, ConversationId } from '../ipc/bindings';
+import type { SettingsPlace } from './settings-place';
+
+/** What fills the main column. */
+export type Place =
+  | { readonly name: 'chat' }
+  | { readonly name: 'review' }
+  | { readonly name: 'search' }
+  | {
+      readonly name: 'changes';
+      /** Those of one conversation; `null` for all. */
+      readonly conversation: ConversationId | null;
+      /** The set to begin with. */
+      readonly at: ChangeSetId | null;
+    }
+  | ({ readonly name: 'settings' } & SettingsPlace);
