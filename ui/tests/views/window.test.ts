@@ -87,26 +87,6 @@ describe('by keyboard only', () => {
     expect(host.asked('saveSettings')).toMatchObject([{ model: 'claude-haiku-4-5' }]);
   });
 
-  it('an option is chosen by its number, and never while something longer is typed', async () => {
-    const { host, keys } = await open('question');
-    await waitFor(() => expect(screen.getByTestId('composer')).toHaveFocus());
-    await keys.keyboard('2 kg');
-    expect(host.asked('sendMessage')).toEqual([]);
-    await keys.clear(screen.getByTestId('composer'));
-    await keys.keyboard('2{Enter}');
-    await waitFor(() =>
-      expect(host.asked('sendMessage')).toEqual([
-        {
-          conversation: 'trieste',
-          text: 'Friday 17:31, direct, arrives after dinner',
-          answers: 'question-1',
-        },
-      ]),
-    );
-    await waitFor(() => expect(screen.queryByTestId('question-card')).toBeNull());
-    expect(screen.getByTestId('composer')).toHaveFocus();
-  });
-
   it('Esc stops, Ctrl+N begins anew, Ctrl+, opens the settings and Esc leaves them', async () => {
     const { host, session, keys } = await open('chat');
     await screen.findByTestId('stop');
