@@ -1,4 +1,4 @@
-import { render, screen, waitFor } from '@testing-library/svelte';
+import { render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { expect, it } from 'vitest';
 
@@ -14,6 +14,40 @@ async function open(story: Story) {
   await session.start();
   return { host, keys: userEvent.setup() };
 }
+
+/** The story of a question with these words, in place of its own. */
+function asking(text: string, call?: string): Story {
+  const story = question();
+  const views = story.views.map((view) => ({
+    ...view,
+    question: view.question && { ...view.question, text, call: call ?? view.question.call },
+    items: view.items.map((item) => (item.type === 'asked' ? { ...item, text } : item)),
+  }));
+  return { ...story, views };
+}
+
+const text = 'Which train, **early** or late? See [[Trieste, trains]].';
+
+it('a question that waits, and one that was answered, are shown as Markdown', async () => {
+  const { host } = await open(asking(text));
+  const card = within(await screen.findByTestId('question-card'));
+  expect(card.getByText('early').tagName).toBe('STRONG');
+  expect(card.getByText('Trieste, trains').closest('a')).not.toBeNull();
+  expect(screen.getByRole('region', { name: /Which train, early or late/ })).toBeVisible();
+  const item = { type: 'asked', id: 'q1', text, answer: 'Early', withdrawn: false } as const;
+  host.tell(
+    { type: 'item_changed', conversation: 'trieste', item },
+    { type: 'question_changed', conversation: 'trieste', question: null },
+  );
+  const asked = (await screen.findByText('Asked and answered')).closest('section');
+  if (!asked) throw new Error('no question is shown');
+  expect(within(asked).getByText('early').tagName).toBe('STRONG');
+});
+
+it('a question of a command is shown in its plain words', async () => {
+  await open(asking('Which of **these**?', 'cmd-1'));
+  expect(await screen.findByTestId('question-card')).toHaveTextContent('Which of **these**?');
+});
 
 it('an option is chosen by its number while nothing is written, and never behind other words', async () => {
   const { host, keys } = await open(question());
