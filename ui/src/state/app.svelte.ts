@@ -20,6 +20,7 @@ import type {
   Work,
 } from '../ipc/bindings';
 import { m } from '../messages/messages';
+import { plainWords } from '../shared/plain-words';
 import { worded } from '../shared/worded';
 import { Changes } from './changes.svelte';
 import { type ChatEvent, OpenConversation } from './conversation.svelte';
@@ -113,7 +114,7 @@ export class AppState {
     this.#hearSettings(snapshot.settings, snapshot.settingsTrouble);
     this.provider = snapshot.provider;
     this.hub = snapshot.hub;
-    this.conversations = snapshot.conversations;
+    this.conversations = snapshot.conversations.map(titled);
     this.behind = snapshot.behind;
     this.changes.clear();
     this.works = snapshot.works;
@@ -316,7 +317,7 @@ export class AppState {
   #putRow(row: Conversation): void {
     const others = this.conversations.filter((other) => other.id !== row.id);
     const at = others.findIndex((other) => other.updatedAt <= row.updatedAt);
-    this.conversations = others.toSpliced(at < 0 ? others.length : at, 0, row);
+    this.conversations = others.toSpliced(at < 0 ? others.length : at, 0, titled(row));
   }
 
   /** What was in front of the user gives way to a new conversation. */
@@ -364,6 +365,11 @@ export class AppState {
     const next = { id: this.#announcementCount, words };
     this.announcements = [...this.announcements.slice(1 - announced), next];
   }
+}
+
+/** A conversation with its title in words: it may come from a message or a model, in Markdown. */
+function titled(row: Conversation): Conversation {
+  return { ...row, title: plainWords(row.title) };
 }
 
 /** The words for the end of a turn, by what stands last; a question has its own. */

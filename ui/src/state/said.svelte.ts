@@ -1,6 +1,7 @@
 /** Looking for what was said and changed in conversations. */
 import type { FoundConversations } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
+import { plainWords } from '../shared/plain-words';
 import type { AppState } from './app.svelte';
 import { Newest } from './newest';
 import { userError } from './user-error';
@@ -37,9 +38,10 @@ export class Said {
     }
     await this.#newest.ask(async () => {
       try {
-        const found = await this.#host.searchSaid(this.query);
+        const { found, more } = await this.#host.searchSaid(this.query);
+        const titled = found.map((one) => ({ ...one, title: plainWords(one.title) }));
         return () => {
-          if (this.looking) this.found = found;
+          if (this.looking) this.found = { found: titled, more };
         };
       } catch (thrown) {
         return () => this.#app.report(userError(thrown));

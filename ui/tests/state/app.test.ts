@@ -53,6 +53,20 @@ function open(seq: number, items: Item[] = [], meanwhile: Numbered[] = []): void
   app.show({ ...view(conversation, items), seq }, expected);
 }
 
+describe('the title of a conversation', () => {
+  it('is told in words, wherever the row comes from', () => {
+    const marked = row('m', 'Move it to [[Lists/Pantry|the pantry]], **today**');
+    app.restore({ ...healthy([marked]), seq: 10 });
+    const titles = () => app.conversations.map(({ title }) => title);
+    expect(titles()[0]).toBe('Move it to the pantry, today');
+    const other = row('n', '## A *new* one');
+    app.receive(numbered(11, { type: 'conversation_changed', conversation: other }));
+    expect(titles()).toContain('A new one');
+    app.addRows([row('o', '`code`', { updatedAt: 0 })]);
+    expect(titles()).toContain('code');
+  });
+});
+
 describe('a conversation that is deleted', () => {
   it('leaves the list, and gives way to a new one where it was open', () => {
     open(10);
