@@ -234,12 +234,20 @@ describe('what goes wrong', () => {
   it.each([
     ['interrupted', 'Continue'],
     ['limited', 'Continue'],
-    ['failed', 'Try again'],
   ])('in a turn that was %s has a way on: %s', async (story, word) => {
     const { host, keys } = await open(story);
     await keys.click(await screen.findByRole('button', { name: word }));
     await waitFor(() => expect(screen.queryByRole('button', { name: word })).toBeNull());
     expect(host.asked('continueTurn')).toEqual(['books-2']);
+  });
+
+  it('a message that failed is tried again as it is, and the failure goes', async () => {
+    const { host, keys } = await open('failed');
+    await keys.click(await screen.findByRole('button', { name: 'Try again' }));
+    expect(host.asked('askAnew')).toEqual([{ message: 'u1', text: null, old: null }]);
+    expect(host.asked('continueTurn')).toEqual([]);
+    await waitFor(() => expect(screen.queryByText('This did not work')).toBeNull());
+    expect(screen.getAllByText(/^Go through the diary/, { selector: '.me' })).toHaveLength(1);
   });
 
   it('a message is put in other words, and the old answer is gone back to', async () => {
