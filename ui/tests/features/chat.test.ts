@@ -175,13 +175,39 @@ describe('the rows of a chat', () => {
       'tools',
       'assistant',
       'tools',
+      'actions',
     ]);
+  });
+
+  it('end an answer of several parts with one row of actions, below its calls', () => {
+    const parts = [said('u', 'Go'), answered('1', 'First.'), read('a.md'), answered('2', 'Then.')];
+    const ended = { type: 'ended', turn: 't', status: 'failed', error: null, offer: null } as const;
+    const all = [...parts, read('b.md'), ended, said('u2', 'And?'), answered('3', 'So.')];
+    const actions = rows(all, { passagesAreAnswers: false }).filter(
+      (row) => row.kind === 'actions',
+    );
+    expect(actions.map(({ answer, texts }) => [answer, texts])).toEqual([
+      ['2', ['First.', 'Then.']],
+      ['3', ['So.']],
+    ]);
+    expect(kinds(all).slice(1)).toEqual([
+      ...['user', 'assistant', 'tools', 'assistant', 'tools', 'actions', 'ended'],
+      ...['user', 'assistant', 'actions'],
+    ]);
+  });
+
+  it('have no actions below an answer that is being written', () => {
+    const items = [said('u', 'Go'), answered('1', 'First.')];
+    const written = rows(items, { passagesAreAnswers: false, working: true });
+    expect(written.map(({ kind }) => kind)).toEqual(['day', 'item', 'item']);
   });
 
   it('show passages as the answer without a model, under the words that introduce them', () => {
     const found = tool({ tool: 'find_notes', reactions: [passages] });
-    expect(kinds([found, answered('1', '2 notes match')], true)).toEqual(['assistant', 'passages']);
-    expect(kinds([found, answered('1', 'Because …')])).toEqual(['tools', 'assistant']);
+    expect(kinds([found, answered('1', '2 notes match')], true)).toEqual([
+      ...['assistant', 'passages', 'actions'],
+    ]);
+    expect(kinds([found, answered('1', 'Because …')])).toEqual(['tools', 'assistant', 'actions']);
   });
 
   it('show what a command did and its reply as one card', () => {

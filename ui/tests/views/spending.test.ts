@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { MonthSpent, Spent, TurnSpent } from '../../src/ipc/bindings';
 import { FakeHost } from '../../src/ipc/fake';
 import { answered, healthy, row, said, view } from '../../src/ipc/stories/base';
+import { read } from '../../src/ipc/stories/chat';
 import { Session } from '../../src/state/session.svelte';
 import App from '../../src/views/App.svelte';
 
@@ -60,6 +61,28 @@ describe('what models cost', () => {
     }
     expect(await within(log).findByRole('button', { name: 'Copied' })).toBeVisible();
     expect(await navigator.clipboard.readText()).toBe('Two.');
+  });
+
+  it('stands once below an answer of several parts, and copies all of them', async () => {
+    const { host, session, keys } = await begin({ turns, months });
+    for (const item of [
+      said('u3', 'Three?'),
+      answered('a3', 'I look.'),
+      read('c', 'Soup.md'),
+      answered('a4', 'Three.'),
+    ]) {
+      host.tell({ type: 'item_changed', conversation: 'c', item });
+    }
+    await screen.findByText('Three.');
+    expect(session.app.chat?.items).toHaveLength(8);
+    const copies = screen.getAllByRole('button', { name: 'Copy' });
+    expect(copies).toHaveLength(3);
+    const [line] = screen.getAllByRole('button', { name: /Read Soup/ });
+    const last = copies.at(-1);
+    if (!line || !last) throw new Error('nothing was answered');
+    expect(line.compareDocumentPosition(last)).toBe(Node.DOCUMENT_POSITION_FOLLOWING);
+    await keys.click(last);
+    expect(await navigator.clipboard.readText()).toBe('I look.\n\nThree.');
   });
 
   it('stands in the settings by month, with the ceilings', async () => {

@@ -1,6 +1,6 @@
 /** The rows of a conversation that goes on: what stands before its last turn is made into rows once. */
 import type { Item, MessageId, TurnId } from '../../ipc/bindings';
-import { lastAnswers, lastDay, type Row, rows } from './rows';
+import { lastDay, type Row, rows } from './rows';
 
 interface Reading {
   readonly passagesAreAnswers: boolean;
@@ -10,8 +10,6 @@ interface Reading {
 
 interface Read {
   readonly rows: readonly Row[];
-  /** Whether a turn ended with this answer. */
-  readonly isLast: (answer: MessageId) => boolean;
   /** The newest answer that a turn ended with. */
   readonly lastAnswer: MessageId | null;
 }
@@ -22,6 +20,7 @@ interface Last extends Reading {
   readonly read: Read;
 }
 
+type ActionsRow = Extract<Row, { kind: 'actions' }>;
 type Answer = Extract<Item, { type: 'assistant' }>;
 
 /** One conversation's; the same items in front are not read again. */
@@ -30,8 +29,6 @@ export class ReadRows {
   #passagesAreAnswers = false;
   #changed: ReadonlySet<TurnId> = new Set();
   #rows: readonly Row[] = [];
-  #answers: ReadonlySet<MessageId> = new Set();
-  #lastAnswer: MessageId | null = null;
   #day = '';
   /** The rows of the last turn, as they were read last. */
   #open: readonly Row[] = [];
@@ -50,14 +47,10 @@ export class ReadRows {
     );
     if (!this.#knows(items, begun, reading)) this.#learn(items.slice(0, begun), reading);
     const open = items.slice(begun);
-    const before = this.#answers;
-    const answers = lastAnswers(open, reading.working);
     this.#open = rows(open, reading, this.#day).map((row, at) => kept(this.#open[at], row));
-    return {
-      rows: [...this.#rows, ...this.#open],
-      isLast: (answer) => before.has(answer) || answers.has(answer),
-      lastAnswer: [...answers].at(-1) ?? this.#lastAnswer,
-    };
+    const all = [...this.#rows, ...this.#open];
+    const last = all.findLast((row) => row.kind === 'actions');
+    return { rows: all, lastAnswer: last?.answer ?? null };
   }
 
   #knows(items: readonly Item[], begun: number, reading: Reading): boolean {
@@ -74,8 +67,6 @@ export class ReadRows {
     this.#passagesAreAnswers = reading.passagesAreAnswers;
     this.#changed = reading.changed;
     this.#rows = rows(items, { ...reading, working: false });
-    this.#answers = lastAnswers(items, false);
-    this.#lastAnswer = [...this.#answers].at(-1) ?? null;
     this.#day = lastDay(items);
   }
 }
@@ -83,7 +74,7 @@ export class ReadRows {
 /** The same rows, where nothing has changed but that an answer goes on; `null` where more has. */
 function goneOn(last: Last | null, items: readonly Item[], reading: Reading): Read | null {
   const { passagesAreAnswers, changed, working } = reading;
-  if (last?.items.length !== items.length || last.changed !== changed) return null;
+  if (!working || last?.items.length !== items.length || last.changed !== changed) return null;
   if (last.passagesAreAnswers !== passagesAreAnswers || last.working !== working) return null;
   const at = items.findIndex((item, index) => item !== last.items[index]);
   const [before, item] = [last.items[at], items[at]];
@@ -107,5 +98,11 @@ function hasGrown(before: Answer, item: Answer): boolean {
 function kept(before: Row | undefined, row: Row): Row {
   const said = before?.kind === 'item' && row.kind === 'item' && before.item === row.item;
   const day = before?.kind === 'day' && row.kind === 'day' && before.at === row.at;
-  return before && (said || day) && before.key === row.key ? before : row;
+  const actions = before?.kind === 'actions' && row.kind === 'actions' && sameTexts(before, row);
+  return before && (said || day || actions) && before.key === row.key ? before : row;
+}
+
+function sameTexts(one: ActionsRow, other: ActionsRow): boolean {
+  const same = one.texts.every((text, at) => text === other.texts[at]);
+  return same && one.texts.length === other.texts.length && one.ours === other.ours;
 }

@@ -24,7 +24,18 @@ export type Row =
       readonly reply: AnswerItem | null;
     }
   | { readonly kind: 'passages'; readonly key: string; readonly call: ToolItem }
+  | ({ readonly kind: 'actions'; readonly key: string } & WholeAnswer)
   | { readonly kind: 'undo'; readonly key: string; readonly turn: TurnId };
+
+/** Everything that was answered to one message: a model may speak before and between its calls. */
+interface WholeAnswer {
+  /** The last part of it. */
+  readonly answer: MessageId;
+  /** All parts. */
+  readonly texts: readonly string[];
+  /** Whether the application worded it. */
+  readonly ours: boolean;
+}
 
 interface Reading {
   /** Without a model passages are the answer itself, else they lie inside their line. */
@@ -45,7 +56,13 @@ export function rows(items: readonly Item[], reading: Reading, before = ''): Row
     for (const turn of turns) drawn.push({ kind: 'undo', key: `undo:${turn}`, turn });
     turns = new Set();
   };
+  let begun = 0;
+  const endAnswer = (): void => {
+    putActions(drawn, begun);
+    begun = drawn.length;
+  };
   for (const item of items) {
+    if (item.type === 'user' && !item.queued) endAnswer();
     if (item.type === 'user' && (!item.queued || !reading.working)) endTurns();
     if ('turn' in item && reading.changed?.has(item.turn)) turns.add(item.turn);
     if (item.type === 'user' && dayOf(item.at) !== day) {
@@ -58,28 +75,32 @@ export function rows(items: readonly Item[], reading: Reading, before = ''): Row
       pushCall(drawn, item, reading);
     } else if (isShown(item)) pushItem(drawn, item, ours);
   }
-  if (!reading.working) endTurns();
+  if (!reading.working) {
+    endAnswer();
+    endTurns();
+  }
   return drawn;
+}
+
+/** What can be done with an answer stands below all of it: its words and what was done for it. */
+function putActions(drawn: Row[], begun: number): void {
+  const isPart = ({ kind }: Row): boolean => kind === 'tools' || kind === 'passages';
+  const said = drawn.slice(begun).flatMap((row) => {
+    return row.kind === 'item' && row.item.type === 'assistant' ? [{ ...row, item: row.item }] : [];
+  });
+  const last = said.at(-1);
+  if (!last) return;
+  const { id } = last.item;
+  const end = drawn.findLastIndex((row) => isPart(row) || row.key === last.key) + 1;
+  const texts = said.map(({ item }) => item.text);
+  const row: Row = { kind: 'actions', key: `actions:${id}`, answer: id, texts, ours: last.ours };
+  drawn.splice(end, 0, row);
 }
 
 /** The day of the last message, as `rows` takes it. */
 export function lastDay(items: readonly Item[]): string {
   const last = items.findLast((item) => item.type === 'user');
   return last ? dayOf(last.at) : '';
-}
-
-/** The answers that a turn ended with; while one works, what stands behind the last words is open. */
-export function lastAnswers(items: readonly Item[], working: boolean): ReadonlySet<MessageId> {
-  const answers = new Set<MessageId>();
-  let last: MessageId | null = null;
-  for (const item of items) {
-    if (item.type === 'assistant') last = item.id;
-    if (item.type !== 'user' || item.queued) continue;
-    if (last !== null) answers.add(last);
-    last = null;
-  }
-  if (last !== null && !working) answers.add(last);
-  return answers;
 }
 
 function pushCall(drawn: Row[], call: ToolItem, reading: Reading): void {
