@@ -13,7 +13,7 @@ import {
 import { changes, unsureChanges } from './stories/changes';
 import { chat, longChat } from './stories/chat';
 import { commands } from './stories/commands';
-import { failed, interrupted, limited, retired } from './stories/ended';
+import { failed, interrupted, limited, over, retired } from './stories/ended';
 import { emptyVault, firstRun, lostVault } from './stories/first-run';
 import { held } from './stories/held';
 import { moves } from './stories/moves';
@@ -43,6 +43,7 @@ export const stories: Readonly<Record<string, () => Story>> = {
   moves,
   'no-start': noStart,
   offered,
+  over,
   paused,
   pictures,
   question,

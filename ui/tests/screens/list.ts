@@ -101,6 +101,7 @@ const chat: readonly Screen[] = [
   screen('retired', 'retired'),
   screen('interrupted', 'interrupted', [], 'small'),
   screen('limited', 'limited'),
+  screen('over', 'over', [], 'narrow'),
   screen('key-warning', 'chat', [
     clickOn('composer'),
     write('My key is sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789'),

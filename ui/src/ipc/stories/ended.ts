@@ -1,7 +1,7 @@
 /** Turns that did not end well. */
 import type { Interruption, Item, TurnStatus, UserError } from '../bindings';
 import type { Story } from '../fake';
-import { answered, healthy, row, said, view } from './base';
+import { answered, daysAgo, healthy, row, said, view } from './base';
 import { read } from './chat';
 
 export function interrupted(): Story {
@@ -25,6 +25,24 @@ export function retired(): Story {
     code: 'model',
     message: 'Anthropic does not know the model `claude-3-haiku`: pick another one in Settings.',
   });
+}
+
+/** The model ended the conversation. */
+export function over(): Story {
+  const conversation = row('books-2', 'Books lent, and to whom', { state: 'ended' });
+  const reason = 'You said that nothing is left to do.';
+  const items: Item[] = [
+    said('u1', 'That is all, thank you.'),
+    answered('a1', 'You are welcome. Seven books are out, and each note says who has it.'),
+    {
+      ...{ type: 'tool', turn: 't1', call: 'c1', tool: 'end_conversation', at: daysAgo(0) },
+      arguments: JSON.stringify({ reason }),
+      output: 'The conversation has ended.',
+      isError: false,
+      reactions: [],
+    },
+  ];
+  return { snapshot: healthy([conversation]), views: [view(conversation, items)], notes: {} };
 }
 
 function ended(
