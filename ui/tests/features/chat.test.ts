@@ -130,7 +130,7 @@ describe('a tool line', () => {
     expect(there?.notes).toEqual(['Archive/Soup.md', 'a.md']);
     const [folder] = toolLines([did({ ...moved('Recipes', 'Archive/Recipes'), waiting: true })]);
     expect(folder?.notes).toEqual([]);
-    expect(folder?.prepared).toEqual(['Recipes']);
+    expect(folder?.changed).toEqual(['Recipes']);
     expect(folder?.tone).toBe('waiting');
   });
 
@@ -139,6 +139,38 @@ describe('a tool line', () => {
       'Read 2 notes',
       'Added 1 line to Groceries',
       'Read c',
+    ]);
+  });
+
+  it('is shared by equal changes of several notes, and by no others', () => {
+    const set = (path: string, value: string, waiting = false) => ({
+      ...changed({ path, added: 1, waiting }),
+      arguments: JSON.stringify({ path, property: 'status', action: 'set', value }),
+    });
+    const notes = Array.from({ length: 12 }, (_, at) => `Note ${at}.md`);
+    expect(lines(...notes.map((path) => set(path, 'done')))).toEqual(['Changed 12 notes']);
+    expect(lines(...notes.map((path) => set(path, 'done', true)))).toEqual([
+      'Prepared changes to 12 notes',
+    ]);
+    expect(lines(set('a.md', 'done'), set('b.md', 'open'), set('c.md', 'open', true))).toEqual([
+      'Added 1 line to a',
+      'Added 1 line to b',
+      'Prepared changes to c',
+    ]);
+  });
+
+  it.each([
+    ['Could not change Groceries', 'edit_file', { path: 'Lists/Groceries.md' }],
+    ['Could not move Soup', 'move_file', { source: 'Soup.md', destination: 'Archive/Soup.md' }],
+    ['Could not read Soup', 'read_file', { path: 'Soup' }],
+    ['Could not look at the links of Soup', 'get_links', { path: 'Soup.md' }],
+    ['Could not look at Soup', 'get_file_info', { path: 'Soup.md' }],
+    ['Could not move Soup to the trash', 'delete_file', { path: 'Soup.md' }],
+    ['Could not make the folder 2026', 'create_folder', { path: 'Archive/2026' }],
+    ['Could not change a note', 'edit_file', { path: 7 }],
+  ])('names the note that failed: %s', (words, name, given) => {
+    expect(lines(tool({ tool: name, isError: true, arguments: JSON.stringify(given) }))).toEqual([
+      words,
     ]);
   });
 

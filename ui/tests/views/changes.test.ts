@@ -45,6 +45,14 @@ describe('the end of a turn', () => {
     await waitFor(() => expect(undo).toHaveTextContent('Undo 1'));
   });
 
+  it('tells on the line of the call that its changes were undone', async () => {
+    const { keys } = await open('changes');
+    const line = await screen.findByRole('button', { name: /^Added 3 lines to Groceries/ });
+    expect(line).not.toHaveTextContent('undone');
+    await keys.click(await screen.findByRole('button', { name: 'Undo 1' }));
+    await waitFor(() => expect(line).toHaveTextContent(/Groceries ?undone$/));
+  });
+
   it('leads to its changes', async () => {
     const { keys } = await open('changes');
     await keys.click(await screen.findByRole('button', { name: 'See the changes' }));

@@ -7,7 +7,7 @@ export function callArgument(call: ToolItem, name: string): string | null {
 }
 
 /** All arguments; none where the model wrote no object. */
-function argumentsOf({ arguments: json }: ToolItem): Readonly<Record<string, unknown>> {
+export function argumentsOf({ arguments: json }: ToolItem): Readonly<Record<string, unknown>> {
   try {
     const given: unknown = JSON.parse(json);
     return isRecord(given) ? given : {};

@@ -6,6 +6,8 @@ interface ToolKind {
   readonly icon: IconName;
   readonly running: () => string;
   readonly failed: () => string;
+  /** The same, where it is known of which note; `null` where it is about none. */
+  readonly failedOf: ((note: string) => string) | null;
   readonly done: () => string;
 }
 
@@ -13,6 +15,7 @@ const read: ToolKind = {
   icon: 'book',
   running: () => m.tool_reading(),
   failed: () => m.tool_failed_read(),
+  failedOf: (note) => m.tool_failed_read_of({ note }),
   done: () => m.tool_done_read(),
 };
 
@@ -20,6 +23,7 @@ const look: ToolKind = {
   icon: 'search',
   running: () => m.tool_looking(),
   failed: () => m.tool_failed_look(),
+  failedOf: null,
   done: () => m.tool_done_look(),
 };
 
@@ -27,6 +31,7 @@ const change: ToolKind = {
   icon: 'pen',
   running: () => m.tool_changing(),
   failed: () => m.tool_failed_change(),
+  failedOf: (note) => m.tool_failed_change_of({ note }),
   done: () => m.tool_done_change(),
 };
 
@@ -45,30 +50,35 @@ const kinds: Record<string, ToolKind> = {
     icon: 'move',
     running: () => m.tool_moving(),
     failed: () => m.tool_failed_move(),
+    failedOf: (note) => m.tool_failed_move_of({ note }),
     done: () => m.tool_done_move(),
   },
   delete_file: {
     icon: 'trash',
     running: () => m.tool_deleting(),
     failed: () => m.tool_failed_delete(),
+    failedOf: (note) => m.tool_failed_delete_of({ note }),
     done: () => m.tool_done_delete(),
   },
   create_folder: {
     icon: 'folder',
     running: () => m.tool_folder_making(),
     failed: () => m.tool_failed_folder(),
+    failedOf: (note) => m.tool_failed_folder_of({ note }),
     done: () => m.tool_done_folder(),
   },
   get_links: {
     icon: 'link',
     running: () => m.tool_looking_at(),
     failed: () => m.tool_failed_links(),
+    failedOf: (note) => m.tool_failed_links_of({ note }),
     done: () => m.tool_done_links(),
   },
   get_file_info: {
     icon: 'note',
     running: () => m.tool_looking_at(),
     failed: () => m.tool_failed_info(),
+    failedOf: (note) => m.tool_failed_look_at({ note }),
     done: () => m.tool_done_info(),
   },
   show_note: {
@@ -93,6 +103,7 @@ function unknown(tool: string, icon: IconName): ToolKind {
     icon,
     running: () => m.tool_running({ tool }),
     failed: () => m.tool_failed({ tool }),
+    failedOf: null,
     done: () => tool,
   };
 }

@@ -10,6 +10,7 @@ import {
   sentence,
 } from '../../state/effect-words';
 import { isNote } from '../../state/note-path';
+import { argumentsOf, callArgument } from './call-argument';
 import type { ToolItem } from './rows';
 import { toolKind } from './tool-kind';
 
@@ -18,20 +19,20 @@ export interface ToolLine extends Sentence {
   readonly tone: 'plain' | 'error' | 'waiting';
   /** Notes that opening the line lists. */
   readonly notes: readonly NotePath[];
-  /** What was prepared for the user's verdict. */
-  readonly prepared: readonly NotePath[];
+  /** Notes and folders that it changed, or prepared to change. */
+  readonly changed: readonly NotePath[];
   /** The calls behind it, for arguments and results. */
   readonly calls: readonly ToolItem[];
 }
 
 type Words = Omit<ToolLine, 'key' | 'calls'>;
 
-/** One line a call; reads that follow each other share one. */
+/** One line a call; reads that follow each other share one, and so do equal changes of several notes. */
 export function toolLines(calls: readonly ToolItem[]): ToolLine[] {
   const groups: ToolItem[][] = [];
   for (const call of calls) {
     const last = groups.at(-1);
-    if (last?.[0] && isRead(last[0]) && isRead(call)) last.push(call);
+    if (last?.[0] && belongTogether(last[0], call)) last.push(call);
     else groups.push([call]);
   }
   return groups.map((group) => ({
@@ -39,6 +40,28 @@ export function toolLines(calls: readonly ToolItem[]): ToolLine[] {
     calls: group,
     ...words(group),
   }));
+}
+
+function belongTogether(one: ToolItem, other: ToolItem): boolean {
+  return (isRead(one) && isRead(other)) || isSameChange(one, other);
+}
+
+/** Whether both did the same to different notes. */
+function isSameChange(one: ToolItem, other: ToolItem): boolean {
+  const change = changeOf(one);
+  return change !== null && change === changeOf(other);
+}
+
+/** The change that a call made, whichever note it was in; `null` where it changed nothing. */
+function changeOf(call: ToolItem): string | null {
+  const { tool, isError, output, reactions } = call;
+  if (isError || output === null || reactions.length !== 1) return null;
+  const [reaction] = reactions;
+  if (reaction?.type !== 'changed' || reaction.created) return null;
+  const given = Object.entries(argumentsOf(call))
+    .filter(([name]) => name !== 'path' && name !== 'expect_hash')
+    .toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify([tool, reaction.waiting, given]);
 }
 
 function isRead(call: ToolItem): boolean {
@@ -52,11 +75,18 @@ function isRead(call: ToolItem): boolean {
 function words(group: readonly ToolItem[]): Words {
   const [call] = group;
   if (!call) return line(sentence('pen', ''));
-  const { icon, running, failed, done } = toolKind(call.tool);
-  if (call.isError) return { ...line(sentence('cross', failed())), tone: 'error' };
+  const { icon, running, done } = toolKind(call.tool);
+  if (call.isError) return { ...line(failure(call)), tone: 'error' };
   if (call.output === null) return line(sentence(icon, running()));
   const reactions = group.flatMap((each) => each.reactions);
   return changes(reactions) ?? found(reactions, call.tool) ?? line(sentence(icon, done()));
+}
+
+/** What failed, and at which note. */
+function failure(call: ToolItem): Sentence {
+  const { failed, failedOf } = toolKind(call.tool);
+  const path = callArgument(call, 'path') ?? callArgument(call, 'source');
+  return path && failedOf ? about(path, 'cross', failedOf) : sentence('cross', failed());
 }
 
 /** What was changed, or waits to be. */
@@ -66,15 +96,15 @@ function changes(reactions: readonly Reaction[]): Words | null {
     .flatMap((reaction) => change(reaction) ?? [])
     .sort((one, other) => Number(other.to !== null) - Number(one.to !== null));
   if (changed.length === 0) return null;
-  const prepared = changed.flatMap(({ path, waiting }) => (waiting ? [path] : []));
-  const waits = prepared.length > 0;
+  const waits = changed.some(({ waiting }) => waiting);
+  const paths = changed.map(({ path }) => path);
   const there = changed.flatMap(({ path, kind, to }) => {
     if (waits) return [path];
     return kind === 'trash' ? [] : [to ?? path];
   });
   const notes = [...new Set(there)].filter(isNote);
-  if (!waits) return line(doneWords(changed), notes);
-  return { ...line(plannedWords(changed), notes), tone: 'waiting', prepared };
+  if (!waits) return { ...line(doneWords(changed), notes), changed: paths };
+  return { ...line(plannedWords(changed), notes), tone: 'waiting', changed: paths };
 }
 
 function change(reaction: Reaction): (Done & { readonly waiting: boolean }) | null {
@@ -143,5 +173,5 @@ function hitWords(query: string, hits: number): string {
 }
 
 function line(words: Sentence, notes: readonly NotePath[] = []): Words {
-  return { ...words, tone: 'plain', notes, prepared: [] };
+  return { ...words, tone: 'plain', notes, changed: [] };
 }

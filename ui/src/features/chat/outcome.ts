@@ -1,0 +1,88 @@
+/** The state that the changes of tool calls are in by now: applied, rejected, undone. */
+import type { AppliedSet, Item, NotePath } from '../../ipc/bindings';
+import { itemKey } from '../../state/conversation.svelte';
+import type { ToolItem } from './rows';
+
+type Verdict = Extract<Item, { type: 'verdict' }>;
+
+/** `null` where the call itself told the state. */
+export type Outcome = 'waits' | 'applied' | 'part' | 'rejected' | 'undone' | 'partly_undone' | null;
+
+/** Facts outside of the call. */
+export interface Outside {
+  /** The user's verdicts on what a call prepared, by the key of the call. */
+  readonly verdicts: ReadonlyMap<string, readonly Verdict[]>;
+  /** Notes whose changes wait for the user. */
+  readonly waiting: readonly NotePath[];
+  readonly applied: readonly AppliedSet[];
+}
+
+/** The state of the changes that these calls made in these notes. */
+export function outcomeOf(
+  calls: readonly ToolItem[],
+  paths: readonly NotePath[],
+  { verdicts, waiting, applied }: Outside,
+): Outcome {
+  const prepared = calls.some(isPrepared);
+  if (prepared && paths.some((path) => waiting.includes(path))) return 'waits';
+  const turns = calls.map(({ turn }) => turn);
+  const standing = applied
+    .filter(({ turn }) => turns.includes(turn))
+    .flatMap(({ notes }) => notes.filter(({ path }) => paths.includes(path)))
+    .map((note) => note.standing);
+  if (standing.length > 0 && standing.every((one) => one === 'undone')) return 'undone';
+  if (standing.some((one) => one === 'undone' || one === 'partly_undone')) return 'partly_undone';
+  if (!prepared) return null;
+  const given = calls.flatMap((call) => verdicts.get(itemKey(call)) ?? []);
+  const accepted = given.some((one) => one.applied.some((path) => paths.includes(path)));
+  const rejected = given.some((one) => one.rejected.some((path) => paths.includes(path)));
+  if (accepted) return rejected ? 'part' : 'applied';
+  return rejected ? 'rejected' : null;
+}
+
+/** Finds the verdicts on each call; for the same calls and verdicts the same map. */
+export class CallVerdicts {
+  #items: readonly Item[] = [];
+  #verdicts: ReadonlyMap<string, readonly Verdict[]> = new Map();
+
+  read(items: readonly Item[]): ReadonlyMap<string, readonly Verdict[]> {
+    const told = items.filter((item) => item.type === 'verdict' || isPrepared(item));
+    const same =
+      told.length === this.#items.length && told.every((one, at) => one === this.#items[at]);
+    if (!same) {
+      this.#items = told;
+      this.#verdicts = verdictsIn(told);
+    }
+    return this.#verdicts;
+  }
+}
+
+/** A verdict on a note is about the calls before it that prepared changes there and were not decided when
+ * a later turn prepared others. */
+function verdictsIn(items: readonly Item[]): Map<string, Verdict[]> {
+  const verdicts = new Map<string, Verdict[]>();
+  const open = new Map<NotePath, ToolItem[]>();
+  for (const item of items) {
+    if (item.type === 'tool') {
+      for (const path of preparedPaths(item)) {
+        const before = open.get(path) ?? [];
+        const undecided = before.filter((call) => !verdicts.has(itemKey(call)));
+        open.set(path, [...undecided, item]);
+      }
+    } else if (item.type === 'verdict') {
+      const calls = [...item.applied, ...item.rejected].flatMap((path) => open.get(path) ?? []);
+      for (const key of new Set(calls.map(itemKey))) {
+        verdicts.set(key, [...(verdicts.get(key) ?? []), item]);
+      }
+    }
+  }
+  return verdicts;
+}
+
+function isPrepared(item: Item): item is ToolItem {
+  return item.type === 'tool' && preparedPaths(item).length > 0;
+}
+
+function preparedPaths({ reactions }: ToolItem): NotePath[] {
+  return reactions.flatMap((one) => ('waiting' in one && one.waiting ? [one.path] : []));
+}
