@@ -19,7 +19,7 @@ import { held } from './stories/held';
 import { moves } from './stories/moves';
 import { pictures } from './stories/pictures';
 import { question } from './stories/question';
-import { review, sixty } from './stories/review';
+import { equal, review, sixty } from './stories/review';
 import { indexing, search } from './stories/search';
 import { settingsCutOff, trouble, working } from './stories/trouble';
 import type { Story } from './fake';
@@ -32,6 +32,7 @@ export const stories: Readonly<Record<string, () => Story>> = {
   closing,
   commands,
   'empty-vault': emptyVault,
+  equal,
   failed,
   'first-run': firstRun,
   held,

@@ -3,7 +3,7 @@
  * with all that follows it.
  */
 import type { CallId, ChangeKind, Hunk, NoteDiff, NotePath } from '../ipc/bindings';
-import { type Swap, swapOf } from './swap';
+import { type EqualChange, equalChange } from './equal-change';
 
 /** Where it stands in the review. */
 export type DecisionGroup = 'edited' | 'new' | 'moved' | 'folders' | 'removed';
@@ -25,13 +25,15 @@ export interface Place {
   readonly hunk: Hunk;
 }
 
-/** The same swap in several notes. */
+/** The same change in several notes. */
 export interface Same {
   readonly id: string;
-  readonly swap: Swap;
+  readonly change: EqualChange;
   readonly places: readonly Place[];
   /** How many notes it is in. */
   readonly notes: number;
+  /** How often it is made in them. */
+  readonly times: number;
 }
 
 /** All there is to decide. */
@@ -40,14 +42,14 @@ export interface Decisions {
   readonly notes: readonly Decision[];
 }
 
-/** In so many notes the same swap is one decision. */
+/** In so many notes the same change is one decision. */
 const several = 2;
 
 const order: readonly DecisionGroup[] = ['edited', 'new', 'moved', 'folders', 'removed'];
 
 /** In the order they are shown: what is the same, then by group, then as they were planned. */
 export function decisions(notes: readonly NoteDiff[]): Decisions {
-  const same = sameSwaps(notes);
+  const same = sameChanges(notes);
   const elsewhere = new Set(same.flatMap(({ places }) => places.map(placeKey)));
   const all = together(notes).map((one) => ({
     ...one,
@@ -65,25 +67,23 @@ export function isByHunk({ kind, unit }: NoteDiff): boolean {
   return unit === null && kind === 'replace';
 }
 
-function sameSwaps(notes: readonly NoteDiff[]): Same[] {
-  const found = new Map<string, { swap: Swap; places: Place[] }>();
+function sameChanges(notes: readonly NoteDiff[]): Same[] {
+  const found = new Map<string, { change: EqualChange; times: number; places: Place[] }>();
   for (const note of notes.filter(isByHunk)) {
     for (const [index, hunk] of note.hunks.entries()) {
-      const swap = swapOf(hunk);
-      if (!swap) continue;
-      const key = JSON.stringify([swap.old, swap.new]);
-      const one = found.get(key) ?? { swap: { ...swap, times: 0 }, places: [] };
-      const times = one.swap.times + swap.times;
-      found.set(key, {
-        swap: { ...swap, times },
-        places: [...one.places, { path: note.path, index, hunk }],
-      });
+      const equal = equalChange(hunk);
+      if (!equal) continue;
+      const { change } = equal;
+      const key = JSON.stringify(change);
+      const one = found.get(key) ?? { change, times: 0, places: [] };
+      const places = [...one.places, { path: note.path, index, hunk }];
+      found.set(key, { change, times: one.times + equal.times, places });
     }
   }
   return [...found]
-    .map(([id, { swap, places }]) => {
-      const paths = new Set(places.map(({ path }) => path));
-      return { id: `same:${id}`, swap, places, notes: paths.size };
+    .map(([id, one]) => {
+      const paths = new Set(one.places.map(({ path }) => path));
+      return { ...one, id: `same:${id}`, notes: paths.size };
     })
     .filter((one) => one.notes >= several);
 }

@@ -145,6 +145,7 @@ const reviews: readonly Screen[] = [
     [...review, ...press('j', 'e'), seeAt('textarea[aria-label="The new lines"]')],
     'small',
   ),
+  screen('equal', 'equal', review, 'narrow'),
   screen('sixty', 'sixty', review, 'narrow', 'small'),
   screen('sixty-decided', 'sixty', [
     ...review,

@@ -185,3 +185,34 @@ export function sixty(): Story {
     ],
   };
 }
+
+/** Twelve notes that get the same property: one decision. */
+export function equal(): Story {
+  const request = 'Mark the minutes of this year as done.';
+  const notes = Array.from({ length: 12 }, (_, at) =>
+    noteDiff(`Minutes/2026-${`${1 + at}`.padStart(2, '0')}.md`, {
+      added: 1,
+      hunks: [
+        {
+          heading: null,
+          properties: true,
+          oldStart: 2,
+          newStart: 2,
+          lines: [line('same', `topic: Meeting ${1 + at}`), line('added', 'status: done')],
+        },
+      ],
+    }),
+  );
+  const conversation = row('minutes-done', 'Minutes that are done', { waitingNotes: 12 });
+  return {
+    snapshot: healthy([conversation]),
+    notes: {},
+    views: [
+      view(conversation, [said('u1', request), answered('a1', 'Twelve notes wait for you.')], {
+        review: {
+          ...{ id: 'review-12', conversation: 'minutes-done', request, notes, sources: [] },
+        },
+      }),
+    ],
+  };
+}

@@ -1,0 +1,38 @@
+import { render, screen, waitFor, within } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, it } from 'vitest';
+
+import { FakeHost } from '../../src/ipc/fake';
+import { stories } from '../../src/ipc/stories';
+import { Session } from '../../src/state/session.svelte';
+import App from '../../src/views/App.svelte';
+
+/** The review of a story, once it is drawn. */
+async function openReview(story: string) {
+  const tell = stories[story];
+  if (!tell) throw new Error(`no story ${story}`);
+  const host = new FakeHost(tell());
+  const session = new Session(host);
+  render(App, { session });
+  await session.start();
+  const keys = userEvent.setup();
+  await keys.click(await screen.findByTestId('review-open'));
+  await screen.findByTestId('review-apply');
+  return { host, session, keys };
+}
+
+describe('the same property in twelve notes', () => {
+  it('is one decision, and places can be left out of it', async () => {
+    const { host, keys } = await openReview('equal');
+    expect(screen.getByRole('heading', { name: '12 notes, 1 decision' })).toBeVisible();
+    const same = screen.getByRole('region', { name: 'The same property' });
+    expect(same).toHaveTextContent('in 12 notes, 12 places');
+    expect(within(same).getByText('status: done').tagName).toBe('INS');
+    await keys.keyboard('a');
+    await keys.click(within(same).getByRole('button', { name: 'Leave out Minutes/2026-02' }));
+    await keys.keyboard('{Control>}{Enter}{/Control}');
+    await waitFor(() => expect(host.decided()).toHaveLength(1));
+    const given = host.decided()[0]?.notes.map(({ verdict }) => verdict.type);
+    expect(given?.toSorted()).toEqual([...Array<string>(11).fill('accept'), 'reject']);
+  });
+});
