@@ -51,7 +51,7 @@ async fn decide(app: &DesktopApp, hand: Hand) {
         }
         Hand::Keyboard => {
             app.window.find(&format!("{}:focus", stop(0))).await;
-            for key in ['a', 'j', 'r', 'j', 'e'] {
+            for key in ['a', 'r', 'e'] {
                 app.window.press(&[Key::Char(key)]).await;
             }
             hand.rewrites(app, &edited, "Ask Ines, or Tom.").await;

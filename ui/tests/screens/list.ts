@@ -138,11 +138,18 @@ const list: readonly Screen[] = [
 const reviews: readonly Screen[] = [
   screen('review-card', 'review'),
   screen('review', 'review', review, 'narrow', 'small'),
-  screen('review-decided', 'review', [...review, ...press('a', 'j', 'r')]),
+  screen('review-decided', 'review', [...review, ...press('a', 'r')]),
   screen(
     'review-editing',
     'review',
     [...review, ...press('j', 'e'), seeAt('textarea[aria-label="The new lines"]')],
+    'small',
+  ),
+  screen(
+    'review-editing-last',
+    'review',
+    [...review, ...press('j', 'j', 'j', 'j', 'e'), seeAt('textarea[aria-label="The new lines"]')],
+    'narrow',
     'small',
   ),
   screen('equal', 'equal', review, 'narrow'),
@@ -151,7 +158,7 @@ const reviews: readonly Screen[] = [
     ...review,
     ...press('a'),
     click('^Leave out Diary/2026-01-02'),
-    ...press('j', 'a', 'j', 'r'),
+    ...press('j', 'a', 'r'),
   ]),
   screen('moves-card', 'moves', [], 'small'),
   screen('moves', 'moves', review, 'narrow', 'small'),

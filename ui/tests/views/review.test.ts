@@ -36,3 +36,45 @@ describe('the same property in twelve notes', () => {
     expect(given?.toSorted()).toEqual([...Array<string>(11).fill('accept'), 'reject']);
   });
 });
+
+/** The place of the review that has the keyboard. */
+const place = () => document.activeElement?.getAttribute('data-stop');
+
+describe('the keys of a review', () => {
+  it('go to the next undecided place after a verdict, and stay at the last one', async () => {
+    const { keys, session } = await openReview('moves');
+    const verdicts = session.app.chat?.verdicts;
+    const stops = [...document.querySelectorAll('[data-stop]')].map((one) =>
+      one.getAttribute('data-stop'),
+    );
+    expect(stops.length).toBeGreaterThan(3);
+    await waitFor(() => expect(place()).toBe(stops[0]));
+    await keys.keyboard('j');
+    await waitFor(() => expect(place()).toBe(stops[1]));
+    await keys.keyboard('a');
+    await waitFor(() => expect(place()).toBe(stops[2]));
+    await keys.keyboard('k');
+    await waitFor(() => expect(place()).toBe(stops[1]));
+    await keys.keyboard('k');
+    await waitFor(() => expect(place()).toBe(stops[0]));
+    await keys.keyboard('r');
+    // The second one is decided.
+    await waitFor(() => expect(place()).toBe(stops[2]));
+    for (let left = stops.length - 2; left > 0; left -= 1) await keys.keyboard('r');
+    await waitFor(() => expect(place()).toBe(stops.at(-1)));
+    expect(screen.getByText(`${stops.length} of ${stops.length} decided`)).toBeVisible();
+    const rejected = verdicts?.with('reject').length;
+    await keys.keyboard('r');
+    expect(verdicts?.with('reject').length).toBe(rejected);
+  });
+
+  it('begin again at the first undecided place behind the last one', async () => {
+    const { keys } = await openReview('review');
+    await waitFor(() => expect(place()).not.toBeNull());
+    const first = place();
+    await keys.keyboard('jjjjjjj');
+    await waitFor(() => expect(place()).not.toBe(first));
+    await keys.keyboard('a');
+    await waitFor(() => expect(place()).toBe(first));
+  });
+});

@@ -39,7 +39,7 @@ describe('by keyboard only', () => {
     await keys.keyboard('{Enter}');
     const apply = await screen.findByTestId('review-apply');
     expect(apply).toBeDisabled();
-    await keys.keyboard('ajrje');
+    await keys.keyboard('are');
     const own = await screen.findByRole('textbox', { name: 'The new lines' });
     await waitFor(() => expect(own).toHaveFocus());
     await keys.clear(own);
