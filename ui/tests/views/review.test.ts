@@ -1,6 +1,6 @@
 import { render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { FakeHost } from '../../src/ipc/fake';
 import { stories } from '../../src/ipc/stories';
@@ -77,4 +77,17 @@ describe('the keys of a review', () => {
     await keys.keyboard('a');
     await waitFor(() => expect(place()).toBe(first));
   });
+});
+
+it('the editor comes into sight with its buttons', async () => {
+  const { keys } = await openReview('review');
+  const shown = vi.fn(function (this: Element) {
+    return this.className;
+  });
+  Element.prototype.scrollIntoView = shown;
+  await keys.keyboard('jjjje');
+  const box = await screen.findByRole('textbox', { name: 'The new lines' });
+  const seen = shown.mock.contexts.filter((one) => one.contains(box));
+  const save = screen.getByRole('button', { name: /^Keep and accept/ });
+  expect(seen.some((one) => one.matches('.editor') && one.contains(save))).toBe(true);
 });
