@@ -39,6 +39,7 @@ import { type Row, Search, type SearchKind } from './search.svelte';
 import { soon } from './soon';
 import { Spending } from './spending.svelte';
 import { Switcher } from './switcher.svelte';
+import { TrashedNotes } from './trashed-notes.svelte';
 import { Turns } from './turns.svelte';
 import { Undoing } from './undoing.svelte';
 import { Works } from './works.svelte';
@@ -59,6 +60,7 @@ export class Session {
   sending = $state(false);
 
   readonly answering: Answering;
+  readonly trashed: TrashedNotes;
   readonly undoing: Undoing;
   readonly turns: Turns;
   readonly history: History;
@@ -95,6 +97,7 @@ export class Session {
     this.#host = host;
     this.#saving = new SettingsSaving(host, this.app);
     this.answering = new Answering(host, this.app, this.#saving);
+    this.trashed = new TrashedNotes(host);
     this.undoing = new Undoing(host, this.app);
     this.turns = new Turns(host, this.app, this.#saving, this.undoing);
     this.history = new History(host, this.app);

@@ -37,6 +37,28 @@ describe('the same property in twelve notes', () => {
   });
 });
 
+describe('a note on its way to the trash', () => {
+  it('shows its text and the links that lead to it', async () => {
+    await openReview('moves');
+    const note = within(screen.getByRole('region', { name: 'Reading room.md.bak' }));
+    expect(await note.findByRole('region', { name: 'Text of the note' })).toHaveTextContent(
+      '# Reading room The state of **October**.',
+    );
+    const links = note.getByRole('list', { name: 'Links to this note' });
+    expect(links).toHaveTextContent('Diary/2026-10-30 line 4');
+    expect(note.getByText('1 more is not shown')).toBeVisible();
+  });
+
+  it('says why its text cannot be shown', async () => {
+    const { session, host } = await openReview('moves');
+    session.backToChat();
+    await screen.findByTestId('composer');
+    host.refusals.set('readNote', { code: 'vault', message: 'It is gone.' });
+    session.openReview();
+    expect(await screen.findByText('It is gone.')).toBeVisible();
+  });
+});
+
 /** The place of the review that has the keyboard. */
 const place = () => document.activeElement?.getAttribute('data-stop');
 

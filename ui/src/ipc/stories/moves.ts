@@ -1,9 +1,11 @@
 /** A move with the links that follow it, folders, deletions and a conflict that wait together. */
 import type { Item, NoteDiff, Reaction } from '../bindings';
 import type { Story } from '../fake';
+import { nothingKnown } from '../fake-looking';
 import { answered, daysAgo, healthy, row, said, view } from './base';
 import { line, noteDiff } from './diff';
 
+const backup = 'Projects/Reading room.md.bak.md';
 const minutes = 'Projects/Reading room/Minutes, November.md';
 const archived = 'Archive/2026/Minutes, November.md';
 
@@ -46,7 +48,7 @@ const followers: readonly NoteDiff[] = [
 ];
 
 const notes: readonly NoteDiff[] = [
-  noteDiff('Projects/Reading room.md.bak.md', { kind: 'trash' }),
+  noteDiff(backup, { kind: 'trash' }),
   noteDiff('Archive/2026', { kind: 'make_folder' }),
   noteDiff('Groceries.md', {
     added: 1,
@@ -105,7 +107,17 @@ export function moves(): Story {
   const conversation = row('archive', 'The archive of 2026', { waitingNotes: notes.length });
   return {
     snapshot: healthy([conversation]),
-    notes: {},
+    notes: { [backup]: '# Reading room\n\nThe state of **October**.\n' },
+    looking: {
+      ...nothingKnown,
+      stands: true,
+      links: {
+        [backup]: {
+          ...{ out: [], outTotal: 0, unclearLine: null },
+          ...{ back: [{ from: 'Diary/2026-10-30.md', line: 4 }], backTotal: 2 },
+        },
+      },
+    },
     views: [
       view(
         conversation,
