@@ -67,6 +67,7 @@ async fn next(db: &mut SqliteConnection, idle: Timestamp) -> Result<Option<Untol
              JOIN turn t ON t.id = newest.turn
              JOIN message m ON m.turn = t.id AND m.position = 0
          WHERE c.deleted_at IS NULL AND newest.failed < ?3
+             AND EXISTS (SELECT 1 FROM turn o WHERE o.conversation = c.id AND o.model <> '')
              AND (c.named_by = 'words' OR c.state = 'ended' OR newest.at <= ?1)
          ORDER BY newest.at DESC LIMIT 1",
     )
