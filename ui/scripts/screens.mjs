@@ -25,6 +25,7 @@ const viewports = {
   small: { width: 480, height: 760 },
   /** The wide one at 200 %. */
   zoomed: { width: 590, height: 380 },
+  phone: { width: 360, height: 740 },
 };
 
 /** Does one step, when what it is about is there. */
@@ -79,6 +80,25 @@ async function crowded(page) {
       }
       return false;
     }
+  });
+}
+
+/** Settings that are not drawn like the others: a hint beside its control, a box of the system. */
+async function odd(page) {
+  return page.evaluate(() => {
+    const found = [];
+    for (const hint of document.querySelectorAll('.line .note')) {
+      const { top } = hint.getBoundingClientRect();
+      const others = [...hint.parentElement.children]
+        .filter((other) => other !== hint)
+        .map((other) => other.getBoundingClientRect());
+      const beside = others.some(({ height, bottom }) => height > 0 && bottom > top + 1);
+      if (beside) found.push(`the hint “${hint.textContent.trim()}” is beside its control`);
+    }
+    for (const box of document.querySelectorAll('[type=checkbox], [type=radio]')) {
+      if (getComputedStyle(box).appearance !== 'none') found.push(`${box.id} has another look`);
+    }
+    return found;
   });
 }
 
@@ -160,7 +180,7 @@ async function pictures(page, name, directory, reads) {
     failures.push(...(await barriers(page)).map((found) => `${theme}: ${found}`));
     await page.screenshot(file(theme));
   }
-  failures.push(...(await crowded(page)), ...(await trusting(page)));
+  failures.push(...(await crowded(page)), ...(await odd(page)), ...(await trusting(page)));
   await page.emulateMedia({ colorScheme: 'light' });
   await page.evaluate(() => (document.documentElement.dir = 'rtl'));
   await page.screenshot(file('rtl'));

@@ -14,7 +14,7 @@ import {
 } from './steps';
 
 /** Beside the wide one and the one at 200 %, which every screen is seen in. */
-type Size = 'narrow' | 'small';
+type Size = 'narrow' | 'small' | 'phone';
 
 interface Screen {
   readonly name: string;
@@ -325,7 +325,7 @@ const around: readonly Screen[] = [
   screen('trouble', 'trouble', [], 'narrow', 'small'),
   screen('working', 'working', [see('work', '312')], 'narrow', 'small'),
   screen('vault-trouble', 'vault-trouble', [see('vault-trouble')], 'small'),
-  screen('settings', 'trouble', settings, 'small'),
+  screen('settings', 'trouble', settings, 'small', 'phone'),
   screen('settings-data', 'changes', [
     ...settings,
     see('kept-conversations', '\\d'),
@@ -359,7 +359,7 @@ const around: readonly Screen[] = [
     seeAt('dialog'),
   ]),
   screen('settings-private', 'anew', part('private')),
-  screen('settings-answering', 'anew', part('answering'), 'small'),
+  screen('settings-answering', 'anew', part('answering'), 'small', 'phone'),
   screen(
     'settings-default',
     'search',
@@ -383,8 +383,8 @@ const around: readonly Screen[] = [
     [...settings, click('^Parameters of'), show('[id$=extra]')],
     'small',
   ),
-  screen('settings-spending', 'anew', part('spending'), 'small'),
-  screen('settings-hub', 'trouble', part('hub'), 'small'),
+  screen('settings-spending', 'anew', part('spending'), 'small', 'phone'),
+  screen('settings-hub', 'trouble', part('hub'), 'small', 'phone'),
   screen(
     'settings-description',
     'anew',
@@ -399,9 +399,9 @@ const around: readonly Screen[] = [
   ]),
   screen('settings-undescribed', 'search', [...part('hub'), show('[data-field=description]')]),
   screen('settings-no-model', 'commands', [...part('hub'), show('[data-field=description]')]),
-  screen('settings-desktop', 'trouble', part('desktop'), 'small'),
+  screen('settings-desktop', 'trouble', part('desktop'), 'small', 'phone'),
   screen('settings-appearance', 'trouble', part('appearance'), 'small'),
-  screen('first-run', 'first-run', [], 'small'),
+  screen('first-run', 'first-run', [], 'small', 'phone'),
   screen('first-run-2', 'first-run', [click('sample'), see('firstrun', 'Try it')], 'small'),
   screen('lost-vault', 'lost-vault', [], 'small'),
   screen('no-start', 'no-start', [], 'small'),
