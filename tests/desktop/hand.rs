@@ -103,7 +103,7 @@ impl Hand {
             }
             Self::Keyboard => choose_command(app, &format!("Settings: {title}")).await,
         }
-        app.window.find(&format!("#settings-{section}:focus")).await;
+        app.window.find(&format!("#settings-{section} h2:focus")).await;
     }
 
     /// Presses what matches `css` and shows `words`, and chooses a folder in the dialog that comes.

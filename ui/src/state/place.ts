@@ -1,6 +1,6 @@
 /** The views of the main column. */
 import type { ChangeSetId, ConversationId } from '../ipc/bindings';
-import type { SettingsPlace } from './settings-place';
+import type { SettingsWay } from './settings-place';
 
 /** What fills the main column. */
 export type Place =
@@ -14,4 +14,5 @@ export type Place =
       /** The set to begin with. */
       readonly at: ChangeSetId | null;
     }
-  | ({ readonly name: 'settings' } & SettingsPlace);
+  /** Without a section the list of them leads on, where the window has no room for both. */
+  | ({ readonly name: 'settings' } & SettingsWay);

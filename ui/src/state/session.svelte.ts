@@ -50,7 +50,7 @@ import { userError } from './user-error';
 export class Session {
   readonly app = new AppState();
   place = $state.raw<Place>({ name: 'chat' });
-  /** The part of the settings that is being read. */
+  /** The section of the settings that is shown, or was shown last. */
   settingsRead = $state<SettingsSection>('vault');
   /** Whether the first-run page leads the way: from the start without a vault to the first use. */
   firstRun = $state(false);
@@ -185,10 +185,13 @@ export class Session {
     this.app.showNew();
   }
 
-  openSettings(section: SettingsSection = 'vault', field?: SettingsPlace['field']): void {
-    if (this.place.name !== 'settings') this.#lookAtSettings();
+  openSettings(section: SettingsSection | null = null, field?: SettingsPlace['field']): void {
+    if (this.place.name !== 'settings') {
+      this.#lookAtSettings();
+      this.settingsRead = 'vault';
+    }
     this.#go({ name: 'settings', section, ...(field && { field }) });
-    this.settingsRead = section;
+    if (section) this.settingsRead = section;
   }
 
   /** Shows what is looked for; what was looked for before is still there. */

@@ -18,3 +18,8 @@ export interface SettingsPlace {
   readonly section: SettingsSection;
   readonly field?: 'model' | 'organisation' | 'description';
 }
+
+/** Where a way into the settings led: to a section, or to the list of them. */
+export interface SettingsWay extends Pick<SettingsPlace, 'field'> {
+  readonly section: SettingsSection | null;
+}

@@ -41,7 +41,7 @@ function screen(
 
 const review = [clickOn('review-open'), see('review-apply')];
 const settings = [...press('Control+,'), see('settings')];
-const part = (name: string): Step[] => [...settings, show(`#settings-${name}`)];
+const part = (name: string): Step[] => [...settings, clickAt(`[data-section=${name}]`)];
 const changes = [drawer, clickOn('open-changes'), see('changes')];
 const search = [...press('Control+Shift+f'), see('search-field')];
 const heating = [click('^House.Heating$'), seeAt('.margin-sign')];
@@ -327,14 +327,14 @@ const around: readonly Screen[] = [
   screen('vault-trouble', 'vault-trouble', [see('vault-trouble')], 'small'),
   screen('settings', 'trouble', settings, 'small', 'phone'),
   screen('settings-data', 'changes', [
-    ...settings,
+    ...part('vault'),
     see('kept-conversations', '\\d'),
     show('[data-testid=kept-conversations]'),
   ]),
   screen(
     'settings-delete',
     'changes',
-    [...settings, see('kept-conversations', '\\d'), click('^Delete all'), seeAt('dialog')],
+    [...part('vault'), see('kept-conversations', '\\d'), click('^Delete all'), seeAt('dialog')],
     'narrow',
     'small',
   ),
@@ -342,7 +342,7 @@ const around: readonly Screen[] = [
     'settings-deleted',
     'chat',
     [
-      ...settings,
+      ...part('vault'),
       see('kept-conversations', '\\d'),
       click('^Delete all'),
       click('^Delete them'),
@@ -380,7 +380,7 @@ const around: readonly Screen[] = [
   screen(
     'settings-parameters',
     'anew',
-    [...settings, click('^Parameters of'), show('[id$=extra]')],
+    [...part('answering'), click('^Parameters of'), show('[id$=extra]')],
     'small',
   ),
   screen('settings-spending', 'anew', part('spending'), 'small', 'phone'),

@@ -104,7 +104,8 @@ describe('the description that a hub reads', () => {
     );
     expect(host.asked('writeDescription')).toEqual(['Beds are in Garden/.']);
     expect(session.place).toMatchObject({ section: 'hub', field: 'description' });
-    await waitFor(() => expect(hub.getByRole('textbox', named('Description'))).toHaveFocus());
-    expect(hub.getByRole('textbox', named('Description'))).toHaveValue(proposal);
+    const description = await screen.findByRole('textbox', named('Description'));
+    await waitFor(() => expect(description).toHaveFocus());
+    expect(description).toHaveValue(proposal);
   });
 });

@@ -1,5 +1,6 @@
-import { render, screen, within } from '@testing-library/svelte';
-import { describe, expect, it } from 'vitest';
+import { render, screen, waitFor, within } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { FakeHost } from '../../src/ipc/fake';
 import { stories } from '../../src/ipc/stories';
@@ -15,7 +16,7 @@ async function open(story: string) {
   const session = new Session(host);
   render(App, { session });
   await session.start();
-  return { host, session };
+  return { host, session, keys: userEvent.setup() };
 }
 
 /** The looks that a button may have. */
@@ -38,5 +39,48 @@ describe('a button', () => {
     const buttons = within(await screen.findByTestId('firstrun')).getAllByRole('button');
     const bare = buttons.filter((button) => !button.matches(looks));
     expect(bare.map((button) => button.textContent.trim())).toEqual([]);
+  });
+});
+
+describe('a section of the settings', () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  it('is shown alone, and its heading has the focus', async () => {
+    const { session, keys } = await open('chat');
+    session.openSettings('hub');
+    expect(await screen.findByRole('heading', { name: 'Hub' })).toHaveFocus();
+    expect(screen.queryByLabelText('Theme')).toBeNull();
+    await keys.click(screen.getByRole('button', { name: 'Appearance' }));
+    expect(screen.getByRole('heading', { name: 'Appearance' })).toHaveFocus();
+    expect(screen.getByLabelText('Theme')).toBeVisible();
+    expect(screen.getAllByRole('heading', { level: 2 })).toHaveLength(1);
+    const current = screen.getByRole('button', { current: 'page' });
+    expect(current).toHaveTextContent('Appearance');
+  });
+
+  it('is led to by what names a field of it', async () => {
+    const { session } = await open('chat');
+    session.openSettings('vault');
+    await screen.findByRole('heading', { name: 'Vault' });
+    session.openSettings('answering', 'organisation');
+    await waitFor(() => expect(screen.getByLabelText(/How your notes/)).toHaveFocus());
+  });
+
+  it('leads back to the list of sections where the window is narrow', async () => {
+    const media = window.matchMedia;
+    vi.spyOn(window, 'matchMedia').mockImplementation((query) =>
+      Object.assign(media(query), { matches: query.includes('max-width: 900px') }),
+    );
+    const { session, keys } = await open('chat');
+    session.openSettings();
+    const list = await screen.findByRole('navigation', { name: 'Settings' });
+    expect(screen.queryByRole('heading', { level: 2 })).toBeNull();
+    await keys.click(within(list).getByRole('button', { name: 'Desktop' }));
+    expect(screen.getByRole('heading', { name: 'Desktop' })).toHaveFocus();
+    expect(screen.queryByRole('navigation', { name: 'Settings' })).toBeNull();
+    await keys.click(screen.getByRole('button', { name: 'All settings' }));
+    expect(screen.getByRole('button', { name: 'Desktop' })).toHaveFocus();
+    await keys.keyboard('{Escape}');
+    expect(session.place.name).toBe('chat');
   });
 });

@@ -409,7 +409,7 @@ describe('settings', () => {
     await keys.click(await screen.findByRole('link', { name: 'Pantry' }));
     await screen.findByTestId('note-pane');
     await keys.keyboard('{Control>},{/Control}');
-    await screen.findByRole('combobox', { name: 'Provider' });
+    await screen.findByRole('heading', { name: 'Vault' });
     expect(screen.queryByTestId('note-pane')).toBeNull();
     await keys.keyboard('{Escape}');
     expect(await screen.findByTestId('note-pane')).toBeVisible();
@@ -417,10 +417,11 @@ describe('settings', () => {
 
   it('are saved as a whole, each at once', async () => {
     const { host, session, keys } = await open('chat');
-    session.openSettings();
+    session.openSettings('appearance');
     await keys.selectOptions(await screen.findByLabelText('Theme'), 'Dark');
     expect(host.asked('saveSettings')).toMatchObject([{ theme: 'dark', mode: 'review' }]);
     expect(document.documentElement.dataset.theme).toBe('dark');
+    await keys.click(screen.getByRole('button', { name: 'Hub' }));
     await keys.click(screen.getByRole('switch', { name: 'Connect' }));
     expect(host.asked('saveSettings')[1]).toMatchObject({
       theme: 'dark',
@@ -439,6 +440,7 @@ describe('settings', () => {
     expect(host.asked('saveSettings')[1]).toMatchObject({
       private: { ...rules, endpointIsLocal: true },
     });
+    await keys.click(screen.getByRole('button', { name: 'Vault' }));
     await keys.click(screen.getByRole('switch', { name: 'Links' }));
     expect(host.asked('saveSettings')[2]).toMatchObject({ followLinks: true });
   });
@@ -470,19 +472,5 @@ describe('settings', () => {
     session.openSettings('answering');
     await keys.click(await screen.findByRole('button', { name: 'Test' }));
     await screen.findByText('It answers.');
-  });
-
-  it('offer the file for a key where there is no keyring, and only then', async () => {
-    const { host, session, keys } = await open('first-run');
-    await session.openSample();
-    await keys.click(await screen.findByRole('radio', { name: /With a key/ }));
-    host.refusals.set('setKey', { code: 'key', message: 'There is no keyring.' });
-    await keys.type(screen.getByLabelText('Key'), 'sk-test{Enter}');
-    await keys.click(await screen.findByRole('button', { name: 'Keep it in the file' }));
-    await screen.findByText('A key is in place');
-    expect(host.asked('setKey')).toEqual([
-      { key: 'sk-test', place: 'keyring' },
-      { key: 'sk-test', place: 'file' },
-    ]);
   });
 });
