@@ -17,7 +17,11 @@ import type {
   NoteList,
   NoteMarks,
   NotePath,
+  ModelInfo,
   OnClose,
+  ProviderStatus,
+  ProviderTest,
+  Snapshot,
   SearchText,
   VaultId,
   Settings,
@@ -25,10 +29,17 @@ import type {
 } from './bindings';
 import type { FakeLooking } from './fake-looking';
 import type { FakeShelf } from './fake-shelf';
+import { answeringWith } from './fake-view';
 import type { Host } from './host';
 
 /** Every call, in order, as the window made it. */
 type Call = readonly [name: keyof Host, argument?: unknown];
+
+/** What comes of testing the provider. */
+interface Tested {
+  readonly listed: readonly ModelInfo[];
+  readonly result: ProviderTest;
+}
 
 export abstract class FakeCalls {
   readonly calls: Call[] = [];
@@ -45,6 +56,10 @@ export abstract class FakeCalls {
   described: string | null =
     'Keeps recipes and the minutes of meetings. Ask it what to cook or what was decided.';
   #stopped = (): void => undefined;
+  /** What comes of testing the provider: the models that it lists, and whether it answers. */
+  tested: () => Promise<Tested> = () =>
+    Promise.resolve({ listed: [], result: { ok: true, message: 'It answers.' } });
+  #provider: ProviderStatus;
   /** How the desktop around the window stands. */
   desktop: DesktopState = { inTray: true, atLogin: 'stays_off' };
 
@@ -52,10 +67,11 @@ export abstract class FakeCalls {
 
   readonly #settings: Settings;
 
-  constructor(looking: FakeLooking, shelf: FakeShelf, settings: Settings) {
+  constructor(looking: FakeLooking, shelf: FakeShelf, { settings, provider }: Snapshot) {
     this.looking = looking;
     this.shelf = shelf;
     this.#settings = settings;
+    this.#provider = provider;
   }
 
   /** Tells the window, as the application would. */
@@ -196,6 +212,22 @@ export abstract class FakeCalls {
   async listTasks(query: string): Promise<FoundLines | null> {
     await this.called('listTasks', query);
     return this.looking.tasks(query);
+  }
+
+  async setKey(key: string, place: KeyPlace): Promise<void> {
+    await this.called('setKey', { key, place });
+    this.#provider = answeringWith(key, place);
+    this.tell({ type: 'provider_changed', provider: this.#provider });
+  }
+
+  async testProvider(): Promise<ProviderTest> {
+    await this.called('testProvider');
+    const { listed, result } = await this.tested();
+    if (listed.length > 0) {
+      const provider = { ...this.#provider, models: [...listed] };
+      this.tell({ type: 'provider_changed', provider });
+    }
+    return result;
   }
 
   async lookAt(conversation: ConversationId | null): Promise<void> {

@@ -19,14 +19,12 @@ import type {
   HeldVerdict,
   Item,
   KeptHistory,
-  KeyPlace,
   ListApplied,
   MessageId,
   MonthSpent,
   NotePath,
   NoteText,
   Numbered,
-  ProviderTest,
   SavedAnswer,
   SendMessage,
   Settings,
@@ -46,7 +44,7 @@ import { FakeLooking, type LookingStory, nothingKnown } from './fake-looking';
 import { noAnswer, noConversation, noNote, nothingToSumUp } from './fake-refusals';
 import { leftOf, outcome } from './fake-review';
 import { FakeShelf } from './fake-shelf';
-import { answeringWith, chosenFolder, isWords, newView, vaultAt } from './fake-view';
+import { chosenFolder, isWords, newView, vaultAt } from './fake-view';
 import { FakeCalls } from './fake-calls';
 import type { Host } from './host';
 
@@ -87,7 +85,7 @@ export class FakeHost extends FakeCalls implements Host {
     super(
       new FakeLooking(story.notes, story.looking ?? nothingKnown),
       new FakeShelf(story.snapshot.conversations),
-      story.snapshot.settings,
+      story.snapshot,
     );
     this.#story = story;
     for (const [name, refusal] of Object.entries(story.refusals ?? {})) {
@@ -392,16 +390,6 @@ export class FakeHost extends FakeCalls implements Host {
       });
     }
     return settings;
-  }
-
-  async setKey(key: string, place: KeyPlace): Promise<void> {
-    await this.called('setKey', { key, place });
-    this.tell({ type: 'provider_changed', provider: answeringWith(key, place) });
-  }
-
-  async testProvider(): Promise<ProviderTest> {
-    await this.called('testProvider');
-    return { ok: true, message: 'It answers.' };
   }
 
   async retryHub(): Promise<void> {

@@ -9,6 +9,7 @@ import type {
 } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
 import type { AppState } from './app.svelte';
+import type { ModelListing } from './model-listing';
 import type { SettingsSaving } from './settings-saving';
 import { userError } from './user-error';
 
@@ -16,6 +17,8 @@ import { userError } from './user-error';
 export type KeyResult = 'kept' | 'elsewhere' | 'failed';
 
 export class Answering {
+  /** How far the models of the provider are known. */
+  listing = $state.raw<ModelListing>({ state: 'unasked' });
   readonly #host: Host;
   readonly #app: AppState;
   readonly #saving: SettingsSaving;
@@ -47,6 +50,7 @@ export class Answering {
 
   /** Chooses who answers. Another one has other models and another address. */
   async by(provider: ProviderKind): Promise<void> {
+    this.listing = { state: 'unasked' };
     await this.#save({ provider, model: '', baseUrl: '' });
   }
 
@@ -69,7 +73,20 @@ export class Answering {
     }
   }
 
+  /** Asks the provider for one word, and which models it has: those come with the feed. */
   async test(): Promise<ProviderTest> {
+    const loading: ModelListing = { state: 'loading' };
+    this.listing = loading;
+    const result = await this.#tested();
+    // Another provider may have been chosen meanwhile.
+    if (this.listing === loading) {
+      const { ok, message } = result;
+      this.listing = ok ? { state: 'answered' } : { state: 'failed', message };
+    }
+    return result;
+  }
+
+  async #tested(): Promise<ProviderTest> {
     try {
       return await this.#host.testProvider();
     } catch (thrown) {

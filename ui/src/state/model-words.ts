@@ -13,3 +13,19 @@ export function modelWords({ window, price }: ModelInfo): string {
     output: numberWords(price.output / 1000),
   });
 }
+
+/** Its context window; says so where that is not known. */
+export function windowWords({ window }: ModelInfo): string {
+  return window === null
+    ? m.model_window_unknown()
+    : m.model_window({ window: numberWords(window) });
+}
+
+/** Its price; says so where that is not known. */
+export function priceWords({ price }: ModelInfo): string {
+  if (price === null) return m.model_price_unknown();
+  return m.model_price({
+    input: numberWords(price.input / 1000),
+    output: numberWords(price.output / 1000),
+  });
+}

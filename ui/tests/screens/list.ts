@@ -371,6 +371,13 @@ const around: readonly Screen[] = [
     'narrow',
     'small',
   ),
+  screen(
+    'settings-models',
+    'anew',
+    [...part('answering'), clickAt('[data-field=model]'), seeAt('[role=option]')],
+    'small',
+    'phone',
+  ),
   screen('settings-key', 'anew', [...part('answering'), click('^Replace')], 'small'),
   screen('settings-tested', 'anew', [
     ...part('answering'),

@@ -1,0 +1,9 @@
+/** How far the list of a provider's models is known. */
+export type ModelListing =
+  /** Nobody asked the provider: the list holds the models that are known without it. */
+  | { readonly state: 'unasked' }
+  | { readonly state: 'loading' }
+  /** The provider answered; a list that is empty then has nothing to choose from. */
+  | { readonly state: 'answered' }
+  /** The provider did not answer. */
+  | { readonly state: 'failed'; readonly message: string };
