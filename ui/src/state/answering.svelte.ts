@@ -13,8 +13,24 @@ import type { ModelListing } from './model-listing';
 import type { SettingsSaving } from './settings-saving';
 import { userError } from './user-error';
 
-/** What became of a key; `elsewhere` when there is no keyring and the user may choose the file. */
-export type KeyResult = 'kept' | 'elsewhere' | 'failed';
+/** What became of a key, and why: it is `refused` by its provider and kept all the same, or the keyring did
+ * not take it and the user may choose the file `elsewhere`, or it `failed` to be kept. */
+export type KeyResult =
+  | { readonly state: 'kept' }
+  | { readonly state: 'refused' | 'elsewhere' | 'failed'; readonly message: string };
+
+/** What became of a key that was not kept. One that was to be removed has no field to say it beside. */
+export function keyFailure(
+  thrown: unknown,
+  key: string,
+  place: KeyPlace,
+  app: AppState,
+): KeyResult {
+  const error = userError(thrown);
+  if (!key) app.report(error);
+  const isElsewhere = error.code === 'key' && place === 'keyring' && key !== '';
+  return { state: isElsewhere ? 'elsewhere' : 'failed', message: error.message };
+}
 
 export class Answering {
   /** How far the models of the provider are known. */
@@ -33,12 +49,9 @@ export class Answering {
   async setKey(key: string, place: KeyPlace): Promise<KeyResult> {
     try {
       await this.#host.setKey(key, place);
-      return 'kept';
+      return { state: 'kept' };
     } catch (thrown) {
-      const error = userError(thrown);
-      if (error.code === 'key' && place === 'keyring' && key) return 'elsewhere';
-      this.#app.report(error);
-      return 'failed';
+      return keyFailure(thrown, key, place, this.#app);
     }
   }
 

@@ -2,7 +2,7 @@
 import type { KeyPlace } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
 import type { AppState } from './app.svelte';
-import type { KeyResult } from './answering.svelte';
+import { keyFailure, type KeyResult } from './answering.svelte';
 import { userError } from './user-error';
 
 export class HubToken {
@@ -30,12 +30,9 @@ export class HubToken {
     try {
       await this.#host.setHubToken(token, place);
     } catch (thrown) {
-      const error = userError(thrown);
-      if (error.code === 'key' && place === 'keyring' && token) return 'elsewhere';
-      this.#app.report(error);
-      return 'failed';
+      return keyFailure(thrown, token, place, this.#app);
     }
     await this.look();
-    return 'kept';
+    return { state: 'kept' };
   }
 }

@@ -103,14 +103,16 @@ describe('the token for the hub', () => {
     expect(host.asked('setHubToken').at(-1)).toEqual({ token: '', place: 'file' });
   });
 
-  it('that is none is told as a problem', async () => {
+  it('that is none is told beside the field', async () => {
     const { host, session, keys } = await open();
     session.openSettings('hub');
     const section = await screen.findByRole('region', { name: 'Hub' });
     const message = 'The token holds a blank or a special character.';
     host.refusals.set('setHubToken', { code: 'other', message });
     await keys.type(await within(section).findByLabelText('Token'), 'two words{Enter}');
-    await waitFor(() => expect(session.app.problems[0]?.error.message).toBe(message));
+    const told = within(section).getByTestId('secret-failure');
+    await waitFor(() => expect(told).toHaveTextContent(message));
+    expect(session.app.problems).toEqual([]);
     expect(session.hubToken.source).toBeNull();
   });
 });

@@ -84,3 +84,23 @@ describe('a section of the settings', () => {
     expect(session.place.name).toBe('chat');
   });
 });
+
+describe('a keyring that is locked', () => {
+  it('is told in its own words, and the key can be tried again once it is open', async () => {
+    const { host, session, keys } = await open('chat');
+    session.openSettings('answering');
+    await keys.click(await screen.findByRole('button', { name: 'Replace' }));
+    const message =
+      'The system keyring does not take the key (locked). Unlock it and try again, set ' +
+      'ANTHROPIC_API_KEY, or keep the key in a file that only you can read.';
+    host.refusals.set('setKey', { code: 'key', message });
+    await keys.type(screen.getByLabelText('Key'), 'sk-secret{Enter}');
+    await waitFor(() => expect(screen.getByTestId('secret-failure')).toHaveTextContent(message));
+    expect(screen.getByLabelText('Key')).toHaveAccessibleDescription(message);
+    await keys.click(screen.getByRole('button', { name: 'Try again' }));
+    await screen.findByText('From the system keyring');
+    const sent = { key: 'sk-secret', place: 'keyring' };
+    expect(host.asked('setKey')).toEqual([sent, sent]);
+    expect(document.body.innerHTML).not.toContain('sk-secret');
+  });
+});
