@@ -102,6 +102,18 @@ async function odd(page) {
   });
 }
 
+/** Where the steps of the first run stand and how high each is. */
+async function places(page) {
+  return page.evaluate(() => {
+    const scrolled = document.querySelector('.first')?.scrollTop ?? 0;
+    const steps = [...document.querySelectorAll('.step')].map((step) => {
+      const { top, height } = step.getBoundingClientRect();
+      return { top: top + scrolled, height };
+    });
+    return steps.map(({ top, height }) => `${Math.round(top)}+${Math.round(height)}`).join(' ');
+  });
+}
+
 const controls = new Set(
   'button link textbox combobox checkbox radio option menuitem tab switch slider listbox'.split(
     ' ',
@@ -207,6 +219,10 @@ async function picture({ browser, base, directory, begun, find }, screen) {
       await page.goto(`${base}?fake=${screen.story}`);
       await page.waitForFunction(find, begun);
       for (const step of screen.steps) await act(page, find, step);
+      const before = await places(page);
+      for (const step of screen.still) await act(page, find, step);
+      const after = screen.still.length > 0 ? await places(page) : before;
+      if (after !== before) failures.push(`${name}: a step moved from ${before} to ${after}`);
       failures.push(
         ...(await pictures(page, name, directory, size === 'wide' ? screen.reads : [])),
       );

@@ -14,7 +14,7 @@ import { changes, unsureChanges } from './stories/changes';
 import { chat, longChat } from './stories/chat';
 import { commands } from './stories/commands';
 import { failed, interrupted, limited, over, retired } from './stories/ended';
-import { emptyVault, firstRun, lostVault } from './stories/first-run';
+import { emptyVault, firstRun, lockedKeyring, lostVault } from './stories/first-run';
 import { held } from './stories/held';
 import { moves } from './stories/moves';
 import { pictures } from './stories/pictures';
@@ -38,6 +38,7 @@ export const stories: Readonly<Record<string, () => Story>> = {
   held,
   indexing,
   interrupted,
+  'keyring-locked': lockedKeyring,
   limited,
   'long-chat': longChat,
   'lost-vault': lostVault,

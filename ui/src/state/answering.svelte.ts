@@ -55,6 +55,14 @@ export class Answering {
     }
   }
 
+  /** Stores a key and has the provider try it; a wrong one stays until another one replaces it. */
+  async tryKey(key: string, place: KeyPlace): Promise<KeyResult> {
+    const result = await this.setKey(key, place);
+    if (result.state !== 'kept') return result;
+    const { ok, message } = await this.test();
+    return ok ? result : { state: 'refused', message };
+  }
+
   /** With a model, or without one even where a key lies ready. */
   async with(way: 'key' | 'none'): Promise<void> {
     const keyLiesReady = this.#app.provider.keySource !== null;

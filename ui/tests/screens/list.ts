@@ -23,11 +23,18 @@ interface Screen {
   readonly sizes: readonly Size[];
   /** What a screen reader comes by in this order, as patterns of “role name”. */
   readonly reads: readonly string[];
+  /** After these no part that is marked as a step of the first run has moved. */
+  readonly still: readonly Step[];
 }
 
 /** The same screen, read in this order where it is wide. */
 function read(by: Screen, ...reads: readonly string[]): Screen {
   return { ...by, reads };
+}
+
+/** The same screen: nothing moves in it when these are done. */
+function keeps(by: Screen, ...still: readonly Step[]): Screen {
+  return { ...by, still };
 }
 
 function screen(
@@ -36,7 +43,7 @@ function screen(
   steps: readonly Step[] = [],
   ...sizes: readonly Size[]
 ): Screen {
-  return { name, story, steps, sizes, reads: [] };
+  return { name, story, steps, sizes, reads: [], still: [] };
 }
 
 const review = [clickOn('review-open'), see('review-apply')];
@@ -409,7 +416,26 @@ const around: readonly Screen[] = [
   screen('settings-desktop', 'trouble', part('desktop'), 'small', 'phone'),
   screen('settings-appearance', 'trouble', part('appearance'), 'small'),
   screen('first-run', 'first-run', [], 'small', 'phone'),
-  screen('first-run-2', 'first-run', [click('sample'), see('firstrun', 'Try it')], 'small'),
+  keeps(
+    screen('first-run-2', 'first-run', [], 'small', 'phone'),
+    click('sample'),
+    see('firstrun', '24'),
+  ),
+  keeps(
+    screen(
+      'first-run-key',
+      'first-run',
+      [click('sample'), see('firstrun', '24')],
+      'small',
+      'phone',
+    ),
+    click('^With a key'),
+    clickAt('[type=password]'),
+    write('a key'),
+    ...press('Enter'),
+    see('key-news', 'works'),
+  ),
+  screen('first-run-locked', 'keyring-locked', [click('sample'), see('key-news', '\\w')], 'phone'),
   screen('lost-vault', 'lost-vault', [], 'small'),
   screen('no-start', 'no-start', [], 'small'),
 ];

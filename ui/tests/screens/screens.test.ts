@@ -38,7 +38,7 @@ afterEach(() => speakPseudo(false));
 /** Contrast needs a layout: the pictures look at it. */
 const rules = { 'color-contrast': { enabled: false } };
 
-describe.each(screens)('the screen $name', ({ story, steps }) => {
+describe.each(screens)('the screen $name', ({ story, steps, still }) => {
   it('keeps nobody out and says nothing past the catalogue', async () => {
     const told = stories[story]?.();
     if (!told) throw new Error(`no story ${story}`);
@@ -46,7 +46,7 @@ describe.each(screens)('the screen $name', ({ story, steps }) => {
     render(App, { session });
     await session.start();
     await waitFor(() => expect(find(begun)).toBeDefined(), { timeout: 20_000 });
-    await act(userEvent.setup(), steps);
+    await act(userEvent.setup(), [...steps, ...still]);
 
     const { violations } = await axe.run(document, { rules });
     expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);

@@ -340,7 +340,7 @@ describe('the first run', () => {
     await keys.click(await screen.findByRole('radio', { name: /With a key/ }));
     await keys.type(screen.getByLabelText('Key'), 'sk-test');
     await keys.click(screen.getByRole('button', { name: 'Save' }));
-    await screen.findByText('A key is in place');
+    await screen.findByText('The key works.');
     await keys.click(screen.getByRole('button', { name: 'What did I write about this month?' }));
     await screen.findByTestId('chat-log');
     expect(host.asked('setKey')).toEqual([{ key: 'sk-test', place: 'keyring' }]);

@@ -17,6 +17,14 @@ export function firstRun(): Story {
   return { snapshot, views: [], notes: {} };
 }
 
+/** The keyring waits to be unlocked. */
+export function lockedKeyring(): Story {
+  const { snapshot } = firstRun();
+  const trouble = 'The keyring has not answered yet: unlock it, or wait a moment.';
+  const provider = { ...snapshot.provider, hasModel: true, label: 'Anthropic', trouble };
+  return { snapshot: { ...snapshot, provider }, views: [], notes: {} };
+}
+
 export function lostVault(): Story {
   const { snapshot } = firstRun();
   const message =
