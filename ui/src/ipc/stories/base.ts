@@ -94,6 +94,7 @@ export function healthy(first: readonly Conversation[]): Snapshot {
         name: 'Vaultmate',
         description: 'Answers questions about the notes and adds to them.',
         notes: [],
+        inboxNote: 'inbox/Inbox.md',
       },
       private: { never: [], local: [], endpointIsLocal: false },
       followLinks: false,
