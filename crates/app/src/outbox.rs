@@ -17,6 +17,7 @@ use crate::announce::News;
 use crate::capture;
 use crate::clock::now;
 use crate::open_vault::OpenVault;
+use crate::trouble::unshown;
 
 /// The hub shows notifications one second apart; a little more keeps them from merging.
 const APART: Duration = Duration::from_millis(1_100);
@@ -217,18 +218,9 @@ async fn next(
     if next.as_ref().is_some_and(|row| row.newer >= REMEMBERED && row.id > *told) {
         let forgotten = vault.store.outbox_forgotten(*told, REMEMBERED).await?;
         *told = forgotten.last;
-        vault.feed.tell(AppEvent::Problem { error: UserError::other(unshown(forgotten.count)) });
+        vault.feed.tell(AppEvent::Problem { error: unshown(forgotten.count) });
     }
     Ok(next)
-}
-
-/// The words for answers that the hub takes and does not show.
-fn unshown(count: i64) -> String {
-    let answers = if count == 1 { "an answer".to_owned() } else { format!("{count} answers") };
-    format!(
-        "More came over the hub than it keeps in mind, so it may not show {answers}: read them in \
-         the conversation of the hub."
-    )
 }
 
 /// The notification that goes out, until it is noted as sent.

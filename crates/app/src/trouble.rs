@@ -64,6 +64,19 @@ pub(crate) fn not_applied(error: &ApplyError) -> UserError {
     UserError::new(ErrorCode::Write, sentence(&error.to_string()))
 }
 
+/// So many answers go to a hub that takes them and shows them no more.
+pub(crate) fn unshown(count: i64) -> UserError {
+    UserError::other(match count {
+        1 => "More came over the hub than it keeps in mind, so it may not show one answer: read it in the \
+              conversation of the hub."
+            .to_owned(),
+        count => format!(
+            "More came over the hub than it keeps in mind, so it may not show {count} answers: read \
+             them in the conversation of the hub."
+        ),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::sentence;

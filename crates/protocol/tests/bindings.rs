@@ -8,7 +8,7 @@ use protocol::applied::{
 };
 use protocol::conversation::{ConversationView, Interruption, Item, Variant};
 use protocol::desktop::{AtLogin, DesktopSettings, DesktopState, OnClose};
-use protocol::event::{Indexing, LocalServer, ProviderStatus, VaultInfo};
+use protocol::event::{Indexing, LocalServer, ModelWait, ProviderStatus, VaultInfo};
 use protocol::export::{ExportFormat, Exported};
 use protocol::held::{HeldNotice, HeldVerdict, HeldWhy};
 use protocol::history::{Age, ForgottenHistory, KeptHistory, Older};
@@ -103,6 +103,7 @@ fn bindings() -> String {
         HubState,
         HubStatus,
         LocalServer,
+        ModelWait,
         ProviderStatus,
         Indexing,
         VaultInfo,

@@ -425,6 +425,6 @@ fn under_limit(intent: &Intent, after: &[u8]) -> Result<(), Refusal> {
     Ok(())
 }
 
-#[cfg(test)]
 #[allow(clippy::disallowed_methods, reason = "tests make the files of the vault")]
+#[cfg(test)]
 mod tests;

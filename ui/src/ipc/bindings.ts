@@ -479,6 +479,15 @@ address: string,
 model: string, };
 
 /**
+ * What a model on this computer does before it answers.
+ */
+export type ModelWait = { "type": "reading", 
+/**
+ * About so many tokens.
+ */
+tokens: number, } | { "type": "loading" };
+
+/**
  * Who answers now, for the composer and the settings.
  */
 export type ProviderStatus = { 

@@ -25,6 +25,7 @@ import { worded } from '../shared/worded';
 import { Changes } from './changes.svelte';
 import { type ChatEvent, OpenConversation } from './conversation.svelte';
 import { questionWords } from './own-words';
+import { waitWords } from './wait-words';
 
 /** Something that went wrong outside any conversation, until the user has seen it. */
 export interface Problem {
@@ -143,6 +144,7 @@ export class AppState {
         return;
       case 'item_changed':
       case 'text_added':
+      case 'wait_changed':
       case 'question_changed':
       case 'review_changed':
       case 'held_changed':
@@ -403,6 +405,8 @@ function isAnswer(event: ChatEvent): boolean {
 /** The words for an event that a screen reader should hear of; never for single tokens. */
 function boundary(event: ChatEvent): string | null {
   switch (event.type) {
+    case 'wait_changed':
+      return event.wait && waitWords(event.wait);
     case 'question_changed':
       return event.question && m.said_question({ question: questionWords(event.question) });
     case 'review_changed':
@@ -445,7 +449,7 @@ const unknownSettings: Settings = {
   titles: 'model',
   theme: 'system',
   language: 'system',
-  hub: { enabled: false, address: '', name: '', description: '', notes: [] },
+  hub: { enabled: false, address: '', name: '', description: '', notes: [], inboxNote: '' },
   private: { never: [], local: [], endpointIsLocal: false },
   followLinks: false,
   extraRoots: [],

@@ -7,6 +7,7 @@ import type {
   Item,
   MessageId,
   Question,
+  ModelWait,
   Review,
   Variant,
 } from '../ipc/bindings';
@@ -15,7 +16,15 @@ import { Verdicts } from './verdicts.svelte';
 /** The events that belong to one conversation's chat. */
 export type ChatEvent = Extract<
   AppEvent,
-  { type: 'item_changed' | 'text_added' | 'question_changed' | 'review_changed' | 'held_changed' }
+  {
+    type:
+      | 'item_changed'
+      | 'text_added'
+      | 'wait_changed'
+      | 'question_changed'
+      | 'review_changed'
+      | 'held_changed';
+  }
 >;
 
 /** Stable for as long as the thing is in the chat; a later item with the same key replaces it. */
@@ -47,6 +56,8 @@ export class OpenConversation {
   items = $state.raw<readonly Item[]>([]);
   /** Messages that were put in several ways. */
   variants = $state.raw<readonly Variant[]>([]);
+  /** What a model on this computer does before it answers. */
+  wait = $state.raw<ModelWait | null>(null);
   question = $state.raw<Question | null>(null);
   review = $state.raw<Review | null>(null);
   /** What the hub is not told before the user has said so. */
@@ -90,6 +101,9 @@ export class OpenConversation {
         return;
       case 'text_added':
         this.#append(event.id, event.text);
+        return;
+      case 'wait_changed':
+        this.wait = event.wait;
         return;
       case 'question_changed':
         this.question = event.question;

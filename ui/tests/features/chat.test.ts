@@ -249,7 +249,11 @@ describe('the rows of a chat', () => {
       kinds([own('cmd-1'), own('cmd-2'), answered('1', 'Opened a.'), said('2', 'b'), read('c')]),
     ).toEqual(['command', 'day', 'user', 'tools']);
     expect(kinds([answered('1', 'No model connected. These commands …')])).toEqual(['command']);
-    expect(kinds([read('a.md'), answered('1', 'It says …')])).toEqual(['tools', 'assistant']);
+    expect(kinds([read('a.md'), answered('1', 'It says …')])).toEqual([
+      'tools',
+      'assistant',
+      'actions',
+    ]);
   });
 
   it('leave out what says nothing: a good end, empty words, the open question', () => {

@@ -18,6 +18,7 @@ function show(change: Record<string, unknown> = {}) {
     ondropmention: vi.fn(),
     onattach: vi.fn(),
     working: false,
+    wait: null,
     asked: false,
     notAnAnswer: false,
     hasModel: true,

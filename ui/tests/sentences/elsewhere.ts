@@ -61,6 +61,7 @@ const files: Readonly<Record<string, readonly string[]>> = {
     'src-tauri/src/lib.rs',
     'src-tauri/src/portal.rs',
   ],
+  'mail programs': ['crates/app/src/naming/mail.rs'],
   'whoever writes the program': ['crates/llm/src/registry.rs'],
 };
 
@@ -75,6 +76,9 @@ const words: readonly string[] = [
   'Answer with the one word: ready',
   'Are you there?',
   'Attached file:',
+  '(withheld: it comes from a note that is private)',
+  'No',
+  'Nothing',
   'No note matches “{query}”.{cut}\nNone of its words is in a name, a heading or the text of a note. Try other words, or list_files.',
   '{matching}; the {order} {shown}:{cut}',
   'There is nothing to look for.\nGive a few words in `query`, or one of `folder`, `tags`, `property` and `linked_to`.',

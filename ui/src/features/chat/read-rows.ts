@@ -104,5 +104,5 @@ function kept(before: Row | undefined, row: Row): Row {
 
 function sameTexts(one: ActionsRow, other: ActionsRow): boolean {
   const same = one.texts.every((text, at) => text === other.texts[at]);
-  return same && one.texts.length === other.texts.length && one.ours === other.ours;
+  return same && one.texts.length === other.texts.length;
 }

@@ -34,8 +34,6 @@ interface WholeAnswer {
   readonly answer: MessageId;
   /** All parts. */
   readonly texts: readonly string[];
-  /** Whether the application worded it. */
-  readonly ours: boolean;
 }
 
 interface Reading {
@@ -90,11 +88,12 @@ function putActions(drawn: Row[], begun: number): void {
     return row.kind === 'item' && row.item.type === 'assistant' ? [{ ...row, item: row.item }] : [];
   });
   const last = said.at(-1);
-  if (!last) return;
+  // Replies of commands are no answers.
+  if (!last || last.ours) return;
   const { id } = last.item;
   const end = drawn.findLastIndex((row) => isPart(row) || row.key === last.key) + 1;
   const texts = said.map(({ item }) => item.text);
-  const row: Row = { kind: 'actions', key: `actions:${id}`, answer: id, texts, ours: last.ours };
+  const row: Row = { kind: 'actions', key: `actions:${id}`, answer: id, texts };
   drawn.splice(end, 0, row);
 }
 

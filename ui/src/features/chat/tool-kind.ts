@@ -85,6 +85,7 @@ const kinds: Record<string, ToolKind> = {
     icon: 'note',
     running: () => m.tool_looking_at(),
     failed: () => m.tool_failed_show(),
+    failedOf: (note) => m.tool_failed_show_of({ note }),
     done: () => m.tool_done_show(),
   },
   get_active_note: { ...unknown('get_active_note', 'note'), done: () => m.tool_done_active() },
