@@ -157,9 +157,8 @@ fn has_acted(request: &ModelRequest, words: &str) -> bool {
     let is_words = |block: &Block| matches!(block, Block::Text(text) if text == words);
     let is_text = |block: &Block| matches!(block, Block::Text(_));
     let last = |is: &dyn Fn(&Block) -> bool| {
-        let is_said = |message: &ModelMessage| {
-            message.role == Role::User && message.blocks.iter().any(|block| is(block))
-        };
+        let is_said =
+            |message: &ModelMessage| message.role == Role::User && message.blocks.iter().any(is);
         request.messages.iter().rposition(is_said)
     };
     let said = last(&is_words).or_else(|| last(&is_text));

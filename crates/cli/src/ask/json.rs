@@ -127,17 +127,14 @@ fn or_foreign(sources: &[Source]) -> Vec<Source> {
     if sources.is_empty() { foreign() } else { sources.to_vec() }
 }
 
+fn said(role: Role, text: &str, sources: &[Source]) -> Past {
+    Past { role, text: text.to_owned(), sources: sources.to_vec(), calls: Vec::new() }
+}
+
 /// What came of it, as JSON.
 pub(super) fn output(input: &Input, asked: &Asked, written: Written) -> Value {
     let mut history = input.history.clone();
-    let user = vec![Source::User];
-    let said = |role, text: &str, sources: &[Source]| Past {
-        role,
-        text: text.to_owned(),
-        sources: sources.to_vec(),
-        calls: Vec::new(),
-    };
-    history.push(said(Role::User, &input.message, &user));
+    history.push(said(Role::User, &input.message, &[Source::User]));
     let heard: Vec<Source> = asked.sources.iter().cloned().collect();
     let (mut messages, mut calls, mut reactions) = (Vec::new(), Vec::new(), Vec::new());
     let mut reason = TurnStatus::Done;
