@@ -21,7 +21,9 @@ async fn a_new_user_has_sample_notes_and_a_first_result_without_key_or_network()
     app.picture("first-run").await;
 
     for step in ["Try it with sample notes", "No model yet", "Go to the window"] {
-        app.window.click_text(&format!("{FIRST} :is(button, label)"), step).await;
+        app.window
+            .click_text(&format!("{FIRST} :is(button, label):not(:disabled *, :disabled)"), step)
+            .await;
     }
     Hand::Pointer.says(&app, "append bread to Groceries").await;
     app.window.find_text(LOG, "Added 1 line to Groceries").await;

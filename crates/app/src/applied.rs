@@ -1,6 +1,6 @@
 //! Applied changes as the window lists them, with what has become of each since.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use protocol::applied::{
     AppliedBy, AppliedHunks, AppliedNote, AppliedPage, AppliedSet, ListApplied,
@@ -10,7 +10,7 @@ use protocol::{
     AppEvent, ChangeSetId, ContentHash, Effect, EffectId, LineCounts, Timestamp, TurnId, UserError,
 };
 use store::{Store, UndoingRow};
-use vault::merge::hunks;
+use vault::merge::{Hunk, hunks};
 use vault::undo::{Counts, Done, Hunks, Standings};
 
 use crate::App;
@@ -45,11 +45,22 @@ impl App {
         let open = self.open().await?;
         let found = the_effect(&open.store, effect).await?;
         if found.forgotten.is_some() {
-            return Ok(AppliedHunks { effect: effect.clone(), hunks: Vec::new() });
+            let (hunks, undone) = (Vec::new(), Vec::new());
+            return Ok(AppliedHunks { effect: effect.clone(), hunks, undone });
         }
         let (before, after) = versions(&open.store, &found).await?;
         let hunks = aside(move || single_hunks(&before, &after)).await?;
-        Ok(AppliedHunks { effect: effect.clone(), hunks })
+        let all = 0..u32::try_from(hunks.len()).unwrap_or(u32::MAX);
+        let undone = match standings(&open.store).await?.counts(effect) {
+            Counts::Whole => Vec::new(),
+            Counts::Nothing => all.collect(),
+            Counts::Without(gone) => {
+                let is_gone =
+                    |place: &u32| gone.iter().any(|gone| u32::try_from(*gone) == Ok(*place));
+                all.filter(is_gone).collect()
+            }
+        };
+        Ok(AppliedHunks { effect: effect.clone(), hunks, undone })
     }
 }
 
@@ -109,12 +120,27 @@ pub(crate) async fn versions(
 
 /// The lines that a change of a note adds and removes.
 pub(crate) fn line_counts(before: &[u8], after: &[u8]) -> LineCounts {
-    let hunks = hunks(before, after);
+    line_counts_of(&hunks(before, after))
+}
+
+fn line_counts_of(hunks: &[Hunk]) -> LineCounts {
     let count = |lines: usize| u32::try_from(lines).unwrap_or(u32::MAX);
     LineCounts {
         added: count(hunks.iter().map(|hunk| hunk.after.len()).sum()),
         removed: count(hunks.iter().map(|hunk| hunk.before.len()).sum()),
     }
+}
+
+/// The lines that a change still adds and removes, but for these of its hunks, and whether it has no others.
+/// Of one that was taken back whole the hunks together are told, so that it is still known what it did.
+fn left(before: &[u8], after: &[u8], gone: &BTreeSet<usize>) -> (LineCounts, bool) {
+    let mut all = hunks(before, after);
+    let all_gone = !gone.is_empty() && (0..all.len()).all(|place| gone.contains(&place));
+    if !all_gone {
+        let mut places = 0..;
+        all.retain(|_| places.next().is_some_and(|place| !gone.contains(&place)));
+    }
+    (line_counts_of(&all), all_gone)
 }
 
 /// What was taken back of which effects.
@@ -169,7 +195,8 @@ impl Known {
             }
             AppliedBy::Undo | AppliedBy::Reapply => String::new(),
         };
-        let lacking = effects.iter().filter(|effect| self.lacks_text(effect));
+        let lacking =
+            effects.iter().filter(|effect| self.lacks_text(effect, self.standing(&effect.id)));
         let lacking: HashSet<_> = lacking.filter_map(|effect| effect.unit.clone()).collect();
         let mut notes = Vec::with_capacity(effects.len());
         for effect in effects {
@@ -190,16 +217,25 @@ impl Known {
     }
 
     async fn show_note(&self, store: &Store, effect: Effect) -> Result<AppliedNote, UserError> {
+        let mut standing = self.standing(&effect.id);
         let LineCounts { added, removed } = match effect.forgotten {
             Some(counts) => counts,
             None => {
                 let (before, after) = versions(store, &effect).await?;
-                aside(move || line_counts(&before, &after)).await?
+                let gone = match self.standings.counts(&effect.id) {
+                    Counts::Without(gone) => gone,
+                    Counts::Whole | Counts::Nothing => BTreeSet::new(),
+                };
+                let (counts, all_gone) = aside(move || left(&before, &after, &gone)).await?;
+                if all_gone && standing == Standing::PartlyUndone {
+                    standing = Standing::Undone;
+                }
+                counts
             }
         };
         Ok(AppliedNote {
-            too_old: self.lacks_text(&effect),
-            standing: self.standing(&effect.id),
+            too_old: self.lacks_text(&effect, standing),
+            standing,
             effect: effect.id,
             path: effect.path,
             target: effect.target,
@@ -212,8 +248,8 @@ impl Known {
 
     /// Whether the text is not kept that is needed for the next step: to take it back, or to put
     /// it back.
-    fn lacks_text(&self, effect: &Effect) -> bool {
-        match self.standing(&effect.id) {
+    fn lacks_text(&self, effect: &Effect, standing: Standing) -> bool {
+        match standing {
             Standing::Undone => self.stuck.contains(&effect.id),
             _ => effect.forgotten.is_some(),
         }

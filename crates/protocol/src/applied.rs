@@ -57,9 +57,9 @@ pub struct AppliedNote {
     pub kind: ChangeKind,
     /// Entries of a set with the same unit are taken back together: a move and the links to it.
     pub unit: Option<CallId>,
-    /// Lines added.
+    /// Lines added, but for those of hunks that were taken back while others stand.
     pub added: u32,
-    /// Lines removed.
+    /// Lines removed, in the same way.
     pub removed: u32,
     /// Whether it still stands.
     pub standing: Standing,
@@ -113,6 +113,8 @@ pub struct AppliedHunks {
     /// Its hunks from top to bottom; [`UndoScope::Effect`] names them by their place here. None
     /// for a rename or a folder, and none that are too old.
     pub hunks: Vec<Hunk>,
+    /// The places of those that were taken back, in order.
+    pub undone: Vec<u32>,
 }
 
 /// What changed in a note since a change in the ledger.

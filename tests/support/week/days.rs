@@ -84,22 +84,27 @@ impl Life {
         self.week.cut_at = sixty::changed(&self.vault);
     }
 
-    /// Accepts one decision after the other, until none is left.
+    /// Accepts one decision after the other, until none is left. The window goes on to the next one.
     async fn decides(&mut self, app: &DesktopApp) {
-        let current = ".review [aria-current=true] [data-testid=review-accept]";
-        loop {
+        let left =
+            "const words = document.querySelector('.review .document .bar .three').innerText;
+            const [done, all] = words.match(/\\d+/g).map(Number);
+            return all - done";
+        let mut before = app.window.execute(left, &json!([])).await.as_u64();
+        while before != Some(0) {
             app.window.press(&[Key::Char('a')]).await;
-            app.window.find(&format!("{current}[aria-pressed=true]")).await;
             self.week.decisions += 1;
-            let left =
-                "const words = document.querySelector('.review .document .bar .three').innerText;
-                const [done, all] = words.match(/\\d+/g).map(Number);
-                return all - done";
-            match app.window.execute(left, &json!([])).await.as_u64() {
-                Some(0) => return,
-                _ => app.window.press(&[Key::Char('j')]).await,
-            }
             assert!(self.week.decisions < 60, "no end of decisions");
+            let mut now = before;
+            until("the decision to be counted", async || {
+                now = app.window.execute(left, &json!([])).await.as_u64();
+                match now {
+                    Some(left) if before.is_none_or(|before| left < before) => Ok(()),
+                    _ => Err(format!("{now:?} are left")),
+                }
+            })
+            .await;
+            before = now;
         }
     }
 

@@ -1208,11 +1208,11 @@ kind: ChangeKind,
  */
 unit: CallId | null, 
 /**
- * Lines added.
+ * Lines added, but for those of hunks that were taken back while others stand.
  */
 added: number, 
 /**
- * Lines removed.
+ * Lines removed, in the same way.
  */
 removed: number, 
 /**
@@ -1301,7 +1301,11 @@ effect: EffectId,
  * Its hunks from top to bottom; [`UndoScope::Effect`] names them by their place here. None
  * for a rename or a folder, and none that are too old.
  */
-hunks: Array<Hunk>, };
+hunks: Array<Hunk>, 
+/**
+ * The places of those that were taken back, in order.
+ */
+undone: Array<number>, };
 
 /**
  * What changed in a note since a change in the ledger.

@@ -44,6 +44,7 @@ export class FakeChanges {
   #sets: readonly AppliedSet[];
   readonly #story: AppliedStory;
   readonly #settled = new Set<EffectId>();
+  readonly #undoneHunks = new Map<EffectId, readonly number[]>();
   /** How the changes stood that each undo or redo was about. */
   readonly #before = new Map<ChangeSetId, ReadonlyMap<EffectId, Standing>>();
   readonly #tell: (set: AppliedSet) => void;
@@ -67,6 +68,11 @@ export class FakeChanges {
     const note = this.#notes().find((one) => one.effect === effect);
     const path = note?.target ?? note?.path ?? null;
     return { effect, path, hunks: [], ...this.#story.since?.[effect] };
+  }
+
+  /** Those that were undone one by one. */
+  undoneHunks(effect: EffectId): number[] {
+    return [...(this.#undoneHunks.get(effect) ?? [])];
   }
 
   hunks(effect: EffectId): Hunk[] {
@@ -108,12 +114,17 @@ export class FakeChanges {
       .flatMap(({ effect }) => this.#story.conflicts[effect] ?? []);
     const stopped = new Set(conflicts.map(({ effect }) => effect));
     const part = scope.type === 'effect' && scope.hunks.length > 0;
+    if (scope.type === 'effect' && part && conflicts.length === 0) {
+      const gone = this.#undoneHunks.get(scope.effect) ?? [];
+      this.#undoneHunks.set(scope.effect, [...gone, ...scope.hunks]);
+    }
     const free = (note: AppliedNote): boolean =>
       wanted(note) && note.standing !== 'undone' && !stopped.has(note.effect);
     return { ...this.#settle(free, part ? 'partly_undone' : 'undone'), conflicts };
   }
 
   redo(scope: UndoScope): Undone {
+    this.#undoneHunks.clear();
     const wanted = this.#inScope(scope);
     return this.#settle((note) => wanted(note) && note.standing !== 'stands', 'stands');
   }

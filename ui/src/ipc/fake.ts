@@ -307,7 +307,11 @@ export class FakeHost extends FakeCalls implements Host {
 
   async appliedHunks(effect: EffectId): Promise<AppliedHunks> {
     await this.called('appliedHunks', effect);
-    return { effect, hunks: this.#changes.hunks(effect) };
+    return {
+      effect,
+      hunks: this.#changes.hunks(effect),
+      undone: this.#changes.undoneHunks(effect),
+    };
   }
 
   async undo(scope: UndoScope): Promise<Undone> {

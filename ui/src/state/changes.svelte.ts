@@ -2,13 +2,13 @@
 import { SvelteMap, SvelteSet } from 'svelte/reactivity';
 
 import type {
+  AppliedHunks,
   AppliedPage,
   AppliedSet,
   ChangedSince,
   ChangeSetId,
   ConversationId,
   EffectId,
-  Hunk,
   TurnId,
   UndoConflict,
 } from '../ipc/bindings';
@@ -17,7 +17,7 @@ export class Changes {
   /** Conflicts that the user has not settled yet, by their change. */
   readonly conflicts = new SvelteMap<EffectId, UndoConflict>();
   /** What each opened change did. */
-  readonly hunks = new SvelteMap<EffectId, readonly Hunk[]>();
+  readonly hunks = new SvelteMap<EffectId, AppliedHunks>();
   /** What changed in notes since a change, where that was asked. */
   readonly since = new SvelteMap<EffectId, ChangedSince>();
   /** Conversations whose sets are all known. */

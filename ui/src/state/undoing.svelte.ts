@@ -81,10 +81,12 @@ export class Undoing {
 
   /** Fetches what a change did inside its note, once. */
   async open(effect: EffectId): Promise<void> {
-    const { hunks } = this.#app.changes;
-    if (hunks.has(effect)) return;
+    if (!this.#app.changes.hunks.has(effect)) await this.#fetchHunks(effect);
+  }
+
+  async #fetchHunks(effect: EffectId): Promise<void> {
     await this.#ask(async () => {
-      hunks.set(effect, (await this.#host.appliedHunks(effect)).hunks);
+      this.#app.changes.hunks.set(effect, await this.#host.appliedHunks(effect));
     });
   }
 
@@ -224,6 +226,9 @@ export class Undoing {
       await this.#ask(async () => {
         undone = await request();
         this.#say(undone, words, reverse);
+        // What is open shows which of its hunks still stand.
+        const open = [...this.#app.changes.hunks.keys()];
+        await Promise.all(open.map((effect) => this.#fetchHunks(effect)));
       });
     };
     const last = { what, end: took() };

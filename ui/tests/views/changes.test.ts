@@ -190,6 +190,19 @@ describe('the changes', () => {
     expect(host.asked('redo')).toEqual([{ type: 'change_set', changeSet: 's3' }]);
   });
 
+  it('offer no place again that was undone', async () => {
+    const { keys } = await openChanges();
+    const row = within(rowOf(/Added 3 lines/));
+    await keys.click(row.getByRole('button', { expanded: false }));
+    const places = await row.findAllByRole('button', { name: 'Undo this place' });
+    await keys.click(places[0] ?? document.body);
+    await waitFor(() => {
+      const left = row.queryAllByRole('button', { name: 'Undo this place' });
+      expect(left).toHaveLength(places.length - 1);
+    });
+    expect(row.getAllByText('undone')).not.toEqual([]);
+  });
+
   it('open to their notes; one note or one place is undone on its own', async () => {
     const { host, keys } = await openChanges();
     const row = rowOf(/Changed 2 notes/);

@@ -20,6 +20,7 @@ fn gist(title: &str, summary: Option<&str>) -> Gist {
 async fn exchange(story: &Story, turn: &str, at: i64) {
     story.says(turn, "Hello", at).await;
     story.begins().await;
+    story.store.set_model(&turn.into(), "haiku", None).await.expect("noted");
     story.ends(turn, &answered(turn, "Hi.", at + 1)).await;
 }
 
@@ -109,4 +110,17 @@ async fn none_is_wanted_of_the_hub_of_the_unlisted_of_the_deleted_and_of_what_fa
     story.store.store_gist(&"t4".into(), &told, &asked()).await.expect("told");
     let spent = story.store.spent_between(Timestamp(0), Timestamp(999)).await.expect("summed up");
     assert_eq!(spent.usage.input, 30);
+}
+
+#[tokio::test]
+async fn none_is_wanted_of_a_conversation_that_no_model_was_in() {
+    let story = Story::begin().await;
+    story.says("t1", "open Heating", 1).await;
+    story.begins().await;
+    story.store.set_model(&"t1".into(), "", None).await.expect("noted");
+    story.ends("t1", &answered("t1", "Opened Heating.", 2)).await;
+    assert_eq!(wanted(&story, Timestamp(9)).await, None);
+    // The control: a model answers in it.
+    exchange(&story, "t2", 3).await;
+    assert_eq!(wanted(&story, BUSY).await, Some(("t2".into(), Wanted::Title)));
 }
