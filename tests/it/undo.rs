@@ -4,8 +4,9 @@
 use protocol::AppEvent;
 use protocol::applied::{AppliedBy, AppliedSet, ListApplied, Standing, UndoScope};
 use protocol::review::Sign;
-use testkit::ScriptedModel;
+use serde_json::json;
 use testkit::story::{self, EDITED, NOTES};
+use testkit::{Reply, ScriptedModel};
 
 use crate::stage::{Home, Running, asking, keyed};
 
@@ -139,5 +140,46 @@ async fn a_change_that_another_program_overwrote_is_noticed_and_put_in_again() {
     assert_eq!(home.notes.read("Alpha.md"), both);
     let set = listed(&running).await.remove(1);
     assert!(set.notes.iter().all(|note| note.standing == Standing::Stands), "{set:?}");
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_whose_places_are_undone_one_by_one_is_undone_and_can_be_redone() {
+    let lines: Vec<String> = (1..=20).map(|n| format!("line {n}\n")).collect();
+    let (before, mut after) = (lines.concat(), lines.clone());
+    (after[2], after[15]) = ("third\n".into(), "sixteenth\n".into());
+    let after = after.concat();
+    let home = keyed(&[("List.md", &before)]);
+    let write = json!({ "path": "List.md", "content": after, "overwrite": true });
+    let read = json!({ "path": "List.md" });
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![("read_file", read)]),
+        Reply::calls(vec![("write_file", write)]),
+        Reply::text("Done."),
+    ])
+    .await;
+    let running = home.open(asking(&model)).await;
+    let conversation = running.say(None, "change it").await;
+    running.decide(&conversation, &["List.md"], &[]).await.expect("applied");
+    let note = listed(&running).await.remove(0).notes.remove(0);
+    let place = |hunk: u32| UndoScope::Effect { effect: note.effect.clone(), hunks: vec![hunk] };
+    let state = async || {
+        let sets = listed(&running).await;
+        let now = sets.iter().flat_map(|set| &set.notes).find(|one| one.effect == note.effect);
+        let now = now.expect("it is listed").clone();
+        let undone = running.app.applied_hunks(&note.effect).await.expect("told").undone;
+        (now.standing, now.added, undone)
+    };
+    assert_eq!(state().await, (Standing::Stands, 2, vec![]));
+    running.app.undo(&place(1)).await.expect("undone");
+    assert_eq!(state().await, (Standing::PartlyUndone, 1, vec![1]));
+    running.app.undo(&place(1)).await.expect_err("it is undone already");
+    running.app.undo(&place(0)).await.expect("undone");
+    assert_eq!(home.notes.read("List.md"), before);
+    assert_eq!(state().await, (Standing::Undone, 2, vec![0, 1]));
+    let whole = UndoScope::Effect { effect: note.effect.clone(), hunks: Vec::new() };
+    running.app.redo(&whole).await.expect("redone");
+    assert_eq!(home.notes.read("List.md"), after);
+    assert_eq!(state().await, (Standing::Stands, 2, vec![]));
     running.quit().await;
 }

@@ -111,9 +111,13 @@ pub trait Host: Send + Sync {
     /// Decides who answers. An error ends the turn as failed with that error.
     async fn setup(&self, turn: &OpenTurn) -> Result<TurnSetup, UserError>;
 
-    /// Decides anew for a turn that runs: its server reads no more than `window` tokens, whatever was thought
-    /// or set.
-    async fn setup_again(&self, turn: &OpenTurn, window: u32) -> Result<TurnSetup, UserError>;
+    /// Decides anew for a turn that runs. With a `window`, its server reads no more than so many tokens,
+    /// whatever was thought or set; without one, the server has loaded the model by now.
+    async fn setup_again(
+        &self,
+        turn: &OpenTurn,
+        window: Option<u32>,
+    ) -> Result<TurnSetup, UserError>;
 
     /// Decides who sums up a conversation whose last turn has ended, as it would decide about that
     /// turn now. [`rested`](Self::rested) is called for it afterwards, whatever came of it.

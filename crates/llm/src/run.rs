@@ -91,6 +91,7 @@ pub(crate) async fn run(
         weight: Weight::Light,
         stream: None,
         waiting: Waiting::default(),
+        was_loading: false,
     };
     let ran = run.drive(Turn::new(rules)).await;
     (ran, run.weight)
@@ -118,6 +119,8 @@ struct Run<'a> {
     stream: Option<ModelStream>,
     /// How long its beginning has been waited for.
     waiting: Waiting,
+    /// Whether the server was found loading the model: it could not say before what the model can do.
+    was_loading: bool,
 }
 
 /// The wait for the beginning of an answer.
@@ -176,6 +179,17 @@ impl Run<'_> {
 
     async fn ask(&mut self, how: How) -> Flow {
         loop {
+            if std::mem::take(&mut self.was_loading) {
+                // What the server says of the model is known now.
+                match self.halt.or(self.place.parts.host.setup_again(self.place.turn, None)).await {
+                    Ok(Ok(setup)) => {
+                        self.setup = setup;
+                        self.place.results = Results::of(&self.setup);
+                    }
+                    Ok(Err(_)) => {}
+                    Err(halted) => return halted.into(),
+                }
+            }
             self.answer = Answer { told: note(how), ..new_answer() };
             let request = match self.request(how).await {
                 Ok(request) => request,
@@ -192,6 +206,7 @@ impl Run<'_> {
                 Err(halted) => return halted.into(),
             };
             if matches!(error, ModelError::Loading(_)) {
+                self.was_loading = true;
                 self.tell_wait(ModelWait::Loading);
             } else {
                 self.has_begun();
@@ -200,7 +215,11 @@ impl Run<'_> {
                 return one(TurnInput::Failed(error));
             };
             // The server reads less than was thought: it is asked again with what it has room for.
-            match self.halt.or(self.place.parts.host.setup_again(self.place.turn, window)).await {
+            match self
+                .halt
+                .or(self.place.parts.host.setup_again(self.place.turn, Some(window)))
+                .await
+            {
                 Ok(Ok(setup)) => {
                     self.setup = setup;
                     self.setup.capacity = Capacity::Window(window);

@@ -67,9 +67,15 @@ impl Host for AppHost {
         Ok(setup)
     }
 
-    async fn setup_again(&self, turn: &OpenTurn, window: u32) -> Result<TurnSetup, UserError> {
+    async fn setup_again(
+        &self,
+        turn: &OpenTurn,
+        window: Option<u32>,
+    ) -> Result<TurnSetup, UserError> {
         let mut who = self.who(turn).await?;
-        who.capacity = Capacity::Window(window);
+        if let Some(window) = window {
+            who.capacity = Capacity::Window(window);
+        }
         self.keeper.begin_again(&turn.turn, who.shown).await?;
         let setup = self.setup_for(turn, &who).await?;
         // The user may have chosen another model meanwhile.

@@ -53,10 +53,14 @@ impl Known {
         if told.at.is_some_and(|at| at.elapsed() < HOLDS) {
             return told.capabilities();
         }
-        let listed = ask(server, model).await.or(told.listed);
+        let models = timeout(PATIENCE, server.look("/models")).await;
+        let is_loading = matches!(models, Ok(Err(ModelError::Loading(_))));
+        let models = models.ok().and_then(Result::ok).unwrap_or_default();
+        let listed = ask(server, model, models).await.or(told.listed);
         let mut known = self.told();
         let told = known.entry(model.to_owned()).or_default();
-        (told.listed, told.at) = (listed, Some(Instant::now()));
+        // A server that loads the model says more a moment later.
+        (told.listed, told.at) = (listed, (!is_loading).then(Instant::now));
         told.capabilities()
     }
 
@@ -73,8 +77,8 @@ impl Known {
     }
 }
 
-async fn ask(server: &Server, model: &str) -> Capabilities {
-    let models = said(server.look("/models")).await;
+/// What the server says beside its list of `models`.
+async fn ask(server: &Server, model: &str, models: Value) -> Capabilities {
     let entry = entry(&models, model);
     let listed = entry.map(of_entry).unwrap_or_default();
     if entry.is_some_and(is_of_llama) {

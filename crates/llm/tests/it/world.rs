@@ -207,7 +207,7 @@ impl Host for Listener {
         })
     }
 
-    async fn setup_again(&self, turn: &OpenTurn, _: u32) -> Result<TurnSetup, UserError> {
+    async fn setup_again(&self, turn: &OpenTurn, _: Option<u32>) -> Result<TurnSetup, UserError> {
         self.setup(turn).await
     }
 
