@@ -7,26 +7,56 @@ use app::Fallback;
 
 use crate::presence::Begin;
 
-/// What the window was started with.
+/// The text of `--help`.
+pub(crate) const HELP: &str = "\
+An assistant for a folder of Markdown notes.
+
+Usage: vaultmate [--vault DIR] [--or-sample] [--hidden]
+
+Options:
+  --vault DIR   Open this folder of notes
+  --or-sample   Open sample notes if there is no other folder to open
+  --hidden      Start in the system tray, if there is one and the hub is on
+  --help        Show this help
+  --version     Show the version
+
+See also: vaultmate-cli --help
+";
+
+/// What the command line asks for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Invocation {
+    /// Open the window.
+    Open(Arguments),
+    /// Print the help and end.
+    Help,
+    /// Print the version and end.
+    Version,
+}
+
+/// The options with which the window is opened.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Arguments {
     /// `--vault DIR`: the folder of notes to open.
     pub(crate) vault: Option<PathBuf>,
-    /// `--or-sample`: the sample notes when there is no other folder to open.
+    /// `--or-sample`: open the sample notes if there is no other folder to open.
     pub(crate) fallback: Fallback,
-    /// `--hidden`: in the tray, where there is one and the hub is on.
+    /// `--hidden`: start in the tray, if there is one and the hub is on.
     pub(crate) begin: Begin,
 }
 
-impl Arguments {
-    /// Reads the arguments, or says in one sentence which one is not understood.
+impl Invocation {
+    /// Reads the arguments behind the program's name. `--help` and `--version` win over all options
+    /// behind them. An unknown argument is an error whose text names it.
     pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, String> {
-        let mut parsed = Self { vault: None, fallback: Fallback::FirstRun, begin: Begin::Shown };
+        let mut parsed = Arguments { vault: None, fallback: Fallback::FirstRun, begin: Begin::Shown };
         let mut rest = arguments.into_iter();
         while let Some(argument) = rest.next() {
             match argument.to_str() {
+                Some("--help" | "-h") => return Ok(Self::Help),
+                Some("--version" | "-V") => return Ok(Self::Version),
                 Some("--vault") => {
-                    let folder = rest.next().ok_or("--vault wants a folder: --vault DIR")?;
+                    let folder = rest.next().ok_or("--vault needs a folder: --vault DIR")?;
                     parsed.vault = Some(PathBuf::from(folder));
                 }
                 Some("--hidden") => parsed.begin = Begin::Hidden,
@@ -34,13 +64,12 @@ impl Arguments {
                 _ => {
                     let argument = argument.to_string_lossy();
                     return Err(format!(
-                        "“{argument}” is not understood. Use: vaultmate [--vault DIR] [--or-sample] \
-                         [--hidden]"
+                        "“{argument}” is not an option of vaultmate. `vaultmate --help` lists the options."
                     ));
                 }
             }
         }
-        Ok(parsed)
+        Ok(Self::Open(parsed))
     }
 }
 
@@ -48,8 +77,8 @@ impl Arguments {
 mod tests {
     use super::*;
 
-    fn parse(arguments: &[&str]) -> Result<Arguments, String> {
-        Arguments::parse(arguments.iter().map(OsString::from))
+    fn parse(arguments: &[&str]) -> Result<Invocation, String> {
+        Invocation::parse(arguments.iter().map(OsString::from))
     }
 
     #[test]
@@ -57,10 +86,21 @@ mod tests {
         let vault = Some(PathBuf::from("/notes"));
         let begin = Begin::Shown;
         let first_run = Arguments { vault, fallback: Fallback::FirstRun, begin };
-        assert_eq!(parse(&["--vault", "/notes"]), Ok(first_run));
+        assert_eq!(parse(&["--vault", "/notes"]), Ok(Invocation::Open(first_run)));
         let sample = Arguments { vault: None, fallback: Fallback::Sample, begin: Begin::Hidden };
-        assert_eq!(parse(&["--hidden", "--or-sample"]), Ok(sample));
+        assert_eq!(parse(&["--hidden", "--or-sample"]), Ok(Invocation::Open(sample)));
         assert!(parse(&["--vault"]).is_err_and(|error| error.contains("--vault DIR")));
         assert!(parse(&["--valt"]).is_err_and(|error| error.contains("“--valt”")));
+    }
+
+    #[test]
+    fn help_and_version_are_understood_and_the_help_lists_every_option() {
+        for help in ["--help", "-h"] {
+            assert_eq!(parse(&["--hidden", help]), Ok(Invocation::Help));
+        }
+        assert_eq!(parse(&["--version"]), Ok(Invocation::Version));
+        for option in ["--vault DIR", "--or-sample", "--hidden", "--help", "--version"] {
+            assert!(HELP.contains(option), "{option}");
+        }
     }
 }

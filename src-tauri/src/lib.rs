@@ -24,7 +24,7 @@ use app::{App, DataDir, Knocked};
 use tauri::webview::PageLoadEvent;
 use tauri::{Manager as _, RunEvent, Runtime, WebviewUrl, WebviewWindowBuilder};
 
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, Invocation};
 use crate::presence::Presence;
 
 /// Runs until the window is closed. Says in words why it cannot start.
@@ -40,13 +40,23 @@ pub fn run() -> ExitCode {
 }
 
 fn start() -> Result<(), String> {
+    let arguments = match Invocation::parse(std::env::args_os().skip(1))? {
+        Invocation::Open(arguments) => arguments,
+        Invocation::Help => {
+            print!("{}", arguments::HELP);
+            return Ok(());
+        }
+        Invocation::Version => {
+            println!("vaultmate {}", env!("CARGO_PKG_VERSION"));
+            return Ok(());
+        }
+    };
     app::keep_memory_to_itself();
     // The web engine's processes inherit what is left.
     #[cfg(target_os = "linux")]
     app::take_keys_from_environment(|name| glib::unsetenv(name));
     #[cfg(target_os = "linux")]
     graphics::never_emulate_it();
-    let arguments = Arguments::parse(std::env::args_os().skip(1))?;
     let displays = ["DISPLAY", "WAYLAND_DISPLAY"];
     if cfg!(target_os = "linux") && displays.iter().all(|name| std::env::var_os(name).is_none()) {
         return Err("There is no display to open a window on: start it from a desktop, or use \

@@ -59,12 +59,12 @@ async fn a_hub_message_is_taken_within_a_second_shown_kept_and_answered() {
     let mut hub = Printing::start(&["hub", "--port", &port]);
     let home = DesktopHome::fresh().with_vault(&vault).with_hub(&format!("ws://127.0.0.1:{port}"));
     let app = home.start().await;
-    hub.says("Notes is here").await;
+    hub.says("Notes connected").await;
 
     let mut sender = Printing::start(&["hub", "send", "--port", &port, "--wait", "remember milk"]);
     sender.says("delivered to Notes").await;
     let delivered = Instant::now();
-    sender.says("Notes has it").await;
+    sender.says("Notes acknowledged").await;
     let taken = delivered.elapsed();
     assert!(taken < Duration::from_secs(1), "taken after {taken:?}");
 

@@ -75,7 +75,7 @@ async fn an_answer_streams_and_its_change_is_a_diff_that_nothing_was_written_of(
 
     assert_eq!(out, format!("I look.\nThe ferry now leaves at ten.\n\n{DIFF}"));
     let err = String::from_utf8(ended.stderr).expect("UTF-8");
-    assert!(err.ends_with("Nothing was changed: add --write to change the notes.\n"), "{err}");
+    assert!(err.ends_with("No changes made. Run again with --write to apply them.\n"), "{err}");
     assert_eq!(ended.status.code(), Some(0), "{err}");
     assert_eq!(home.notes.snapshot(), before);
 

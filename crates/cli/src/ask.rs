@@ -20,13 +20,13 @@ const AT_LIMIT: u8 = 4;
 /// Arguments of `ask`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// The folder of notes.
+    /// Path to your vault (the folder with your notes).
     #[arg(long, value_name = "DIR")]
     vault: PathBuf,
-    /// The note that counts as open.
+    /// Treat this note as the open one.
     #[arg(long, value_name = "PATH")]
     note: Option<String>,
-    /// Write changes; without it they are printed as a diff and discarded.
+    /// Apply changes. Without this flag they are printed as a diff and discarded.
     #[arg(long)]
     write: bool,
     /// Read one JSON object (`message`, `context`, `history`) and print one (`messages`, `calls`,
@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     /// without a source (`context_sources`, `sources`) counts as foreign.
     #[arg(long, conflicts_with = "text")]
     json: bool,
-    /// The words.
+    /// The question or instruction.
     #[arg(required_unless_present = "json", value_name = "TEXT")]
     text: Vec<String>,
 }
@@ -72,7 +72,7 @@ pub(crate) async fn run(data: DataDir, arguments: Arguments) -> Result<ExitCode,
         let diffs: String = asked.planned.iter().map(|note| note.diff.as_str()).collect();
         write(&format!("\n{diffs}"));
         match asked.waiting.as_slice() {
-            [] => note("Nothing was changed: add --write to change the notes."),
+            [] => note("No changes made. Run again with --write to apply them."),
             waiting => note(waits(waiting)),
         }
     }
@@ -171,7 +171,7 @@ impl Printer {
                 }
                 self.end_line();
                 if cut {
-                    note("(The answer was cut off here.)");
+                    note("(Answer cut off: length limit reached)");
                 }
             }
             Item::Asked { text, .. } => {

@@ -13,16 +13,16 @@ use crate::terminal::say;
 /// Arguments of `export`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// The folder of notes.
+    /// Path to your vault (the folder with your notes).
     #[arg(long, value_name = "DIR")]
     vault: PathBuf,
-    /// One conversation by its id; all of them when it is left out.
+    /// Export only the conversation with this ID [default: all].
     #[arg(long, value_name = "ID")]
     conversation: Option<String>,
-    /// How they are written; the file's name says it when it is left out.
+    /// Output format [default: from the file extension].
     #[arg(long, value_enum)]
     format: Option<Format>,
-    /// The file to write; one that is there stays.
+    /// File to create; an existing file is never overwritten.
     #[arg(value_name = "FILE")]
     file: PathBuf,
 }
@@ -45,8 +45,8 @@ pub(crate) async fn run(data: DataDir, arguments: Arguments) -> Result<ExitCode,
         Some(Format::Markdown) => ExportFormat::Markdown,
         None => {
             return Err(UserError::other(
-                "How shall it be written? Name a file that ends with .md or .json, or say \
-                 --format markdown or --format json.",
+                "Cannot tell the format from the file name. Use a .md or .json file, or pass \
+                 --format.",
             ));
         }
     };

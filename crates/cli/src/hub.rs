@@ -24,7 +24,7 @@ pub(crate) struct Arguments {
 /// Where the hub is, and what it asks of those who come.
 #[derive(Debug, Args)]
 struct Door {
-    /// The port on 127.0.0.1.
+    /// Port to listen on (127.0.0.1 only).
     #[arg(long, default_value_t = 9473, global = true)]
     port: u16,
     /// A file with the token that every client has to present, readable by you alone; without it
@@ -54,15 +54,15 @@ impl Door {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Sends a message: to the only client, or to the one the text begins with (`name: text`).
+    /// Send a message to the connected client, or to NAME with "NAME: text".
     Send {
-        /// As if it had been spoken.
+        /// Mark the message as spoken.
         #[arg(long)]
         voice: bool,
-        /// Print what comes back, until it is stopped.
+        /// Keep running and print replies.
         #[arg(long)]
         wait: bool,
-        /// The words.
+        /// The message.
         #[arg(required = true, value_name = "TEXT")]
         text: Vec<String>,
     },
@@ -107,7 +107,7 @@ async fn report(seen: &mut tokio::sync::broadcast::Receiver<Seen>) {
     loop {
         match seen.recv().await {
             Ok(event) => say(line(&event)),
-            Err(RecvError::Lagged(missed)) => note(format_args!("({missed} lines left out)")),
+            Err(RecvError::Lagged(missed)) => note(format_args!("({missed} lines skipped)")),
             Err(RecvError::Closed) => return,
         }
     }
@@ -115,12 +115,12 @@ async fn report(seen: &mut tokio::sync::broadcast::Receiver<Seen>) {
 
 fn line(event: &Seen) -> String {
     match event {
-        Seen::Registered { name } => format!("{name} is here"),
+        Seen::Registered { name } => format!("{name} connected"),
         Seen::Declined { name, code } => format!("{name} was declined: {code}"),
         Seen::Left { name, .. } => format!("{} left", name.as_deref().unwrap_or("a client")),
         Seen::Delivered { to, text, .. } => format!("to {to}: {text}"),
-        Seen::Acked { by, .. } => format!("{by} has it"),
-        Seen::Rejected { by, reason, .. } => format!("{by} rejects it: {reason}"),
+        Seen::Acked { by, .. } => format!("{by} acknowledged"),
+        Seen::Rejected { by, reason, .. } => format!("{by} rejected: {reason}"),
         Seen::Undelivered { reason } => format!("not delivered: {reason}"),
         Seen::Notified { by, notice, .. } => format!("{by}: {} {}", notice.title, notice.body),
         Seen::Shown { notice } => format!("shown: {} {}", notice.title, notice.body),
@@ -142,8 +142,8 @@ async fn send(
     while let Some(report) = reports.next().await {
         match report.map_err(told)? {
             Report::Delivered { to, .. } => say(format_args!("delivered to {to}")),
-            Report::Acked { by } => say(format_args!("{by} has it")),
-            Report::Rejected { by, reason } => say(format_args!("{by} rejects it: {reason}")),
+            Report::Acked { by } => say(format_args!("{by} acknowledged")),
+            Report::Rejected { by, reason } => say(format_args!("{by} rejected: {reason}")),
             Report::Notified { notice, .. } => {
                 say(format_args!("{}: {}", notice.title, notice.body))
             }

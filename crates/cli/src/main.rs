@@ -13,7 +13,7 @@ use app::DataDir;
 use clap::{Parser, Subcommand};
 use protocol::{ErrorCode, UserError};
 
-/// An assistant for a folder of notes, without its window.
+/// Ask questions about your Markdown notes, and change them, from the terminal.
 #[derive(Debug, Parser)]
 #[command(name = "vaultmate-cli", version, about)]
 struct Cli {
@@ -23,15 +23,15 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Asks one thing about the notes, or has one thing done.
+    /// Ask a question or make a change.
     Ask(ask::Arguments),
-    /// Answers the hub without a window, until it is stopped.
+    /// Process hub messages without a window.
     Serve(serve::Arguments),
-    /// Writes conversations into a file, as Markdown or JSON.
+    /// Export conversations to a Markdown or JSON file.
     Export(export::Arguments),
-    /// Gives a vault that was moved to another disk or restored its history again.
+    /// Give a vault that was moved to another disk or restored its history back.
     Adopt(adopt::Arguments),
-    /// Runs a small hub on this computer, or sends a message through one.
+    /// Run a local message hub, or send a message to one.
     Hub(hub::Arguments),
 }
 

@@ -17,7 +17,7 @@ use crate::terminal::note;
 /// Arguments of `serve`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
-    /// The folder of notes; the one that was open last when it is left out.
+    /// Path to your vault [default: the last one opened].
     #[arg(long, value_name = "DIR")]
     vault: Option<PathBuf>,
 }
@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
 /// Opens the vault and stays until SIGINT or SIGTERM.
 pub(crate) async fn run(data: DataDir, arguments: Arguments) -> Result<ExitCode, UserError> {
     let folder = arguments.vault.or_else(|| data.last_vault()).ok_or_else(|| {
-        UserError::new(ErrorCode::Vault, "Which folder of notes? Name it with --vault DIR.")
+        UserError::new(ErrorCode::Vault, "No vault given, and none was opened before. Pass --vault DIR.")
     })?;
     let mut terminate = signal(SignalKind::terminate())
         .map_err(|error| UserError::other(format!("Cannot listen for signals: {error}.")))?;
@@ -52,7 +52,7 @@ pub(crate) async fn run(data: DataDir, arguments: Arguments) -> Result<ExitCode,
     let left = app.shutdown().await;
     if left > 0 {
         note(format_args!(
-            "{left} tasks did not end in time; what they were doing goes on at the next start."
+            "{left} tasks did not finish in time and will continue at the next start."
         ));
     }
     Ok(ExitCode::SUCCESS)
@@ -108,7 +108,7 @@ fn changed(before: &mut Option<String>, now: Option<String>) -> Option<String> {
 fn hub_line(hub: HubStatus) -> Option<String> {
     match (hub.trouble, hub.state) {
         (Some(trouble), _) => Some(trouble),
-        (None, HubState::Online) => Some("Online: the hub knows us.".to_owned()),
+        (None, HubState::Online) => Some("Connected to the hub.".to_owned()),
         (None, _) => None,
     }
 }
@@ -144,7 +144,7 @@ mod tests {
         let expected = [
             "The hub does not answer.",
             "The hub is busy.",
-            "Online: the hub knows us.",
+            "Connected to the hub.",
             "The hub does not answer.",
         ];
         assert_eq!(printed, expected);
