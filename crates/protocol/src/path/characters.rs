@@ -1,6 +1,7 @@
 //! Which characters of a name a person cannot see, and where emoji make them welcome.
 
 use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
 
 use crate::invisible::{
     BLACK_FLAG, EMOJI_STYLE, JOINER, is_invisible, is_keycap_base, is_pictographic, is_skin_tone,
@@ -17,6 +18,17 @@ pub(super) fn visible(name: &str) -> String {
         plain.nfkc().chain(ellipsis.chars())
     });
     pieces.filter(|&c| !is_invisible(c)).collect()
+}
+
+/// The most combining marks that follow one character.
+pub(super) fn longest_stack(name: &str) -> usize {
+    let mut longest = 0;
+    let mut stack = 0;
+    for c in name.chars() {
+        stack = if is_combining_mark(c) { stack + 1 } else { 0 };
+        longest = longest.max(stack);
+    }
+    longest
 }
 
 /// The first invisible character that is not part of an emoji sequence.

@@ -111,6 +111,12 @@ fn refuse_new_part(part: &str) -> Result<(), PathError> {
     if is_device(part) {
         return refusal(part, "is a device name on Windows", "Use another name");
     }
+    if is_system_file(part) {
+        return refusal(part, "is the name of a system file on Windows", "Use another name");
+    }
+    if characters::longest_stack(part) > MAX_STACKED_MARKS {
+        return refusal(part, "has many marks on one letter", "Leave some of them out");
+    }
     if is_short_name(part) {
         return refusal(part, "looks like a short name of Windows", "Leave out the `~` and number");
     }
@@ -148,16 +154,54 @@ fn stem(part: &str) -> &str {
     part.rsplit_once('.').map_or(part, |(stem, _)| stem)
 }
 
-/// Names that Windows gives to devices, with any extension, trailing blanks and superscript digits.
-/// Source: Microsoft, "Naming Files, Paths, and Namespaces".
+/// How many combining marks one letter may carry. Living scripts need at most four, Tibetan stacks
+/// and pointed biblical Hebrew up to eight.
+const MAX_STACKED_MARKS: usize = 8;
+
+/// Names of device files on Windows and on DOS, with any extension, trailing blanks and superscript
+/// digits. `LST` of DOS 1 is left out: no later system reserves it, and people name notes so.
+/// Sources: Microsoft, "Naming Files, Paths, and Namespaces"; the reserved words of MS-DOS 4 and 7
+/// and of DR DOS.
 fn is_device(part: &str) -> bool {
     let visible = characters::visible(part);
     let stem = visible.split('.').next().unwrap_or(&visible).trim().to_ascii_uppercase();
-    if matches!(stem.as_str(), "CON" | "PRN" | "AUX" | "NUL" | "CONIN$" | "CONOUT$" | "CLOCK$") {
+    const DEVICES: [&str; 11] = [
+        "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$", "KEYBD$", "SCREEN$", "$IDLE$",
+        "CONFIG$",
+    ];
+    if DEVICES.contains(&stem.as_str()) {
         return true;
     }
     let port = stem.strip_prefix("COM").or_else(|| stem.strip_prefix("LPT"));
     port.is_some_and(|number| number.len() == 1 && number.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// The metadata files of NTFS, and the files in which the Windows shell keeps the look of a folder:
+/// nothing else may have their names, and shells act on their contents. Sources: the [MS-FSCC]
+/// list of NTFS system files; Microsoft, "How to customize folders with desktop.ini".
+fn is_system_file(part: &str) -> bool {
+    const FILES: [&str; 18] = [
+        "$MFT",
+        "$MFTMirr",
+        "$LogFile",
+        "$Volume",
+        "$AttrDef",
+        "$Bitmap",
+        "$Boot",
+        "$BadClus",
+        "$Secure",
+        "$UpCase",
+        "$Extend",
+        "$Quota",
+        "$ObjId",
+        "$Reparse",
+        "desktop.ini",
+        "thumbs.db",
+        "ehthumbs.db",
+        "autorun.inf",
+    ];
+    let visible = characters::visible(part);
+    FILES.iter().any(|file| visible.trim().eq_ignore_ascii_case(file))
 }
 
 /// Whether the part has the form that Windows makes for 8.3 aliases: `PROGRA~1`, `GI7EBA~1.MD`.

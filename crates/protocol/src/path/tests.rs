@@ -140,7 +140,7 @@ fn new_names_get_an_extension_when_they_have_none() {
     ] {
         assert_eq!(created(text), path);
     }
-    for text in ["node.js", "x.url", "x.scf", "x.library-ms", "desktop.ini", "a.txt"] {
+    for text in ["node.js", "x.url", "x.scf", "x.library-ms", "settings.ini", "a.txt"] {
         refused_as_new(text, "`.md`");
     }
 }
@@ -215,6 +215,17 @@ fn names_that_break_on_some_system_may_not_be_made() {
         "con.tar.md",
     ] {
         refused_as_new(text, "device name");
+    }
+    for text in ["KEYBD$.md", "screen$", "$idle$.md", "Config$/x.md"] {
+        refused_as_new(text, "device name");
+    }
+    for text in ["$Extend/x.md", "$mft/x.md", "$LogFile/x.md", "Thumbs.db/x.md", "autorun.inf/x.md"] {
+        refused_as_new(text, "system file");
+    }
+    let stacked = |marks: usize| format!("Z{}al.md", "\u{301}".repeat(marks));
+    refused_as_new(&stacked(10), "many marks");
+    for text in [&stacked(8), "LST.md", "$MFT explained.md", "Việt.md", "thumbs.md"] {
+        NewNotePath::parse(text).expect(text);
     }
     for text in ["NUL .md", "con .txt", "COM1 .md"] {
         NewNotePath::parse(text).expect_err(text);
