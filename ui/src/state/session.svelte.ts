@@ -24,10 +24,7 @@ import { History } from './history.svelte';
 import { Keeping } from './keeping.svelte';
 import { Mentioning } from './mentioning.svelte';
 import { linkedConversation } from './mentions';
-import { ShownLinks } from './note-links.svelte';
-import { ShownMarks } from './note-marks.svelte';
-import { linkedNote } from './note-path';
-import { placeOf } from './note-place';
+import { OpenNote } from './open-note.svelte';
 import { Opening } from './opening';
 import type { Place } from './place';
 import { Pace } from './pace';
@@ -78,12 +75,9 @@ export class Session {
   readonly said: Said;
   readonly works: Works;
   readonly saving: Saving;
-  readonly links: ShownLinks;
-  readonly marks: ShownMarks;
+  readonly note: OpenNote;
   readonly answerLinks: AnswerLinks;
   readonly pictures: VaultPictures;
-  /** The line that the shown note was opened at, 1-based. */
-  noteAt = $state.raw<{ readonly line: number } | null>(null);
   /** What was found and is in front of the user. */
   found = $state.raw<FoundSaid | null>(null);
   /** Notes changed: what is looked up is asked anew. */
@@ -115,8 +109,7 @@ export class Session {
     this.said = new Said(host, this.app);
     this.works = new Works(host, this.app, this.keeping);
     this.saving = new Saving(host, this.app, this.keeping, this.undoing);
-    this.links = new ShownLinks(host, this.app);
-    this.marks = new ShownMarks(host, this.app);
+    this.note = new OpenNote(host, this.app);
     this.answerLinks = new AnswerLinks(host, this.app);
     this.pictures = new VaultPictures(host, this.app);
   }
@@ -142,7 +135,7 @@ export class Session {
       early = null;
       this.#receive(waiting);
       await this.#reopen();
-      await this.#showAgain();
+      await this.note.showAgain();
       if (this.place.name === 'changes') this.openChanges(this.place.conversation);
       if (this.place.name === 'settings') this.#lookAtSettings();
       this.#lookAgain();
@@ -296,16 +289,7 @@ export class Session {
 
   /** Shows the note that a link or a line names, at a line of it. */
   async showNote(target: string, line: number | null = null): Promise<void> {
-    await this.#ask(async () => {
-      // A link may lead to another place of the same note.
-      const path = target.startsWith('#') ? this.app.note?.path : linkedNote(target);
-      if (path === undefined) return;
-      const note = await this.#host.showNote(path);
-      this.app.showNote(note);
-      const at = line ?? placeOf(note.text, target);
-      this.noteAt = at === null ? null : { line: at };
-      this.#lookAtNote();
-    });
+    await this.note.show(target, line);
   }
 
   /** Saves the answer that is being named as a note, and shows it. */
@@ -316,18 +300,8 @@ export class Session {
 
   /** Shows the changes that a mark beside the note tells of. */
   openMarked(index: number): void {
-    const lines = this.marks.lines[index];
+    const lines = this.note.marks.lines[index];
     if (lines) this.openChanges(lines.conversation, lines.changeSet);
-  }
-
-  async closeNote(): Promise<void> {
-    this.app.closeNote();
-    this.#lookAtNote();
-    await this.#ask(() => this.#host.closeNote());
-  }
-
-  async selectInNote(words: string, heading: string | null): Promise<void> {
-    await this.#ask(() => this.#host.selectInNote(words, heading));
   }
 
   async save(change: Partial<Settings>): Promise<void> {
@@ -444,19 +418,7 @@ export class Session {
     void this.answerLinks.look();
     this.pictures.look();
     if (this.place.name === 'search') void this.search.again();
-    if (this.app.note) this.#lookAtNote();
-  }
-
-  /** What is known about the shown note is asked anew. */
-  #lookAtNote(): void {
-    void this.links.look();
-    void this.marks.look();
-  }
-
-  /** What happened to the shown note before the new snapshot was not told. */
-  async #showAgain(): Promise<void> {
-    const note = this.app.note;
-    if (note) this.app.showNote(await this.#host.showNote(note.path));
+    if (this.app.note) this.note.look();
   }
 
   /** After a new snapshot the chat is fetched again; at the start it is the newest one. */

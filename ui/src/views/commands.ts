@@ -98,7 +98,8 @@ function talking(session: Session, around: Around): Command[] {
     void session.stop();
     around.focus();
   };
-  const openIn = (program: 'obsidian' | 'editor') => (): void => void session.links.openIn(program);
+  const openIn = (program: 'obsidian' | 'editor') => (): void =>
+    void session.note.links.openIn(program);
   const retry = (): void => {
     const last = app.chat?.lastWords;
     if (last) void session.turns.askAnew(last.id, null);

@@ -96,7 +96,7 @@ describe('sending', () => {
   it('tells a refusal until the user leaves the view', async () => {
     const refuse = async () => {
       host.refusals.set('selectInNote', { code: 'other', message: 'The note is gone.' });
-      await session.selectInNote('words', null);
+      await session.note.select('words', null);
       return session.app.problems.map(({ error }) => error.message);
     };
     expect(await refuse()).toEqual(['The note is gone.']);

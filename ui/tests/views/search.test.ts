@@ -198,7 +198,7 @@ describe('lists of the vault', () => {
     await keys.dblClick(screen.getByRole('option', { name: /Heating/ }));
     const pane = await screen.findByTestId('note-pane');
     expect(pane.querySelector('[data-here]')).toHaveTextContent('in the Tool cupboard');
-    expect(session.noteAt).toEqual({ line: 17 });
+    expect(session.note.at).toEqual({ line: 17 });
     expect(host.asked('showNote')).toEqual(['House/Heating.md']);
   });
 

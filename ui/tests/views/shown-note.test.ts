@@ -42,8 +42,8 @@ describe('a note that a tool shows', () => {
     expect(host.asked('showNote'), 'what was shown before stays closed').toEqual([]);
     host.tell(shown(conversation, 'cmd-9', heating, 7));
     expect(await screen.findByTestId('note-pane')).toHaveTextContent('Heating');
-    expect(session.noteAt).toEqual({ line: 7 });
-    await session.closeNote();
+    expect(session.note.at).toEqual({ line: 7 });
+    await session.note.close();
     host.tell(shown(conversation, 'cmd-9', heating, 7));
     host.tell(shown('another', 'cmd-9', heating, 7));
     await waitFor(() => expect(screen.queryByTestId('note-pane')).toBeNull());
