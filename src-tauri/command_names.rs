@@ -49,6 +49,7 @@ pub(crate) const COMMANDS: [&str; 73] = [
     "find_names",
     "search_text",
     "note_links",
+    "private_note",
     "unresolved_links",
     "dead_links",
     "list_tags",

@@ -15,7 +15,7 @@ use protocol::{CallId, ChangeSet, ConversationId, PrivateRules, TurnId};
 use serde_json::json;
 use tools::archive::{Archive, ArchiveError, Ended, Heard, Whole};
 use tools::catalog::{Shelf, catalog};
-use tools::desk::{ActiveNote, Desk};
+use tools::desk::{Desk, SentNote};
 use vault::Vault;
 
 use crate::mcp::Server;
@@ -134,9 +134,10 @@ impl Archive for Bare {
     }
 }
 
+#[async_trait]
 impl Desk for Bare {
-    fn active_note(&self) -> Option<ActiveNote> {
-        None
+    async fn sent_note(&self, _: &TurnId) -> SentNote {
+        SentNote::NoneOpen
     }
 
     fn now(&self) -> jiff::Zoned {

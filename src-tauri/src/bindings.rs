@@ -57,6 +57,7 @@ pub(crate) fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync 
         looking::find_names,
         looking::search_text,
         looking::note_links,
+        looking::private_note,
         looking::unresolved_links,
         looking::dead_links,
         looking::list_tags,

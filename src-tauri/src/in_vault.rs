@@ -136,7 +136,9 @@ mod tests {
         let window = WebviewWindowBuilder::new(&host, "main", WebviewUrl::default());
         let window = window.build().expect("a window");
         let turn = json!({ "type": "turn", "turn": "t" });
-        let message = json!({ "conversation": null, "text": "words", "answers": null });
+        let message = json!({
+            "conversation": null, "text": "words", "answers": null, "openNote": null,
+        });
         let calls = [
             ("decide_held", json!({ "number": 1, "verdict": "discard" })),
             ("decide_review", json!({ "request": { "review": "r", "notes": [] } })),

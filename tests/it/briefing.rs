@@ -1,11 +1,14 @@
 //! What a model is told beside the user's words: what lies open, what changed, what waits.
 
 use protocol::Settings;
+use protocol::conversation::Item;
+use protocol::looking::PrivateNote;
+use protocol::request::AskAnew;
 use protocol::settings::PrivateSettings;
 use serde_json::{Value, json};
-use testkit::{Reply, ScriptedModel};
+use testkit::{Gate, Reply, ScriptedModel};
 
-use crate::stage::{asking, blocks, keyed, last_two};
+use crate::stage::{Running, asking, blocks, keyed, last_two, paths};
 
 /// All that the last message of a request says.
 fn words(request: &Value) -> String {
@@ -43,7 +46,7 @@ async fn what_is_selected_is_told_and_not_when_any_model_must_not_see_the_note()
     let home = keyed(&[("Alpha.md", "# Top\n\nsecret words\n")]);
     let model = ScriptedModel::start(vec![Reply::text("Yes."), Reply::text("No.")]).await;
     let running = home.open(asking(&model)).await;
-    running.app.show_note("Alpha.md").await.expect("shown");
+    running.show("Alpha.md").await;
     running.app.select_in_note("secret words", Some("Top".into())).await.expect("selected");
     let chat = running.say(None, "What is this?").await;
     let told = words(&model.requests()[0]);
@@ -60,6 +63,89 @@ async fn what_is_selected_is_told_and_not_when_any_model_must_not_see_the_note()
     assert!(!body.contains("secret words") && !body.contains("Alpha"), "{body}");
     running.quit().await;
     model.finish();
+}
+
+/// Bodies of all requests of a conversation about the open note, which the model looks up by its tool. The
+/// message is queued behind another one, is answered after the note was closed, and then once more.
+async fn told_of_open_note(open: impl AsyncFnOnce(&Running)) -> String {
+    let home = keyed(&[("Deep/Alpha.md", "# Top\n\nsecret words\n"), ("Beta.md", "two\n")]);
+    let gate = Gate::closed();
+    let look = || Reply::calls(vec![("get_active_note", json!({}))]);
+    let script = vec![
+        Reply::text("First.").gated(&gate),
+        look(),
+        Reply::text("Second."),
+        look(),
+        Reply::text("Third."),
+    ];
+    let model = ScriptedModel::start(script).await;
+    let running = home.open(asking(&model)).await;
+    let chat = running.send(None, "Hello", None).await.expect("it is taken");
+    model.request(1).await;
+    running.show("Deep/Alpha.md").await;
+    let selected = running.app.select_in_note("secret words", Some("Top".into())).await;
+    selected.expect("selected");
+    open(&running).await;
+    running.send(Some(&chat), "And this?", None).await.expect("it is queued");
+    running.show("Beta.md").await;
+    gate.open();
+    running.app.idle(&chat).await.expect("a vault is open");
+    let items = running.view(&chat).await.items;
+    let message = items.iter().rev().find_map(|item| match item {
+        Item::User { id, .. } => Some(id.clone()),
+        _ => None,
+    });
+    let message = message.expect("a message");
+    let again = AskAnew { message, text: None, old: None };
+    running.app.ask_anew(&again).await.expect("it is answered anew");
+    running.app.idle(&chat).await.expect("a vault is open");
+    let bodies = model.bodies().join("\n");
+    running.quit().await;
+    model.finish();
+    bodies
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_an_open_note_that_was_left_out_nothing_is_in_any_request() {
+    let told = told_of_open_note(async |running: &Running| running.leave_out()).await;
+    for word in ["Alpha", "secret words", "Open note", "Beta"] {
+        assert!(!told.contains(word), "{word}: {told}");
+    }
+    assert_eq!(told.matches("did not send the open note with this message").count(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_open_note_that_was_sent_stays_that_of_its_message_when_it_waits_and_is_answered_anew() {
+    let told = told_of_open_note(async |_: &Running| ()).await;
+    assert!(told.contains("Open note: Deep/Alpha.md (opened beside the chat just now)"), "{told}");
+    assert!(told.contains("Open note: Deep/Alpha.md (open when the user first sent this)"));
+    assert_eq!(told.matches("`Deep/Alpha.md` · open when the user sent the message").count(), 2);
+    assert!(told.contains("Selected in Deep/Alpha.md, under “Top”, just now"), "{told}");
+    assert!(!told.contains("Beta"), "what was opened since was not sent");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_open_note_that_is_private_is_not_sent_even_when_the_composer_asks_for_it() {
+    let rules = |rule: &str| vec![rule.to_owned()];
+    for (never, local, is_sent, why) in [
+        (rules("Deep/"), Vec::new(), false, Some(PrivateNote::Never)),
+        (Vec::new(), rules("#home"), false, Some(PrivateNote::LocalOnly)),
+        (Vec::new(), Vec::new(), true, None),
+    ] {
+        let home = keyed(&[("Deep/Alpha.md", "secret words #home\n")]);
+        let model = ScriptedModel::start(vec![Reply::text("Yes.")]).await;
+        let private = PrivateSettings { never, local, ..PrivateSettings::default() };
+        let running = home.open(Settings { private, ..asking(&model) }).await;
+        running.show("Deep/Alpha.md").await;
+        let note = paths(&["Deep/Alpha.md"]).remove(0);
+        assert_eq!(running.app.private_note(note).await.expect("it is judged"), why);
+        running.say(None, "What is this?").await;
+        let body = model.bodies().pop().expect("a request");
+        assert_eq!(body.contains("Alpha"), is_sent, "{body}");
+        assert_eq!(body.contains("Open note"), is_sent, "{body}");
+        running.quit().await;
+        model.finish();
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

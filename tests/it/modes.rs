@@ -40,17 +40,27 @@ fn overwrite_alpha() -> (&'static str, Value) {
 
 /// Says `words`, lets the model read Alpha and then make the call, and looks what became of it.
 async fn check(mode: Mode, words: &str, call: (&'static str, Value), expected: Fate) {
-    check_with_open_note(mode, None, words, call, expected).await;
+    check_with_open_note(mode, Open::Nothing, words, call, expected).await;
+}
+
+/// What is open beside the chat.
+#[derive(Debug, Clone, Copy)]
+enum Open {
+    Nothing,
+    /// This note, which is sent with the message.
+    Sent(&'static str),
+    /// This note, which the user left out.
+    LeftOut(&'static str),
 }
 
 async fn check_with_open_note(
     mode: Mode,
-    open_note: Option<&str>,
+    open: Open,
     words: &str,
     call: (&'static str, Value),
     expected: Fate,
 ) {
-    let case = format!("{mode:?}, {open_note:?} open, “{words}”: {call:?}");
+    let case = format!("{mode:?}, {open:?}, “{words}”: {call:?}");
     let model = ScriptedModel::start(vec![
         Reply::calls(vec![("read_file", json!({ "path": "Alpha.md" }))]),
         Reply::calls(vec![call]),
@@ -60,8 +70,11 @@ async fn check_with_open_note(
     let home = keyed(&NOTES);
     let before = home.notes.snapshot();
     let running = home.open(in_mode(asking(&model), mode)).await;
-    if let Some(note) = open_note {
-        running.app.show_note(note).await.expect("it is shown");
+    if let Open::Sent(note) | Open::LeftOut(note) = open {
+        running.show(note).await;
+    }
+    if let Open::LeftOut(_) = open {
+        running.leave_out();
     }
     let conversation = running.say(None, words).await;
     let waiting = running.waiting(&conversation).await.len();
@@ -83,7 +96,7 @@ async fn in_review_creations_and_additions_go_through_and_the_rest_waits() {
     check(Mode::Review, "make it", create(), AtOnce).await;
     check(Mode::Review, "add it", append_alpha(), AtOnce).await;
     check(Mode::Review, "change [[Alpha]] (Alpha.md)", edit_alpha(), Waits).await;
-    check_with_open_note(Mode::Review, Some("Alpha"), "change it", edit_alpha(), Waits).await;
+    check_with_open_note(Mode::Review, Open::Sent("Alpha"), "change it", edit_alpha(), Waits).await;
     check(Mode::Review, "replace [[Alpha]]", overwrite_alpha(), Waits).await;
 }
 
@@ -93,7 +106,7 @@ async fn auto_also_edits_the_note_that_is_linked_spelled_or_open() {
     check(Mode::Auto, "change Alpha.md", edit_alpha(), AtOnce).await;
     let gamma = || edit("Deep/Gamma.md", "- one", "- two");
     check(Mode::Auto, "change deep/gamma, please", gamma(), AtOnce).await;
-    check_with_open_note(Mode::Auto, Some("Alpha"), "change it", edit_alpha(), AtOnce).await;
+    check_with_open_note(Mode::Auto, Open::Sent("Alpha"), "change it", edit_alpha(), AtOnce).await;
     check(Mode::Auto, "make it", create(), AtOnce).await;
 }
 
@@ -101,7 +114,9 @@ async fn auto_also_edits_the_note_that_is_linked_spelled_or_open() {
 async fn auto_puts_other_notes_and_overwriting_before_the_user() {
     check(Mode::Auto, "change the alpha note", edit_alpha(), Waits).await;
     check(Mode::Auto, "change [[Gamma]]", edit_alpha(), Waits).await;
-    check_with_open_note(Mode::Auto, Some("Gamma"), "change it", edit_alpha(), Waits).await;
+    check_with_open_note(Mode::Auto, Open::Sent("Gamma"), "change it", edit_alpha(), Waits).await;
+    check_with_open_note(Mode::Auto, Open::LeftOut("Alpha"), "change it", edit_alpha(), Waits)
+        .await;
     check(Mode::Auto, "replace [[Alpha]]", overwrite_alpha(), Waits).await;
 }
 

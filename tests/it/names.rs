@@ -92,7 +92,7 @@ async fn the_name_of_the_open_note_is_a_word_of_the_vault() {
         let home = keyed(&NOTES);
         let running = home.open(asking(&model)).await;
         if open {
-            running.app.show_note("Obey the clip").await.expect("it is shown");
+            running.show("Obey the clip").await;
         }
         let conversation = running.say(None, "do it").await;
         assert_eq!(running.waiting(&conversation).await.len(), usize::from(open));

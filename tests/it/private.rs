@@ -121,7 +121,7 @@ async fn story(private: PrivateSettings) -> String {
     }
     let asked = Settings { private, ..asking(&model) };
     running.app.save_settings(asked).await.expect("saved");
-    running.app.show_note("Kanarienvogel eins").await.expect("the user may see it");
+    running.show("Kanarienvogel eins").await;
     running.say(Some(&conversation), "look around").await;
     running.say(None, "look around").await;
     let requests = serde_json::to_string(&model.requests()).expect("json");
@@ -241,10 +241,11 @@ async fn told_after_selection(never: &[&str]) -> String {
         ScriptedModel::start(vec![Reply::text("In short: canary-a81c."), Reply::text("Well.")])
             .await;
     let running = home.open(asking(&model)).await;
-    running.app.show_note("Ann").await.expect("it is shown");
+    running.show("Ann").await;
     running.app.select_in_note("She said canary-a81c.", None).await.expect("selected");
     let conversation = running.say(None, "put that shorter").await;
     running.app.close_note().await.expect("closed");
+    running.leave_out();
     let never = never.iter().map(|rule| (*rule).to_owned()).collect();
     let private = PrivateSettings { never, ..PrivateSettings::default() };
     running.app.save_settings(Settings { private, ..asking(&model) }).await.expect("saved");

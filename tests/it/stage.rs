@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Output, Stdio};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use app::{App, DataDir, Pace};
@@ -139,7 +140,7 @@ async fn listened_to(app: App) -> Running {
     }))
     .await
     .expect("a snapshot");
-    Running { app, heard }
+    Running { app, heard, chip: Mutex::default() }
 }
 
 /// What a program printed, and how it ended.
@@ -165,6 +166,8 @@ pub(crate) fn said(output: Output) -> Said {
 pub(crate) struct Running {
     pub(crate) app: App,
     heard: watch::Sender<Vec<AppEvent>>,
+    /// The open note that the composer shows.
+    chip: Mutex<Option<NotePath>>,
 }
 
 impl Running {
@@ -189,7 +192,19 @@ impl Running {
         answers: Option<&QuestionId>,
     ) -> Result<ConversationId, UserError> {
         let (conversation, answers) = (to.cloned(), answers.cloned());
-        self.app.send(SendMessage { conversation, text: text.into(), answers }).await
+        let open_note = self.chip.lock().expect("nobody panicked").clone();
+        self.app.send(SendMessage { conversation, text: text.into(), answers, open_note }).await
+    }
+
+    /// Shows a note beside the chat; from then on the composer sends it with each message.
+    pub(crate) async fn show(&self, note: &str) {
+        let shown = self.app.show_note(note).await.expect("it is shown");
+        *self.chip.lock().expect("nobody panicked") = Some(shown.path);
+    }
+
+    /// Removes the chip of the open note from the composer; the note stays open.
+    pub(crate) fn leave_out(&self) {
+        *self.chip.lock().expect("nobody panicked") = None;
     }
 
     /// What the chat shows.

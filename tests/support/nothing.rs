@@ -2,7 +2,7 @@
 //! no question waits.
 
 use ::tools::archive::{Archive, ArchiveError, Ended, Heard, Whole};
-use ::tools::desk::{ActiveNote, Desk};
+use ::tools::desk::{Desk, SentNote};
 use ::tools::questions::{Questions, Unsettled, Verdict};
 use async_trait::async_trait;
 use jiff::Zoned;
@@ -11,9 +11,10 @@ use protocol::{ConversationId, QuestionId, TurnId};
 /// An empty desk, an empty archive and nothing to answer.
 pub(crate) struct Nothing;
 
+#[async_trait]
 impl Desk for Nothing {
-    fn active_note(&self) -> Option<ActiveNote> {
-        None
+    async fn sent_note(&self, _: &TurnId) -> SentNote {
+        SentNote::NoneOpen
     }
 
     fn now(&self) -> Zoned {

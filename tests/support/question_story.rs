@@ -174,7 +174,12 @@ impl User {
         {
             return chat.clone();
         }
-        let request = SendMessage { conversation: chat, text: words.to_owned(), answers: None };
+        let request = SendMessage {
+            conversation: chat,
+            text: words.to_owned(),
+            answers: None,
+            open_note: None,
+        };
         self.app.send(request).await.expect("it is taken")
     }
 
@@ -185,7 +190,7 @@ impl User {
         answers: Option<QuestionId>,
     ) -> Result<ConversationId, UserError> {
         let (conversation, text) = (Some(chat.clone()), words.to_owned());
-        self.app.send(SendMessage { conversation, text, answers }).await
+        self.app.send(SendMessage { conversation, text, answers, open_note: None }).await
     }
 
     /// Who does not know whether the answer was taken gives it again, or another one.

@@ -78,7 +78,8 @@ async fn begun(app: &App) -> ConversationId {
     {
         return chat.clone();
     }
-    let request = SendMessage { conversation: last, text: WORDS.to_owned(), answers: None };
+    let request =
+        SendMessage { conversation: last, text: WORDS.to_owned(), answers: None, open_note: None };
     app.send(request).await.expect("sent")
 }
 

@@ -48,7 +48,7 @@ impl Ours {
     /// Says something and waits for the end of the turn.
     pub(super) async fn turn(&mut self) -> Result<(), Box<dyn Error>> {
         let (conversation, text) = (self.conversation.take(), "Please look at it.".to_owned());
-        let request = SendMessage { conversation, text, answers: None };
+        let request = SendMessage { conversation, text, answers: None, open_note: None };
         let conversation = self.app.send(request).await?;
         self.app.idle(&conversation).await?;
         self.conversation = Some(conversation);

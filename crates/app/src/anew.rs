@@ -10,7 +10,7 @@ use crate::announce::News;
 use crate::applied::standing_notes;
 use crate::open_vault::OpenVault;
 use crate::review;
-use crate::submit::Words;
+use crate::submit::{WithNote, Words};
 use crate::trouble::user_error;
 
 impl App {
@@ -49,7 +49,7 @@ impl App {
             Some(OldChanges::TakeBack) => self.take_back(&turns, changed, waiting).await?,
             None | Some(OldChanges::Keep) => {}
         }
-        let words = Words::new(text, Origin::Window);
+        let words = Words::new(text, Origin::Window, WithNote::AsIn(found.turn.clone()));
         let prepared = open.new_turn(&found.conversation, &words).await?;
         open.submit_as(prepared, Some(&found.turn)).await?;
         Ok(AskedAnew::Begun)

@@ -14,7 +14,6 @@ use protocol::{
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use tools::desk::Source;
 
 use crate::announce::News;
 use crate::aside::aside;
@@ -24,7 +23,7 @@ use crate::describing::Writing;
 use crate::feed::{Feed, Listener};
 use crate::notice::Looking;
 use crate::open_vault::{InUse, OpenVault, Surroundings};
-use crate::ports::desk::OpenNote;
+use crate::ports::desk::{OpenNote, OpenedBy};
 use crate::provider::{Answering, Choice, find_local, usual_local};
 use crate::purpose::Purpose;
 use crate::trouble::{not_opened, user_error};
@@ -336,7 +335,7 @@ impl App {
 
     /// Names the active note for a host without a window (`--note`).
     pub async fn name_note(&self, path: NotePath) -> Result<(), UserError> {
-        self.open().await?.desk.show(path, Source::CommandLine);
+        self.open().await?.desk.show(path, OpenedBy::CommandLine);
         Ok(())
     }
 
@@ -415,10 +414,9 @@ impl App {
 
     /// The caller holds [`App::saving`].
     pub(crate) async fn choose_again(&self) {
-        let Surroundings { config, data, desk, answering, feed, pace, purpose, .. } =
-            &self.inner.around;
-        let (settings, data, desk) = (config.get(), data.clone(), desk.clone());
-        let choice = Choice { settings: settings.clone(), data, desk, pace: *pace };
+        let Surroundings { config, data, answering, feed, pace, purpose, .. } = &self.inner.around;
+        let (settings, data) = (config.get(), data.clone());
+        let choice = Choice { settings: settings.clone(), data, pace: *pace };
         let provider = answering.choose(choice).await;
         let may_offer = purpose.stays()
             && !provider.has_model

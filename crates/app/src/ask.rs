@@ -24,7 +24,7 @@ use crate::open_vault::OpenVault;
 use crate::ports::host;
 use crate::purpose::Purpose;
 use crate::review;
-use crate::submit::{Words, first_words};
+use crate::submit::{WithNote, Words, first_words};
 use crate::trouble::{of_note, user_error};
 use crate::verdict;
 
@@ -141,7 +141,7 @@ async fn run(
     let most = host::may_see(&*app.around().answering.get().await).await;
     let history = without_private(&open, most, question.history).await?;
     remember(&open.store, &conversation, history).await?;
-    let words = Words::new(question.text, Origin::Cli);
+    let words = Words::new(question.text, Origin::Cli, WithNote::OnDesk);
     let mut prepared = open.new_turn(&conversation, &words).await?;
     if let Some(context) = question.context {
         let Sourced { text, sources } = shown(&open, most, context).await?;

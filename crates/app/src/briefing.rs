@@ -7,12 +7,12 @@ use store::{AskedRow, VerdictRow};
 use vault::{Vault, VaultError};
 
 use crate::aside::aside;
-use crate::context::{self, Asked, Briefing, Changed, Selection};
+use crate::context::{self, Asked, Briefing, Changed};
 use crate::diff::unified;
 use crate::hub_question::Standing;
 use crate::naming::has_attachment;
 use crate::open_vault::OpenVault;
-use crate::ports::desk::Lying;
+use crate::sent_note::SentNote;
 use crate::spending;
 use crate::submit::Words;
 use crate::trouble::user_error;
@@ -29,18 +29,19 @@ pub(crate) struct Context {
 }
 
 impl OpenVault {
-    /// The context of some words: the block, and what is selected in the open note.
+    /// The context of some words: the block, and what is sent of the open note.
     pub(crate) async fn context_of(
         &self,
         conversation: &ConversationId,
         words: &Words,
         verdicts: &[VerdictRow],
     ) -> Result<Context, UserError> {
-        let open = self.store.open_change_set(conversation).await.map_err(user_error)?;
-        let waiting: Vec<NotePath> = open
+        let set = self.store.open_change_set(conversation).await.map_err(user_error)?;
+        let waiting: Vec<NotePath> = set
             .map(|set| set.planned.into_iter().map(|row| row.change.path).collect())
             .unwrap_or_default();
-        let lying = if words.origin.is_hub() { None } else { self.desk.lying() };
+        let SentNote { line: open_note, parts: of_note, path: open } =
+            self.sent_note(words).await?;
         let question = self.store.question_before(conversation, None).await.map_err(user_error)?;
         let decided = verdicts.iter().flat_map(|row| row.applied.iter().chain(&row.rejected));
         let decided: Vec<NotePath> = decided.cloned().collect();
@@ -50,7 +51,7 @@ impl OpenVault {
         let told = told.chain(changed.iter().map(|note| note.path().clone())).collect();
         let briefing = Briefing {
             now: context::time(&jiff::Zoned::now()),
-            open_note: lying.as_ref().map(Lying::words),
+            open_note,
             question: question.and_then(|question| asked(question, words)),
             left: spending::month_left(&self.store, &self.config.get()).await?,
             verdicts,
@@ -58,13 +59,8 @@ impl OpenVault {
             waiting,
         };
         let block = Part::Context { text: context::block(&briefing) };
-        let selection = match lying.as_ref().and_then(Lying::selection) {
-            Some(selection) => self.shown_to_models(selection).await?,
-            None => None,
-        };
-        let parts = std::iter::once(block).chain(selection).collect();
+        let parts = std::iter::once(block).chain(of_note).collect();
         let named = self.named_by_vault(conversation, told).await?;
-        let open = lying.as_ref().map(|lying| lying.path().clone());
         let notes = quoted.into_iter().chain(named).chain(open).map(Source::Note);
         let attached = has_attachment(&words.text) && !words.origin.is_hub();
         let shown = notes.chain(attached.then_some(Source::Foreign)).collect();
@@ -107,14 +103,6 @@ impl OpenVault {
             quoted.extend(notes);
         }
         Ok((words, quoted))
-    }
-
-    /// The selection, unless some model must not see the note.
-    async fn shown_to_models(&self, selection: Selection) -> Result<Option<Part>, UserError> {
-        let (vault, path) = (self.keeper.seen_by_any(), selection.note.clone());
-        let hidden = aside(move || vault.hides(&path)).await?;
-        let part = Part::Context { text: context::selection(&selection) };
-        Ok((!hidden).then_some(part))
     }
 
     /// Notes that are no longer as the conversation has read or written them. Those that wait for

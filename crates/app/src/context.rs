@@ -111,7 +111,7 @@ fn within<'a>(room: &mut usize, text: &'a str) -> Option<&'a str> {
 pub(crate) struct Briefing {
     /// Local time with its zone, as text.
     pub(crate) now: String,
-    /// The note that is open beside the chat, in words.
+    /// The open note that is sent, in words.
     pub(crate) open_note: Option<String>,
     /// The question that waited when the words came.
     pub(crate) question: Option<Asked>,

@@ -14,7 +14,7 @@ use crate::clock::now;
 use crate::hub_question;
 use crate::open_vault::OpenVault;
 use crate::outbox::push;
-use crate::submit::{Said, Words};
+use crate::submit::{Said, WithNote, Words};
 use crate::trouble::user_error;
 
 /// Messages that may wait to be worked on; past that the hub is told that we are busy.
@@ -201,7 +201,8 @@ async fn begin(vault: &Arc<OpenVault>) -> Result<(), UserError> {
 async fn submit(vault: &Arc<OpenVault>, row: &InboxRow, said: Said) -> Result<(), UserError> {
     let conversation = conversation_of(vault, row).await?;
     let received_at = Some(row.received_at);
-    let words = Words { said, received_at, ..Words::new(row.text.clone(), row.origin) };
+    let words = Words::new(row.text.clone(), row.origin, WithNote::Never);
+    let words = Words { said, received_at, ..words };
     let prepared = vault.new_turn(&conversation, &words).await?;
     vault
         .store

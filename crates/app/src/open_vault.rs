@@ -30,7 +30,7 @@ use crate::indexing::Indexing;
 use crate::lock::VaultLock;
 use crate::ports::archive::StoreArchive;
 use crate::ports::changes::VaultChanges;
-use crate::ports::desk::OpenNote;
+use crate::ports::desk::{OpenNote, TurnDesk};
 use crate::ports::earlier::Recollection;
 use crate::ports::host::AppHost;
 use crate::ports::questions::StoreQuestions;
@@ -77,6 +77,8 @@ pub(crate) struct OpenVault {
     pub(crate) store: Store,
     pub(crate) config: Config,
     pub(crate) service: LlmService,
+    /// Who answers from now on.
+    pub(crate) answering: Answering,
     pub(crate) desk: OpenNote,
     pub(crate) feed: Feed,
     pub(crate) works: Works,
@@ -187,7 +189,7 @@ impl OpenVault {
         let recollection = Arc::default();
         let keeper = Keeper::new(&vault, &indexing.index, around.config.private_rules());
         let (news, heard) = mpsc::unbounded_channel();
-        let registry = Arc::new(registry(&store, &indexing, &keeper, &desk, &news)?);
+        let registry = Arc::new(registry(&store, &indexing, &keeper, &news)?);
         let service = LlmService::new(ServiceParts {
             registry: Arc::clone(&registry),
             transcript: transcript(&store, &bell, &keeper, &recollection, &around.config),
@@ -196,7 +198,6 @@ impl OpenVault {
                 indexing: indexing.clone(),
                 store: store.clone(),
                 config: around.config.clone(),
-                active: desk.clone(),
                 purpose: around.purpose,
                 news: news.clone(),
                 recollection,
@@ -218,6 +219,7 @@ impl OpenVault {
             store,
             config: around.config.clone(),
             service,
+            answering: around.answering.clone(),
             desk,
             feed: around.feed.clone(),
             works: around.works.clone(),
@@ -410,11 +412,10 @@ fn registry(
     store: &Store,
     indexing: &Indexing,
     keeper: &Arc<Keeper>,
-    desk: &OpenNote,
     news: &mpsc::UnboundedSender<News>,
 ) -> Result<ToolRegistry, UserError> {
     let archive = StoreArchive { store: store.clone(), keeper: Arc::clone(keeper) };
-    let (archive, desk) = (Arc::new(archive), Arc::new(desk.clone()));
+    let (archive, desk) = (Arc::new(archive), Arc::new(TurnDesk(store.clone())));
     let index = indexing.index.clone();
     let questions = Arc::new(StoreQuestions { store: store.clone(), news: news.clone() });
     catalog(Shelf { vault: keeper.seen(), index, archive, desk, questions })

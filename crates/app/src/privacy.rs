@@ -17,6 +17,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use index::{Index, Moment};
+use protocol::looking::PrivateNote;
 use protocol::{Message, NotePath, Privacy, PrivateRules, Source, TurnId, UserError};
 use store::Store;
 use vault::{Screen, Vault};
@@ -128,6 +129,20 @@ impl Keeper {
     pub(crate) fn seen_by_any(&self) -> Vault {
         let rules = self.state().rules.clone();
         self.vault.behind(Arc::new(Screen::new(rules, Privacy::Open)))
+    }
+
+    /// For each of these notes, in their order, which rule keeps it from whoever may see at most `most`.
+    /// Reads them where a rule asks for that.
+    pub(crate) fn kept_from(&self, most: Privacy, paths: &[NotePath]) -> Vec<Option<PrivateNote>> {
+        let rules = self.state().rules.clone();
+        let behind = |most| self.vault.behind(Arc::new(Screen::new(rules.clone(), most)));
+        let (seen, seen_locally) = (behind(most), behind(Privacy::Local));
+        let rule = |path: &NotePath| match seen_locally.hides(path) {
+            true => PrivateNote::Never,
+            false => PrivateNote::LocalOnly,
+        };
+        let is_kept = |path: &&NotePath| rules.hide_any(most) && seen.hides(path);
+        paths.iter().map(|path| Some(path).filter(is_kept).map(rule)).collect()
     }
 
     /// From now on these rules hold, for turns that run as well.

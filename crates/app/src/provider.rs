@@ -14,7 +14,6 @@ use tools::commands::Commands;
 
 use crate::aside::aside;
 use crate::data_dir::DataDir;
-use crate::ports::desk::OpenNote;
 use crate::secrets::{self, FoundKeys, Secret};
 
 mod local;
@@ -46,7 +45,6 @@ pub(crate) struct Answering {
 pub(crate) struct Choice {
     pub(crate) settings: Settings,
     pub(crate) data: DataDir,
-    pub(crate) desk: OpenNote,
     pub(crate) pace: Pace,
 }
 
@@ -64,6 +62,11 @@ impl Answering {
             Ok(Some(chosen)) => Arc::clone(chosen),
             _ => Arc::new(unknown()),
         }
+    }
+
+    /// Who answers, as far as that is known by now: waits for nothing.
+    pub(crate) fn at_hand(&self) -> Option<Arc<Chosen>> {
+        self.chosen.borrow().clone()
     }
 
     /// How it stands, told soon: a keyring that is not there yet holds up no window. The choice is
@@ -150,14 +153,14 @@ fn choose(choice: &Choice, no_tools: NoTools) -> Chosen {
     let find = |vendor| secrets::find(&choice.data, Secret::Keys(vendor));
     match (choice.settings.provider, Vendor::chosen(choice.settings.provider)) {
         (_, Some(vendor)) => ask(choice, vendor, find(vendor), no_tools),
-        (ProviderKind::Commands, None) => commands(&choice.desk),
+        (ProviderKind::Commands, None) => commands(),
         (_, None) => {
             let keyed = [Vendor::Anthropic, Vendor::OpenAi]
                 .into_iter()
                 .find_map(|vendor| Some((vendor, find(vendor)?)));
             match keyed {
                 Some((vendor, keys)) => ask(choice, vendor, Some(keys), no_tools),
-                None => commands(&choice.desk),
+                None => commands(),
             }
         }
     }
@@ -260,9 +263,9 @@ fn deadlines(pace: Pace) -> Deadlines {
     Deadlines { connect: pace.of(connect), first_event: pace.of(first_event), idle: pace.of(idle) }
 }
 
-fn commands(desk: &OpenNote) -> Chosen {
+fn commands() -> Chosen {
     Chosen {
-        provider: Ok(Arc::new(Commands::new(Arc::new(desk.clone())))),
+        provider: Ok(Arc::new(Commands::new(jiff::Zoned::now))),
         lists: None,
         model: String::new(),
         // The key that makes a model answer in its place, when nothing else was said.

@@ -6,7 +6,7 @@ use crate::App;
 use crate::announce::News;
 use crate::hub_places::is_inbox;
 use crate::open_vault::OpenVault;
-use crate::submit::Words;
+use crate::submit::{WithNote, Words};
 use crate::trouble::user_error;
 
 /// A turn that is older than this is not remembered by who began it: it does not go on by itself.
@@ -58,7 +58,9 @@ impl App {
         if let Some(cut) = open.store.offered_turn(conversation).await.map_err(user_error)? {
             return open.take_up(conversation, &cut).await;
         }
-        let words = Words::new("Continue.".to_owned(), Origin::Window);
+        let last = open.store.last_turn(conversation).await.map_err(user_error)?;
+        let open_note = last.map_or(WithNote::Shown(None), WithNote::AsIn);
+        let words = Words::new("Continue.".to_owned(), Origin::Window, open_note);
         let prepared = open.new_turn(conversation, &words).await?;
         open.submit(prepared).await
     }

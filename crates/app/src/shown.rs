@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use protocol::request::NoteText;
 use protocol::{AppEvent, ContentHash, NotePath, UserError};
-use tools::desk::Source;
 use vault::{Note, VaultError};
 
 use crate::aside::aside;
 use crate::open_vault::OpenVault;
+use crate::ports::desk::OpenedBy;
 use crate::trouble::of_note;
 
 /// The note that the window shows.
@@ -33,7 +33,7 @@ impl OpenVault {
         let (seq, vault, asked) = (self.feed.number(), self.vault.clone(), asked.to_owned());
         let read = aside(move || vault.resolve(&asked).and_then(|path| vault.read(&path))).await?;
         let note = read.map_err(|error| of_note(&error))?;
-        self.desk.show(note.path.clone(), Source::Window);
+        self.desk.show(note.path.clone(), OpenedBy::Window);
         let (open, path) = (Arc::clone(self), note.path.clone());
         aside(move || open.recent.add(&path)).await?;
         *shown = Some(Shown { path: note.path.clone(), told: Told::Text(note.hash.clone()) });

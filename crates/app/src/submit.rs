@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use protocol::request::SendMessage;
 use protocol::{
-    AppEvent, ConversationId, Message, NewTurn, OpenTurn, Origin, Part, QuestionId, Role,
+    AppEvent, ConversationId, Message, NewTurn, NotePath, OpenTurn, Origin, Part, QuestionId, Role,
     Timestamp, TurnId, TurnStatus, UserError,
 };
 use store::VerdictRow;
@@ -32,12 +32,27 @@ pub(crate) struct Words {
     pub(crate) said: Said,
     /// When they came, if it was over the hub.
     pub(crate) received_at: Option<Timestamp>,
+    /// Which open note is sent with them.
+    pub(crate) open_note: WithNote,
+}
+
+/// Which open note is sent with a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum WithNote {
+    /// None, and nothing is said of one: the user is elsewhere.
+    Never,
+    /// The one that lies on the desk.
+    OnDesk,
+    /// The one that the composer showed; `None` where it showed none.
+    Shown(Option<NotePath>),
+    /// The one that was sent with the message of this turn, with the same selection.
+    AsIn(TurnId),
 }
 
 impl Words {
     /// New words that answer no question.
-    pub(crate) const fn new(text: String, origin: Origin) -> Self {
-        Self { text, origin, answers: None, said: Said::Now, received_at: None }
+    pub(crate) const fn new(text: String, origin: Origin, open_note: WithNote) -> Self {
+        Self { text, origin, answers: None, said: Said::Now, received_at: None, open_note }
     }
 }
 
@@ -61,7 +76,9 @@ impl OpenVault {
             Some(id) => id,
             None => self.new_conversation(&text).await?,
         };
-        let words = Words { answers: request.answers, ..Words::new(text, Origin::Window) };
+        let open_note = WithNote::Shown(request.open_note);
+        let words =
+            Words { answers: request.answers, ..Words::new(text, Origin::Window, open_note) };
         let prepared = self.new_turn(&conversation, &words).await?;
         self.submit(prepared).await?;
         Ok(conversation)

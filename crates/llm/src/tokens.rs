@@ -61,7 +61,7 @@ fn of_part(part: &Part) -> u32 {
         }
         Part::Result { call, output, .. } => of_text(call.as_str()).saturating_add(of_text(output)),
         Part::Verbatim { content, .. } => of_text(&content.to_string()),
-        Part::Answers { .. } | Part::Repeated => return 0,
+        Part::Answers { .. } | Part::Repeated | Part::OpenNote { .. } => return 0,
     };
     content.saturating_add(WRAPPING)
 }

@@ -55,7 +55,7 @@ pub use hub::{HubMessage, HubState, HubStatus};
 pub use id::{
     CallId, ChangeSetId, ConversationId, EffectId, MessageId, QuestionId, TurnId, VaultId,
 };
-pub use message::{Maker, Message, Origin, Part, Role};
+pub use message::{Maker, Message, OpenNote, Origin, Part, Role};
 pub use model::ModelInfo;
 pub use path::{Naming, NewNotePath, NotePath, PathError};
 pub use private::{Privacy, PrivateRules};

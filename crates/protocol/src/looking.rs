@@ -8,6 +8,16 @@ use ts_rs::TS;
 
 use crate::NotePath;
 
+/// Which rule keeps a note from the model that answers now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum PrivateNote {
+    /// No model may see it.
+    Never,
+    /// Only a model on this computer may see it, and another one answers.
+    LocalOnly,
+}
+
 /// A note that was found by its name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "camelCase")]

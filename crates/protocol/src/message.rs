@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::{CallId, ConversationId, MessageId, QuestionId, Timestamp, TurnId};
+use crate::{CallId, ConversationId, MessageId, NotePath, QuestionId, Timestamp, TurnId};
 
 /// The channel something came through. Trust follows it, never the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
@@ -80,6 +80,11 @@ pub enum Part {
     },
     /// These words stand in the chat already: the turn before could not work on them.
     Repeated,
+    /// Which open note was sent with these words. Tools and rules read it; it is sent to nobody.
+    OpenNote {
+        /// The note; `None` when one was open and the user left it out.
+        note: Option<OpenNote>,
+    },
     /// Opaque vendor content kept verbatim while its turn is open.
     Verbatim {
         /// As it came.
@@ -88,6 +93,19 @@ pub enum Part {
         #[serde(default)]
         maker: Option<Maker>,
     },
+}
+
+/// The note that was open when a message was sent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenNote {
+    /// Which.
+    pub path: NotePath,
+    /// The words that were selected in it; empty for none.
+    #[serde(default)]
+    pub selected: String,
+    /// The heading that the selection stood under.
+    #[serde(default)]
+    pub heading: Option<String>,
 }
 
 /// Who made an answer.
@@ -129,5 +147,15 @@ impl Message {
             })
             .collect();
         texts.join("\n\n")
+    }
+
+    /// Which open note was sent with it: the inner `None` when the user left it out, the outer one when
+    /// none was open.
+    #[must_use]
+    pub fn open_note(&self) -> Option<Option<&OpenNote>> {
+        self.parts.iter().find_map(|part| match part {
+            Part::OpenNote { note } => Some(note.as_ref()),
+            _ => None,
+        })
     }
 }

@@ -15,6 +15,8 @@ pub struct SendMessage {
     pub text: String,
     /// The question they answer; `None` while one is open means "not an answer".
     pub answers: Option<QuestionId>,
+    /// The open note that is sent with them. Without it nothing of the open note reaches a model.
+    pub open_note: Option<NotePath>,
 }
 
 /// A message of the user to be answered anew.

@@ -14,7 +14,7 @@ use protocol::held::{HeldNotice, HeldVerdict, HeldWhy};
 use protocol::history::{Age, ForgottenHistory, KeptHistory, Older};
 use protocol::looking::{
     CountedWord, CountedWords, CutShort, FoundLine, FoundLines, FoundNames, FoundNote, Having,
-    LinkIn, LinkOut, Meaning, NamedNote, NoteLinks, NoteList, SearchText,
+    LinkIn, LinkOut, Meaning, NamedNote, NoteLinks, NoteList, PrivateNote, SearchText,
 };
 use protocol::model::{Effort, ModelInfo, ModelParameters, Price};
 use protocol::request::{
@@ -177,6 +177,7 @@ fn bindings() -> String {
         NoteText,
         ProviderTest,
         KeyPlace,
+        PrivateNote,
         NamedNote,
         FoundNames,
         Meaning,

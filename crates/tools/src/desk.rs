@@ -1,6 +1,7 @@
 //! What lies before the user: the note that is open, and the clock on the wall.
 
-use protocol::NotePath;
+use async_trait::async_trait;
+use protocol::{NotePath, TurnId};
 
 /// The note that the user looks at.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,18 +19,29 @@ pub struct ActiveNote {
 /// How we know which note is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Source {
-    /// It is open beside the chat.
-    Window,
-    /// It was named on the command line.
-    CommandLine,
+    /// It was sent with the user's message.
+    Message,
     /// Obsidian had it open when it last wrote that down.
     Obsidian,
 }
 
+/// The open note as a turn may know it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum SentNote {
+    /// It was sent with the message that the turn answers.
+    Sent(ActiveNote),
+    /// The user left it out of that message.
+    LeftOut,
+    /// No note was open.
+    #[default]
+    NoneOpen,
+}
+
 /// Implemented by the application and in memory by the tests. Neither method blocks.
+#[async_trait]
 pub trait Desk: Send + Sync {
-    /// The open note, if one is open.
-    fn active_note(&self) -> Option<ActiveNote>;
+    /// The open note, as it was sent with the message that the turn answers.
+    async fn sent_note(&self, turn: &TurnId) -> SentNote;
 
     /// The time here, with the zone the user lives in.
     fn now(&self) -> jiff::Zoned;

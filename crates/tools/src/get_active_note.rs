@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use vault::Setting;
 
-use crate::desk::{ActiveNote, Desk, Source};
+use crate::desk::{ActiveNote, Desk, SentNote, Source};
 use crate::notes::{Notes, off_thread};
 use crate::workspace;
 
@@ -18,6 +18,12 @@ use crate::workspace;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GetActiveNoteInput {}
+
+const NONE_OPEN: &str =
+    "No note is open. Ask the user which note is meant, or look for it with find_notes.";
+
+const LEFT_OUT: &str = "The user did not send the open note with this message. Ask which note is \
+                        meant, or look for it with find_notes.";
 
 pub(crate) struct GetActiveNote {
     pub(crate) notes: Notes,
@@ -31,12 +37,12 @@ impl Tool for GetActiveNote {
     type Input = GetActiveNoteInput;
 
     async fn run(&self, _: GetActiveNoteInput, context: &ToolContext) -> ToolOutcome {
-        let Some(active) = self.desk.active_note().or_else(|| self.in_obsidian()) else {
-            return ToolOutcome::ok(
-                "No note is open. Ask the user which note is meant, or look for it with find_notes.",
-            )
-            .labeled();
+        let active = match self.desk.sent_note(&context.turn).await {
+            SentNote::Sent(note) => Some(note),
+            SentNote::LeftOut => return ToolOutcome::ok(LEFT_OUT).labeled(),
+            SentNote::NoneOpen => self.in_obsidian(),
         };
+        let Some(active) = active else { return ToolOutcome::ok(NONE_OPEN).labeled() };
         let (vault, path) = (self.notes.vault(), active.path.clone());
         if off_thread(move || vault.hides(&path)).await.unwrap_or(true) {
             return ToolOutcome::ok(
@@ -47,8 +53,7 @@ impl Tool for GetActiveNote {
         }
         context.shows.note(&active.path);
         let source = match active.source {
-            Source::Window => "open beside the chat",
-            Source::CommandLine => "named on the command line",
+            Source::Message => "open when the user sent the message",
             Source::Obsidian => "open in Obsidian (this may lag behind: ask if it matters)",
         };
         match self.notes.named(active.path.as_str(), context).await {

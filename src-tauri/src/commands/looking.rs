@@ -1,7 +1,7 @@
 //! What is looked up in the notes.
 
 use protocol::looking::{
-    CountedWords, FoundLines, FoundNames, Having, NoteLinks, NoteList, SearchText,
+    CountedWords, FoundLines, FoundNames, Having, NoteLinks, NoteList, PrivateNote, SearchText,
 };
 use protocol::request::NoteText;
 use protocol::{NotePath, UserError};
@@ -27,6 +27,14 @@ pub(crate) async fn note_links(
     path: NotePath,
 ) -> Result<Option<NoteLinks>, UserError> {
     app.note_links(path).await
+}
+
+#[tauri::command]
+pub(crate) async fn private_note(
+    app: InVault,
+    path: NotePath,
+) -> Result<Option<PrivateNote>, UserError> {
+    app.private_note(path).await
 }
 
 #[tauri::command]

@@ -99,8 +99,8 @@ async fn play(data: PathBuf, vault: &Path, name: &str) {
     } else if name == "sum-up" {
         sum_up(&app).await;
     } else {
-        let request =
-            SendMessage { conversation: None, text: format!("play {name}"), answers: None };
+        let text = format!("play {name}");
+        let request = SendMessage { conversation: None, text, answers: None, open_note: None };
         let conversation = app.send(request).await.expect("sent");
         app.idle(&conversation).await.expect("idle");
         if name == "hunks" {
@@ -137,7 +137,8 @@ async fn long(data: PathBuf, vault: &Path, story: &str, start: Start) -> Value {
     let conversation = match last {
         Some(last) if heard => last,
         last => {
-            let request = SendMessage { conversation: last, text: words, answers: None };
+            let request =
+                SendMessage { conversation: last, text: words, answers: None, open_note: None };
             app.send(request).await.expect("sent")
         }
     };
@@ -157,7 +158,9 @@ async fn long(data: PathBuf, vault: &Path, story: &str, start: Start) -> Value {
     if start == Start::Again {
         // The history is one that a model accepts.
         let (to, text) = (Some(conversation.clone()), "and now?".to_owned());
-        app.send(SendMessage { conversation: to, text, answers: None }).await.expect("sent");
+        app.send(SendMessage { conversation: to, text, answers: None, open_note: None })
+            .await
+            .expect("sent");
         app.idle(&conversation).await.expect("idle");
     }
     let said = told(&app, &conversation, usable, offered).await;
@@ -227,7 +230,12 @@ async fn say_again(app: &App, name: &str, turns: usize) {
     let mut conversation = None;
     for _ in 0..turns {
         let text = format!("play {name}");
-        let request = SendMessage { conversation: conversation.clone(), text, answers: None };
+        let request = SendMessage {
+            conversation: conversation.clone(),
+            text,
+            answers: None,
+            open_note: None,
+        };
         let sent = app.send(request).await.expect("sent");
         app.idle(&sent).await.expect("idle");
         conversation = Some(sent);
@@ -239,7 +247,7 @@ async fn sum_up(app: &App) {
     let mut chat = None;
     for n in 0..9 {
         let text = format!("Number {n}. {}", "and so on ".repeat(50));
-        let request = SendMessage { conversation: chat, text, answers: None };
+        let request = SendMessage { conversation: chat, text, answers: None, open_note: None };
         let conversation = app.send(request).await.expect("sent");
         app.idle(&conversation).await.expect("idle");
         chat = Some(conversation);
@@ -254,7 +262,12 @@ async fn go_on(app: &App, last: Option<ConversationId>) {
         decide(app, conversation).await;
         answer(app, conversation).await;
     }
-    let request = SendMessage { conversation: last, text: "go on".to_owned(), answers: None };
+    let request = SendMessage {
+        conversation: last,
+        text: "go on".to_owned(),
+        answers: None,
+        open_note: None,
+    };
     let conversation = app.send(request).await.expect("sent");
     app.idle(&conversation).await.expect("idle");
 }
@@ -287,7 +300,12 @@ async fn answer(app: &App, conversation: &ConversationId) {
     if let Some(question) = view.question {
         let answers: Option<QuestionId> = Some(question.id);
         let text = "the first".to_owned();
-        let request = SendMessage { conversation: Some(conversation.clone()), text, answers };
+        let request = SendMessage {
+            conversation: Some(conversation.clone()),
+            text,
+            answers,
+            open_note: None,
+        };
         app.send(request).await.expect("answered");
         app.idle(conversation).await.expect("idle");
     }

@@ -1932,7 +1932,11 @@ text: string,
 /**
  * The question they answer; `None` while one is open means "not an answer".
  */
-answers: QuestionId | null, };
+answers: QuestionId | null, 
+/**
+ * The open note that is sent with them. Without it nothing of the open note reaches a model.
+ */
+openNote: NotePath | null, };
 
 /**
  * What becomes of the changes of an answer that another one stands in for.
@@ -2073,6 +2077,11 @@ message: string, };
  * Where a key is kept.
  */
 export type KeyPlace = "keyring" | "file";
+
+/**
+ * Which rule keeps a note from the model that answers now.
+ */
+export type PrivateNote = "never" | "local_only";
 
 /**
  * A note that was found by its name.

@@ -19,6 +19,7 @@ import type {
   NotePath,
   ModelInfo,
   OnClose,
+  PrivateNote,
   ProviderStatus,
   ProviderTest,
   Snapshot,
@@ -172,6 +173,11 @@ export abstract class FakeCalls {
   async noteLinks(path: NotePath): Promise<NoteLinks | null> {
     await this.called('noteLinks', path);
     return this.looking.links(path);
+  }
+
+  async privateNote(path: NotePath): Promise<PrivateNote | null> {
+    await this.called('privateNote', path);
+    return this.looking.privateNote(path);
   }
 
   async noteMarks(path: NotePath): Promise<NoteMarks> {

@@ -11,6 +11,7 @@ import type {
   NoteList,
   NoteMarks,
   NotePath,
+  PrivateNote,
   SearchText,
 } from './bindings';
 
@@ -29,6 +30,8 @@ export interface LookingStory {
   readonly pictures?: Readonly<Record<string, string>>;
   /** Lines that the assistant wrote. */
   readonly marks?: Readonly<Record<NotePath, readonly AssistantLines[]>>;
+  /** Notes that are kept from the model that answers. */
+  readonly private?: Readonly<Record<NotePath, PrivateNote>>;
 }
 
 export const nothingKnown: LookingStory = {
@@ -132,6 +135,10 @@ export class FakeLooking {
   /** Of one that is not there: an address that holds no picture. */
   picture(link: string): string {
     return this.#story.pictures?.[link.slice(link.lastIndexOf('/') + 1)] ?? 'data:,';
+  }
+
+  privateNote(path: NotePath): PrivateNote | null {
+    return this.#story.private?.[path] ?? null;
   }
 
   marks(path: NotePath): NoteMarks {

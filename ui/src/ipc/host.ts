@@ -4,7 +4,7 @@ import type {
   DesktopState, EffectId, ForgottenHistory, Exported, ExportFormat, FoundConversations, FoundLines, FoundNames, Having, Identified, KeptConversations, KeptHistory, KeyPlace, ListApplied, ListConversations, MessageId,
   HeldVerdict,
   MonthSpent,
-  NoteLinks, NoteList, NoteMarks, NotePath, NoteText, Numbered, OnClose, ProviderTest, SavedAnswer, SearchText, SendMessage, Settings,
+  NoteLinks, NoteList, NoteMarks, NotePath, NoteText, Numbered, OnClose, PrivateNote, ProviderTest, SavedAnswer, SearchText, SendMessage, Settings,
   SettingsChoice, Shelf,
   Snapshot, TurnId, TurnSpent, Undone, UndoConflict, UndoScope, VaultId,
 } from './bindings';
@@ -117,6 +117,9 @@ export interface Host {
   searchText(request: SearchText): Promise<FoundLines>;
   /** The links of a note, both ways. This and the lists below are `null` until the index stands. */
   noteLinks(path: NotePath): Promise<NoteLinks | null>;
+  /** Which rule keeps a note from the model that answers now; `null` where it may see the note, and where
+   * no model answers. */
+  privateNote(path: NotePath): Promise<PrivateNote | null>;
   /** What links name that is not there, where `query` is part of it. */
   unresolvedLinks(query: string): Promise<CountedWords | null>;
   /** Those of these links, paths as an answer names them, that lead nowhere. */

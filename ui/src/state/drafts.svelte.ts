@@ -1,7 +1,7 @@
 /** What is being written and goes along, kept for each conversation until it was sent. */
 import { SvelteMap } from 'svelte/reactivity';
 
-import type { ConversationId, Question, SendMessage } from '../ipc/bindings';
+import type { ConversationId, NotePath, Question, SendMessage } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
 import type { AppState } from './app.svelte';
 import { mentionOf } from './attaching';
@@ -65,8 +65,9 @@ export class Drafts {
     }
   }
 
-  /** All of it as a message, which answers `question` if there is one; `null` where there is nothing. */
-  ready(question: Question | null): Sending | null {
+  /** All of it as a message, which answers `question` if there is one and is sent with the open note;
+   * `null` where nothing was written. */
+  ready(question: Question | null, openNote: NotePath | null): Sending | null {
     const { text: written, mentions } = this;
     if (!written.trim() && mentions.length === 0) return null;
     const words = question ? answerIn(question, written.trim()) : written.trim();
@@ -74,6 +75,7 @@ export class Drafts {
       conversation: this.#here,
       text: withMentions(words, mentions),
       answers: question?.id ?? null,
+      openNote,
     };
     return { request, written, mentions };
   }

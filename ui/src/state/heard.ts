@@ -6,6 +6,11 @@ export function isAnother(event: AppEvent, conversation: ConversationId): boolea
   return event.type === 'chat_changed' && event.conversation === conversation;
 }
 
+/** Whether another model may answer from now on, or by other rules. */
+export function hasOtherReader(event: AppEvent): boolean {
+  return event.type === 'provider_changed' || event.type === 'settings_changed';
+}
+
 export function hasForgotten(event: AppEvent): boolean {
   return event.type === 'history_changed';
 }

@@ -5,11 +5,14 @@ import { ShownLinks } from './note-links.svelte';
 import { ShownMarks } from './note-marks.svelte';
 import { linkedNote } from './note-path';
 import { placeOf } from './note-place';
+import { SentNote } from './sent-note.svelte';
 import { userError } from './user-error';
 
 export class OpenNote {
   readonly links: ShownLinks;
   readonly marks: ShownMarks;
+  /** How it is sent with the next message. */
+  readonly sent: SentNote;
   /** The line that it was opened at, 1-based. */
   at = $state.raw<{ readonly line: number } | null>(null);
 
@@ -21,6 +24,7 @@ export class OpenNote {
     this.#app = app;
     this.links = new ShownLinks(host, app);
     this.marks = new ShownMarks(host, app);
+    this.sent = new SentNote(host, app);
   }
 
   /** Shows the note that a link or a line names, at a line of it. */
@@ -31,6 +35,7 @@ export class OpenNote {
       if (path === undefined) return;
       const note = await this.#host.showNote(path);
       this.#app.showNote(note);
+      this.sent.opened();
       const at = line ?? placeOf(note.text, target);
       this.at = at === null ? null : { line: at };
       this.look();
@@ -50,13 +55,17 @@ export class OpenNote {
   }
 
   async select(words: string, heading: string | null): Promise<void> {
-    await this.#ask(() => this.#host.selectInNote(words, heading));
+    await this.#ask(async () => {
+      await this.#host.selectInNote(words, heading);
+      this.sent.select(words);
+    });
   }
 
   /** What is known about it is asked anew. */
   look(): void {
     void this.links.look();
     void this.marks.look();
+    void this.sent.look();
   }
 
   async #ask(request: () => Promise<void>): Promise<void> {

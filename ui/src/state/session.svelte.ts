@@ -19,7 +19,15 @@ import { Describing } from './describing.svelte';
 import { Desktop } from './desktop.svelte';
 import { Drafts, type Sending } from './drafts.svelte';
 import { HubToken } from './hub-token.svelte';
-import { hasChanged, hasEnded, hasForgotten, isAnother, knowsMore, sameVault } from './heard';
+import {
+  hasChanged,
+  hasEnded,
+  hasForgotten,
+  hasOtherReader,
+  isAnother,
+  knowsMore,
+  sameVault,
+} from './heard';
 import { History } from './history.svelte';
 import { Keeping } from './keeping.svelte';
 import { Mentioning } from './mentioning.svelte';
@@ -254,7 +262,7 @@ export class Session {
   /** Sends what is in the composer. It leaves it once it is stored. */
   async send(): Promise<void> {
     const question = this.notAnAnswer ? null : (this.app.chat?.question ?? null);
-    const sending = this.drafts.ready(question);
+    const sending = this.drafts.ready(question, this.note.sent.path);
     if (sending && !this.sending) await this.#send(sending);
   }
 
@@ -262,7 +270,8 @@ export class Session {
   async choose(option: string): Promise<void> {
     const question = this.app.chat?.question;
     if (!question || this.sending) return;
-    await this.#say({ conversation: question.conversation, text: option, answers: question.id });
+    const { conversation, id: answers } = question;
+    await this.#say({ conversation, text: option, answers, openNote: this.note.sent.path });
   }
 
   async stop(): Promise<void> {
@@ -342,7 +351,8 @@ export class Session {
   async begin(example: string | null): Promise<void> {
     this.firstRun = false;
     this.openNew();
-    if (example !== null) await this.#say({ conversation: null, text: example, answers: null });
+    if (example === null) return;
+    await this.#say({ conversation: null, text: example, answers: null, openNote: null });
   }
 
   async #send(sending: Sending): Promise<void> {
@@ -357,6 +367,7 @@ export class Session {
       await this.#saving.done;
       const conversation = await this.#host.sendMessage(sending.request, vault);
       this.drafts.sent(sending);
+      this.note.sent.beginAnew();
       this.notAnAnswer = false;
       const still = (this.app.chat?.id ?? null) === from;
       if (still && conversation !== from) await this.#fetch(conversation);
@@ -385,6 +396,7 @@ export class Session {
       if (events.some(({ event }) => hasEnded(event))) void this.spending.again();
       const touched = events.some(({ event }) => event.type === 'note_changed');
       if (touched || knowsMore(before, this.app.vault)) this.#lookups.ring();
+      if (events.some(({ event }) => hasOtherReader(event))) void this.note.sent.look();
       return;
     }
     // It was a note of the vault before.

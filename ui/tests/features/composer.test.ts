@@ -16,6 +16,8 @@ function show(change: Record<string, unknown> = {}) {
     mentioning: new Mentioning(host, new AppState()),
     onmention: vi.fn(),
     ondropmention: vi.fn(),
+    openNote: null,
+    onleaveout: vi.fn(),
     onattach: vi.fn(),
     working: false,
     wait: null,

@@ -52,6 +52,7 @@ const part = (name: string): Step[] => [...settings, clickAt(`[data-section=${na
 const changes = [drawer, clickOn('open-changes'), see('changes')];
 const search = [...press('Control+Shift+f'), see('search-field')];
 const heating = [click('^House.Heating$'), seeAt('.margin-sign')];
+const diary = [...press('Control+p'), write('2025-11'), ...press('Enter'), seeAt('.kept')];
 const saving = [click('^Save as note'), see('save-answer')];
 const said = [drawer, clickOn('said-field')];
 const mentioning = [
@@ -237,6 +238,8 @@ const looking: readonly Screen[] = [
     [...press('Control+p'), see('switcher-field'), write('boi'), seeAt('[role=option]')],
     'small',
   ),
+  screen('open-note', 'search', heating),
+  screen('open-note-private', 'search', diary),
   screen('mention', 'search', mentioning, 'small'),
   screen(
     'mentioned',

@@ -20,6 +20,7 @@ const files: Readonly<Record<string, readonly string[]>> = {
     'crates/app/src/ports/desk.rs',
     'crates/app/src/ports/questions.rs',
     'crates/app/src/privacy/',
+    'crates/app/src/sent_note.rs',
     'crates/app/src/taint.rs',
     'crates/index/src/links/',
     'crates/llm/src/compaction/',

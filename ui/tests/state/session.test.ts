@@ -36,7 +36,7 @@ describe('starting', () => {
     await session.begin('help');
     expect(session.firstRun).toBe(false);
     expect(host.asked('sendMessage')).toEqual([
-      { conversation: null, text: 'help', answers: null },
+      { conversation: null, text: 'help', answers: null, openNote: null },
     ]);
     expect(session.app.chat?.items).toHaveLength(1);
   });
@@ -88,7 +88,7 @@ describe('sending', () => {
     session.draft = '  And a dessert?  ';
     await session.send();
     expect(host.asked('sendMessage')).toEqual([
-      { conversation: 'groceries', text: 'And a dessert?', answers: null },
+      { conversation: 'groceries', text: 'And a dessert?', answers: null, openNote: null },
     ]);
     expect(session.draft).toBe('');
   });
@@ -186,7 +186,7 @@ describe('a question', () => {
     session.draft = 'The later one';
     await session.send();
     expect(host.asked('sendMessage')).toEqual([
-      { conversation: 'trieste', text: 'The later one', answers: 'question-1' },
+      { conversation: 'trieste', text: 'The later one', answers: 'question-1', openNote: null },
     ]);
     expect(session.app.chat?.question).toBeNull();
   });
@@ -198,6 +198,7 @@ describe('a question', () => {
         conversation: 'trieste',
         text: 'Leave the way there open for now',
         answers: 'question-1',
+        openNote: null,
       },
     ]);
   });
@@ -207,7 +208,7 @@ describe('a question', () => {
     session.draft = 'What is the weather?';
     await session.send();
     expect(host.asked('sendMessage')).toEqual([
-      { conversation: 'trieste', text: 'What is the weather?', answers: null },
+      { conversation: 'trieste', text: 'What is the weather?', answers: null, openNote: null },
     ]);
     expect(session.notAnAnswer).toBe(false);
   });

@@ -26,7 +26,7 @@ describe('by keyboard only', () => {
     await keys.keyboard('What is in the pantry?{Enter}');
     await screen.findByText('What is in the pantry?', { selector: '.me' });
     expect(host.asked('sendMessage')).toEqual([
-      { conversation: null, text: 'What is in the pantry?', answers: null },
+      { conversation: null, text: 'What is in the pantry?', answers: null, openNote: null },
     ]);
     expect(screen.getByTestId('composer')).toHaveFocus();
     expect(screen.getByTestId('composer')).toHaveValue('');
@@ -167,7 +167,7 @@ describe('a question', () => {
     await keys.keyboard('2 tickets, please{Enter}');
     await waitFor(() =>
       expect(host.asked('sendMessage')).toEqual([
-        { conversation: 'trieste', text: '2 tickets, please', answers: null },
+        { conversation: 'trieste', text: '2 tickets, please', answers: null, openNote: null },
       ]),
     );
   });

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use llm::changes::{Changes, Surroundings, Verdict};
 use llm::tool::{Effect, Plan};
 use protocol::{
-    Act, CallId, Change, ChangeKind, ChangeSet, ContentHash, Mode, NotePath, OpenTurn, Reaction,
-    Seen, UserError,
+    Act, CallId, Change, ChangeKind, ChangeSet, ContentHash, Message, Mode, NotePath, OpenTurn,
+    Reaction, Seen, UserError,
 };
 use store::Store;
 use tokio::sync::{Mutex, mpsc};
@@ -25,7 +25,6 @@ use crate::indexing::Indexing;
 use crate::lock::VaultLock;
 use crate::naming::{name, own_words};
 use crate::policy::{Decision, Facts, decide};
-use crate::ports::desk::OpenNote;
 use crate::ports::earlier::{self, Recollection};
 use crate::ports::ledger::StoreLedger;
 use crate::privacy::Keeper;
@@ -39,7 +38,6 @@ pub(crate) struct VaultChanges {
     pub(crate) indexing: Indexing,
     pub(crate) store: Store,
     pub(crate) config: Config,
-    pub(crate) active: OpenNote,
     pub(crate) purpose: Purpose,
     pub(crate) news: mpsc::UnboundedSender<News>,
     pub(crate) recollection: Arc<Recollection>,
@@ -174,16 +172,19 @@ impl VaultChanges {
         })
     }
 
-    /// Whether the user's own words name each of these notes, or it is open in the window.
+    /// Whether the user's own words name each of these notes, or it is the open note that was sent with
+    /// them.
     async fn are_named(&self, turn: &OpenTurn, paths: &[&NotePath]) -> Result<bool, UserError> {
-        let open = self.active.path();
-        let others = paths.iter().filter(|path| open.as_ref() != Some(**path));
+        let opening = self.store.opening(&turn.turn).await.map_err(user_error)?;
+        let message = opening.map(|(message, _)| message);
+        let open = message.as_ref().and_then(|message| message.open_note().flatten());
+        let is_open = |path: &NotePath| open.is_some_and(|note| note.path == *path);
+        let others = paths.iter().filter(|path| !is_open(path));
         let others: Vec<NotePath> = others.map(|path| (*path).clone()).collect();
         if others.is_empty() {
             return Ok(true);
         }
-        let opening = self.store.opening(&turn.turn).await.map_err(user_error)?;
-        let said = opening.map(|(message, _)| message.text()).unwrap_or_default();
+        let said = message.as_ref().map(Message::text).unwrap_or_default();
         let options = self.store.options_in(&turn.conversation).await.map_err(user_error)?;
         if options.iter().any(|option| option.trim() == said.trim()) {
             return Ok(false);

@@ -1,22 +1,66 @@
-//! `tools`' desk: the note that lies open, and the clock.
+//! `tools`' desk: the open note as it was sent with a message, and the clock. Beside it the note that is
+//! open now.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use async_trait::async_trait;
 use jiff::Zoned;
-use protocol::NotePath;
-use tools::desk::{ActiveNote, Desk, Source};
+use protocol::{NotePath, TurnId};
+use store::Store;
+use tools::desk::{ActiveNote, Desk, SentNote, Source};
 
-use crate::context::{self, Selection};
+use crate::context;
+
+/// The desk of each turn. It follows from the message that the turn answers, so it is the same after a
+/// restart and whatever note is open by then.
+pub(crate) struct TurnDesk(pub(crate) Store);
+
+#[async_trait]
+impl Desk for TurnDesk {
+    async fn sent_note(&self, turn: &TurnId) -> SentNote {
+        let opening = match self.0.opening(turn).await {
+            Ok(opening) => opening,
+            Err(error) => {
+                tracing::error!(%error, "the open note of a turn could not be read");
+                return SentNote::LeftOut;
+            }
+        };
+        match opening.as_ref().and_then(|(message, _)| message.open_note()) {
+            None => SentNote::NoneOpen,
+            Some(None) => SentNote::LeftOut,
+            Some(Some(note)) => SentNote::Sent(ActiveNote {
+                path: note.path.clone(),
+                source: Source::Message,
+                selected: note.selected.clone(),
+                heading: note.heading.clone(),
+            }),
+        }
+    }
+
+    fn now(&self) -> Zoned {
+        Zoned::now()
+    }
+}
 
 /// The note that is shown beside the chat, or that `--note` named; clones are the same desk.
 #[derive(Clone, Default)]
 pub(crate) struct OpenNote(Arc<Mutex<Option<Lying>>>);
 
+/// How a note came to be open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OpenedBy {
+    /// It is shown beside the chat.
+    Window,
+    /// It was named on the command line.
+    CommandLine,
+}
+
 /// A note that lies on the desk.
 #[derive(Clone)]
 pub(crate) struct Lying {
-    note: ActiveNote,
+    note: protocol::OpenNote,
+    by: OpenedBy,
     /// Since when it lies there.
     shown: Instant,
     /// When the selection was made.
@@ -26,12 +70,11 @@ pub(crate) struct Lying {
 impl Lying {
     /// Which note it is, how we know and since when.
     pub(crate) fn words(&self) -> String {
-        let source = match self.note.source {
-            Source::Window => "opened beside the chat",
-            Source::CommandLine => "named on the command line",
-            Source::Obsidian => "opened in Obsidian",
+        let by = match self.by {
+            OpenedBy::Window => "opened beside the chat",
+            OpenedBy::CommandLine => "named on the command line",
         };
-        format!("Open note: {} ({source} {})", self.note.path, context::age(self.shown.elapsed()))
+        format!("Open note: {} ({by} {})", self.note.path, context::age(self.shown.elapsed()))
     }
 
     /// Where it is.
@@ -39,14 +82,14 @@ impl Lying {
         &self.note.path
     }
 
-    /// What is selected in it.
-    pub(crate) fn selection(&self) -> Option<Selection> {
-        (!self.note.selected.trim().is_empty()).then(|| Selection {
-            note: self.note.path.clone(),
-            heading: self.note.heading.clone(),
-            text: self.note.selected.clone(),
-            age: context::age(self.selected.elapsed()),
-        })
+    /// How long ago the selection was made, in words.
+    pub(crate) fn selection_age(&self) -> String {
+        context::age(self.selected.elapsed())
+    }
+
+    /// The note with its selection.
+    pub(crate) fn into_note(self) -> protocol::OpenNote {
+        self.note
     }
 }
 
@@ -55,11 +98,11 @@ const LONGEST: usize = 8_000;
 
 impl OpenNote {
     /// Puts a note on the desk.
-    pub(crate) fn show(&self, path: NotePath, source: Source) {
-        let note = ActiveNote { path, source, selected: String::new(), heading: None };
+    pub(crate) fn show(&self, path: NotePath, by: OpenedBy) {
+        let note = protocol::OpenNote { path, selected: String::new(), heading: None };
         let (shown, selected) = (Instant::now(), Instant::now());
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) =
-            Some(Lying { note, shown, selected });
+            Some(Lying { note, by, shown, selected });
     }
 
     /// Notes what is selected in the note that lies there; of very much, the beginning.
@@ -80,20 +123,5 @@ impl OpenNote {
     /// The note that lies there, with its selection and since when.
     pub(crate) fn lying(&self) -> Option<Lying> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// The path of the note that lies there.
-    pub(crate) fn path(&self) -> Option<NotePath> {
-        self.active_note().map(|note| note.path)
-    }
-}
-
-impl Desk for OpenNote {
-    fn active_note(&self) -> Option<ActiveNote> {
-        self.lying().map(|lying| lying.note)
-    }
-
-    fn now(&self) -> Zoned {
-        Zoned::now()
     }
 }

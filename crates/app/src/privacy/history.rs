@@ -100,7 +100,11 @@ fn reveals(view: &View, role: Role, part: &Part) -> bool {
         Part::Context { text } => rejected(text).is_some_and(|diffs| tells(view, &bare(diffs))),
         Part::Call { arguments, .. } => texts(arguments).any(|text| view.needles.are_in(text)),
         Part::Text { text } if role == Role::Assistant => view.needles.are_in(text),
-        Part::Text { .. } | Part::Answers { .. } | Part::Repeated | Part::Verbatim { .. } => false,
+        Part::Text { .. }
+        | Part::Answers { .. }
+        | Part::Repeated
+        | Part::OpenNote { .. }
+        | Part::Verbatim { .. } => false,
     }
 }
 

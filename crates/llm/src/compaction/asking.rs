@@ -105,6 +105,7 @@ fn as_it_was(exchange: &Exchange, questions: &Questions) -> String {
                 | Part::Context { .. }
                 | Part::Answers { .. }
                 | Part::Repeated
+                | Part::OpenNote { .. }
                 | Part::Verbatim { .. } => {}
             }
         }

@@ -56,9 +56,11 @@ pub(super) fn facts(exchange: &Exchange, questions: &Questions) -> Vec<Fact> {
         Part::Answers { question } => {
             vec![Fact::Answered(question.clone(), one_line(&row.text(), WORDS))]
         }
-        Part::Text { .. } | Part::Context { .. } | Part::Repeated | Part::Verbatim { .. } => {
-            Vec::new()
-        }
+        Part::Text { .. }
+        | Part::Context { .. }
+        | Part::Repeated
+        | Part::OpenNote { .. }
+        | Part::Verbatim { .. } => Vec::new(),
     };
     parts.flat_map(of_part).collect()
 }
@@ -85,7 +87,10 @@ pub(super) fn line(exchange: &Exchange, questions: &Questions) -> String {
                     (!told.is_empty()).then(|| told.join(", "))
                 }
                 Part::Answers { question } => Some(format!("in answer to question {question}")),
-                Part::Context { .. } | Part::Repeated | Part::Verbatim { .. } => None,
+                Part::Context { .. }
+                | Part::Repeated
+                | Part::OpenNote { .. }
+                | Part::Verbatim { .. } => None,
             });
         }
     }

@@ -5,16 +5,12 @@
 //! `typed` reads the words, and each command decides its next move from what was done so far.
 //! Nothing is kept between requests: the same request gives the same answer.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use futures_util::{StreamExt as _, stream};
 use llm::model::{ModelError, ModelEvent, ModelRequest, StopReason, ToolCall};
 use llm::provider::{ModelStream, Provider};
 use protocol::{CallId, Usage};
 use serde_json::{Value, json};
-
-use crate::desk::Desk;
 
 mod append;
 mod delete;
@@ -37,14 +33,14 @@ mod words;
 
 /// The provider for those who have no model connected.
 pub struct Commands {
-    desk: Arc<dyn Desk>,
+    now: fn() -> jiff::Zoned,
 }
 
 impl Commands {
     /// Needs nothing but the date: the notes are reached through the tools.
     #[must_use]
-    pub fn new(desk: Arc<dyn Desk>) -> Self {
-        Self { desk }
+    pub fn new(now: fn() -> jiff::Zoned) -> Self {
+        Self { now }
     }
 
     fn decide(&self, request: &ModelRequest) -> (Move, usize) {
@@ -54,7 +50,7 @@ impl Commands {
         let scene = Scene {
             done: story.done,
             tools: request.tools.iter().map(|tool| tool.name.as_str()).collect(),
-            today: self.desk.now().date(),
+            today: (self.now)().date(),
         };
         let mut command = typed::read(&story.words);
         if let Some(note) = story.answer {

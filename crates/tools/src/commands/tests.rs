@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use protocol::Role;
 
 use super::*;
-use crate::tests::bench::StillDesk;
+use crate::tests::bench::still_now;
 
 fn scene() -> Scene<'static> {
     Scene { done: Vec::new(), tools: Vec::new(), today: jiff::civil::date(2026, 11, 21) }
@@ -84,7 +84,7 @@ fn everything_else_is_looked_for_in_the_notes() {
 
 #[test]
 fn a_tool_that_is_not_on_offer_is_not_called_and_its_command_is_not_in_the_help() {
-    let commands = Commands::new(Arc::new(StillDesk::default()));
+    let commands = Commands::new(still_now);
     let decide = |line: &str| {
         let tool = ToolSpec {
             name: "find_notes".to_owned(),

@@ -23,7 +23,7 @@ use vault::{Links, Order, Planned, Screen, Vault};
 
 use crate::archive::{Archive, ArchiveError, Ended, Heard, Said, Whole};
 use crate::catalog::{Shelf, catalog};
-use crate::desk::{ActiveNote, Desk};
+use crate::desk::{Desk, SentNote};
 use crate::questions::{Questions, Unsettled, Verdict};
 use crate::verdict;
 
@@ -219,16 +219,21 @@ impl Ledger for Forgetful {
 
 /// A desk on which it is always the same Saturday in Ljubljana.
 #[derive(Default)]
-pub(crate) struct StillDesk(pub(crate) Mutex<Option<ActiveNote>>);
+pub(crate) struct StillDesk(pub(crate) Mutex<SentNote>);
 
+#[async_trait]
 impl Desk for StillDesk {
-    fn active_note(&self) -> Option<ActiveNote> {
+    async fn sent_note(&self, _: &TurnId) -> SentNote {
         self.0.lock().unwrap().clone()
     }
 
     fn now(&self) -> Zoned {
-        "2026-11-21T09:30:00[Europe/Ljubljana]".parse().unwrap()
+        still_now()
     }
+}
+
+pub(crate) fn still_now() -> Zoned {
+    "2026-11-21T09:30:00[Europe/Ljubljana]".parse().unwrap()
 }
 
 /// An archive that holds one conversation.

@@ -1,14 +1,12 @@
 //! Commands from the typed line to the note, through a small loop as the turn runs it.
 
-use std::sync::Arc;
-
 use futures_util::StreamExt as _;
 use llm::model::{Block, ModelEvent, ModelMessage, ModelRequest, ToolCall};
 use llm::provider::Provider as _;
 use llm::tool::Control;
 use protocol::{NotePath, Reaction, Role};
 
-use super::bench::{Bench, Policy};
+use super::bench::{Bench, Policy, still_now};
 use crate::commands::Commands;
 
 struct Chat {
@@ -26,7 +24,7 @@ struct Chat {
 impl Chat {
     fn over(notes: &[(&str, &[u8])]) -> Self {
         let bench = Bench::with(notes);
-        let commands = Commands::new(Arc::clone(&bench.desk) as _);
+        let commands = Commands::new(still_now);
         Self {
             bench,
             commands,

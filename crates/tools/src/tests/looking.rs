@@ -4,7 +4,7 @@ use protocol::{NotePath, Reaction};
 use serde_json::json;
 
 use super::bench::{Bench, Policy};
-use crate::desk::{ActiveNote, Source};
+use crate::desk::{ActiveNote, SentNote, Source};
 
 fn house() -> Bench {
     Bench::with(&[
@@ -226,10 +226,13 @@ async fn the_open_note_and_the_clock_come_from_the_desk() {
     assert!(none.starts_with("No note is open."), "{none}");
     let path = NotePath::parse("House/Boiler.md").unwrap();
     let (selected, heading) = ("set to 1.2\nbar".to_owned(), Some("Pressure".to_owned()));
-    let active = ActiveNote { path, source: Source::Window, selected, heading };
-    *bench.desk.0.lock().unwrap() = Some(active);
+    let active = ActiveNote { path, source: Source::Message, selected, heading };
+    *bench.desk.0.lock().unwrap() = SentNote::Sent(active);
     let open = bench.works("get_active_note", json!({})).await.text;
-    assert!(open.starts_with("`House/Boiler.md` · open beside the chat · hash "), "{open}");
+    assert!(
+        open.starts_with("`House/Boiler.md` · open when the user sent the message · hash "),
+        "{open}"
+    );
     assert!(open.ends_with("these words under “Pressure”:\n> set to 1.2\n> bar"), "{open}");
     let now = bench.works("get_current_time", json!({})).await.text;
     assert_eq!(now, "Saturday, 2026-11-21 09:30:00 +01:00 (Europe/Ljubljana)");
@@ -241,6 +244,11 @@ async fn without_a_note_of_ours_the_one_that_obsidian_has_open_counts() {
     let mut bench = Bench::with(&[(".obsidian/workspace.json", workspace), ("Boiler.md", b"x")]);
     let open = bench.works("get_active_note", json!({})).await.text;
     assert!(open.starts_with("`Boiler.md` · open in Obsidian (this may lag behind"), "{open}");
+    // It is likely the note that the user left out.
+    *bench.desk.0.lock().unwrap() = SentNote::LeftOut;
+    let left_out = bench.works("get_active_note", json!({})).await.text;
+    assert!(left_out.starts_with("The user did not send the open note"), "{left_out}");
+    assert!(!left_out.contains("Boiler"), "{left_out}");
 }
 
 #[tokio::test]

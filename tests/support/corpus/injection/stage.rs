@@ -181,7 +181,8 @@ fn settings(obedient: &Obedient, hub: &TestHub, profile: Profile, rules: Rules) 
 }
 
 async fn told(app: &App, words: &str) -> Result<ConversationId, String> {
-    let request = SendMessage { conversation: None, text: words.to_owned(), answers: None };
+    let request =
+        SendMessage { conversation: None, text: words.to_owned(), answers: None, open_note: None };
     let conversation = app.send(request).await.map_err(said)?;
     idle(app, &conversation).await?;
     Ok(conversation)

@@ -88,7 +88,12 @@ impl Stage {
         limit: Duration,
     ) -> Result<Option<(ConversationId, Told)>, String> {
         let before = self.notes.snapshot();
-        let request = SendMessage { conversation: to.cloned(), text: words.into(), answers: None };
+        let request = SendMessage {
+            conversation: to.cloned(),
+            text: words.into(),
+            answers: None,
+            open_note: None,
+        };
         let conversation = self.app.send(request).await.map_err(said)?;
         let shown = match to {
             Some(_) => self.app.conversation(&conversation).await.map_err(said)?.items.len(),

@@ -89,7 +89,12 @@ async fn prepare(folder: &Path, deed: &Deed) -> Vec<Moment> {
     let settings = Settings { provider, base_url, ..Settings::default() };
     app.save_settings(settings).await.expect("saved");
     app.open_vault(&folder.join("vault")).await.expect("the vault opens");
-    let request = SendMessage { conversation: None, text: "Please".to_owned(), answers: None };
+    let request = SendMessage {
+        conversation: None,
+        text: "Please".to_owned(),
+        answers: None,
+        open_note: None,
+    };
     let conversation = app.send(request).await.expect("sent");
     app.idle(&conversation).await.expect("idle");
     let view = app.conversation(&conversation).await.expect("a view");

@@ -66,6 +66,7 @@ const looking: LookingStory = {
     { word: 'Tool cupboard', notes: 3 },
     { word: 'Minutes 2019', notes: 1 },
   ],
+  private: { 'Diary/2025-11-30.md': 'never', 'Diary/2026-02-17.md': 'local_only' },
   links: {
     'House/Heating.md': {
       out: [

@@ -1,0 +1,119 @@
+//! Which open note a message is sent with, and what of it a model is told.
+
+use protocol::{NotePath, OpenNote, Part, UserError};
+
+use crate::aside::aside;
+use crate::context::{self, Selection};
+use crate::open_vault::OpenVault;
+use crate::ports::desk::Lying;
+use crate::submit::{WithNote, Words};
+use crate::trouble::user_error;
+
+/// The open note of one message.
+#[derive(Default)]
+pub(crate) struct SentNote {
+    /// The line of the context block that names it.
+    pub(crate) line: Option<String>,
+    /// Ready to be stored: what is selected in it, and which note it is.
+    pub(crate) parts: Vec<Part>,
+    /// Which note it is.
+    pub(crate) path: Option<NotePath>,
+}
+
+/// What the user has chosen.
+enum Choice {
+    /// No note is open.
+    NoneOpen,
+    /// One is open and is not sent.
+    LeftOut,
+    /// This one is sent.
+    Send(ToSend),
+}
+
+/// A note to send.
+struct ToSend {
+    note: OpenNote,
+    /// How the context block names it.
+    line: String,
+    /// How old the selection is, in words.
+    age: String,
+}
+
+impl From<Lying> for Choice {
+    fn from(lying: Lying) -> Self {
+        let (line, age) = (lying.words(), lying.selection_age());
+        Self::Send(ToSend { note: lying.into_note(), line, age })
+    }
+}
+
+impl OpenVault {
+    /// The open note that is sent with these words. A note that is kept from the model that answers now
+    /// is left out; one that becomes private later is withheld like the rest of the history.
+    pub(crate) async fn sent_note(&self, words: &Words) -> Result<SentNote, UserError> {
+        let left_out =
+            SentNote { parts: vec![Part::OpenNote { note: None }], ..SentNote::default() };
+        let ToSend { mut note, line, age } = match self.choice(words).await? {
+            Choice::NoneOpen => return Ok(SentNote::default()),
+            Choice::LeftOut => return Ok(left_out),
+            Choice::Send(note) => note,
+        };
+        let path = note.path.clone();
+        if self.kept_from_model(vec![path.clone()]).await?.iter().any(Option::is_some) {
+            return Ok(left_out);
+        }
+        let selection = self.selection_of(&note, age).await?;
+        if selection.is_none() {
+            (note.selected, note.heading) = (String::new(), None);
+        }
+        let parts = selection.into_iter().chain([Part::OpenNote { note: Some(note) }]).collect();
+        Ok(SentNote { line: Some(line), parts, path: Some(path) })
+    }
+
+    async fn choice(&self, words: &Words) -> Result<Choice, UserError> {
+        let lying = self.desk.lying();
+        Ok(match &words.open_note {
+            WithNote::Never => Choice::NoneOpen,
+            WithNote::OnDesk => lying.map_or(Choice::NoneOpen, Choice::from),
+            WithNote::Shown(None) => lying.map_or(Choice::NoneOpen, |_| Choice::LeftOut),
+            WithNote::Shown(Some(path)) => match lying {
+                Some(lying) if lying.path() == path => lying.into(),
+                // Another one was opened meanwhile: of this one the user saw only the name.
+                _ => Choice::Send(ToSend {
+                    note: OpenNote { path: path.clone(), selected: String::new(), heading: None },
+                    line: format!("Open note: {path} (opened beside the chat)"),
+                    age: String::new(),
+                }),
+            },
+            WithNote::AsIn(turn) => {
+                let opening = self.store.opening(turn).await.map_err(user_error)?;
+                let message = opening.map(|(message, _)| message);
+                match message.as_ref().and_then(|message| message.open_note()) {
+                    None => Choice::NoneOpen,
+                    Some(None) => Choice::LeftOut,
+                    Some(Some(note)) => Choice::Send(ToSend {
+                        note: note.clone(),
+                        line: format!(
+                            "Open note: {} (open when the user first sent this)",
+                            note.path
+                        ),
+                        age: "when the user first sent this".to_owned(),
+                    }),
+                }
+            }
+        })
+    }
+
+    /// What is selected in the note, unless some model must not see it.
+    async fn selection_of(&self, note: &OpenNote, age: String) -> Result<Option<Part>, UserError> {
+        if note.selected.trim().is_empty() {
+            return Ok(None);
+        }
+        let (vault, path) = (self.keeper.seen_by_any(), note.path.clone());
+        if aside(move || vault.hides(&path)).await? {
+            return Ok(None);
+        }
+        let OpenNote { path: note, selected: text, heading } = note.clone();
+        let text = context::selection(&Selection { note, heading, text, age });
+        Ok(Some(Part::Context { text }))
+    }
+}
