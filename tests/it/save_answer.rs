@@ -86,14 +86,23 @@ async fn a_name_that_is_taken_is_told_with_a_free_one_and_nothing_is_written() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_said_through_a_call_is_saved_and_the_users_words_are_no_answer() {
+async fn the_whole_answer_is_saved_whichever_part_is_named_and_the_users_words_are_none() {
     let said = json!({ "message": "Soup, I would say.", "is_question": false });
-    let replies = vec![Reply::calls(vec![("send_message", said)]), Reply::text("Good night.")];
+    let replies = vec![
+        Reply::text_and_calls("Let me look.", vec![("read_file", json!({ "path": "Menu.md" }))]),
+        Reply::calls(vec![("send_message", said)]),
+        Reply::text("Good night."),
+    ];
     let (home, _model, running, conversation) = begun(replies).await;
     let answers = answers(&running, &conversation).await;
-    let saved = running.app.save_answer(&answers[0], "Said").await.expect("saved");
-    assert!(matches!(saved, SavedAnswer::Saved { .. }), "{saved:?}");
-    assert_eq!(home.notes.read("Said.md"), "Soup, I would say.\n");
+    assert_eq!(answers.len(), 3, "{answers:?}");
+    for (number, answer) in answers.iter().enumerate() {
+        let name = format!("Said {number}");
+        let saved = running.app.save_answer(answer, &name).await.expect("saved");
+        assert!(matches!(saved, SavedAnswer::Saved { .. }), "{saved:?}");
+        let text = home.notes.read(&format!("{name}.md"));
+        assert_eq!(text, "Let me look.\n\nSoup, I would say.\n\nGood night.\n");
+    }
     let items = running.view(&conversation).await.items;
     let Some(Item::User { id, .. }) = items.first() else { panic!("{items:?}") };
     running.app.save_answer(id, "Mine").await.expect_err("it is no answer");

@@ -59,8 +59,9 @@ impl Store {
         Ok(items(rows))
     }
 
-    /// The turn and the words of an answer, by the id that the chat shows it with; `None` when it is
-    /// not there.
+    /// The turn of an answer, and all that was said to the user in it, by the id that the chat shows any
+    /// part of it with: the parts in order, with a blank line between two. `None` when there is no such
+    /// part.
     pub async fn answer(&self, id: &MessageId) -> Result<Option<(TurnId, String)>, StoreError> {
         read!(self, "read the answer", |db| answer(db, id))
     }
@@ -192,35 +193,38 @@ async fn answer(
 ) -> Result<Option<(TurnId, String)>, Failure> {
     let said = || id.as_str().split_once(':').map(|(turn, _)| TurnId::from(turn));
     let Some(turn) = message::turn_of(db, id).await?.or_else(said) else { return Ok(None) };
-    for (message, results) in message::of_turn(db, &turn).await? {
-        let words = match message.role {
-            Role::User => None,
-            Role::Assistant if message.id == *id => Some(message.text()),
-            Role::Assistant => said_in(&message, &results, id),
-        };
-        if let Some(words) = words {
-            return Ok(Some((turn, words)));
-        }
+    let messages = message::of_turn(db, &turn).await?.into_iter();
+    let parts: Vec<(MessageId, String)> =
+        messages.flat_map(|(message, results)| spoken(&message, &results)).collect();
+    if !parts.iter().any(|(part, _)| part == id) {
+        return Ok(None);
     }
-    Ok(None)
+    let words: Vec<String> = parts.into_iter().map(|(_, words)| words).collect();
+    Ok(Some((turn, words.join("\n\n"))))
 }
 
-/// The words of a `send_message` call of the message, once they were delivered.
-fn said_in(message: &Message, results: &[Part], id: &MessageId) -> Option<String> {
-    let said = message.parts.iter().find_map(|part| match part {
-        Part::Call { id: call, tool, arguments }
-            if tool == "send_message" && said_id(&message.turn, call) == *id =>
-        {
-            Some((call, arguments.get("message").and_then(Value::as_str)?))
+/// What a message of a model says to the user, with the ids that the chat shows it with: its own words,
+/// then those of its `send_message` calls that were delivered and ask nothing.
+fn spoken(message: &Message, results: &[Part]) -> Vec<(MessageId, String)> {
+    if message.role != Role::Assistant {
+        return Vec::new();
+    }
+    let is_delivered = |said: &CallId| {
+        results.iter().any(|part| match part {
+            Part::Result { call, is_error, .. } => call == said && !is_error,
+            _ => false,
+        })
+    };
+    let said = message.parts.iter().filter_map(|part| match part {
+        Part::Call { id, tool, arguments } if tool == "send_message" && is_delivered(id) => {
+            let asks = arguments.get("is_question").and_then(Value::as_bool).unwrap_or_default();
+            let words = arguments.get("message").and_then(Value::as_str).filter(|_| !asks)?;
+            Some((said_id(&message.turn, id), words.to_owned()))
         }
         _ => None,
     });
-    let (said, words) = said?;
-    let is_delivered = |part: &Part| match part {
-        Part::Result { call, is_error, .. } => call == said && !is_error,
-        _ => false,
-    };
-    results.iter().any(is_delivered).then(|| words.to_owned())
+    let own = (message.id.clone(), message.text());
+    std::iter::once(own).chain(said).filter(|(_, words)| !words.trim().is_empty()).collect()
 }
 
 async fn rows(db: &mut SqliteConnection, id: &ConversationId) -> Result<Rows, sqlx::Error> {

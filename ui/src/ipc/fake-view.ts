@@ -44,6 +44,20 @@ export function newView(id: ConversationId, title: string): ConversationView {
   };
 }
 
+/** All parts of the answer that one part is named of. */
+export function answerOf(items: readonly Item[], part: MessageId): string | null {
+  let parts: string[] = [];
+  let found = false;
+  for (const item of items) {
+    if (item.type === 'user' && found) break;
+    if (item.type === 'user') parts = [];
+    if (item.type !== 'assistant') continue;
+    parts.push(item.text);
+    found ||= item.id === part;
+  }
+  return found ? parts.join('\n\n') : null;
+}
+
 /** A folder of notes that was just opened. */
 export function vaultAt(folder: string, sample: boolean): VaultInfo {
   return {

@@ -44,7 +44,7 @@ import { FakeLooking, type LookingStory, nothingKnown } from './fake-looking';
 import { noAnswer, noConversation, noNote, nothingToSumUp } from './fake-refusals';
 import { leftOf, outcome } from './fake-review';
 import { FakeShelf } from './fake-shelf';
-import { chosenFolder, isWords, newView, vaultAt } from './fake-view';
+import { answerOf, chosenFolder, isWords, newView, vaultAt } from './fake-view';
 import { FakeCalls } from './fake-calls';
 import type { Host } from './host';
 
@@ -367,10 +367,10 @@ export class FakeHost extends FakeCalls implements Host {
       return { type: 'taken', path, free: this.looking.freeLike(bare) };
     }
     for (const { conversation, items } of this.#views.values()) {
-      const item = items.find((one) => one.type === 'assistant' && one.id === answer);
-      if (item?.type !== 'assistant') continue;
-      this.write(path, item.text);
-      const lines = item.text.split('\n').length;
+      const text = answerOf(items, answer);
+      if (text === null) continue;
+      this.write(path, text);
+      const lines = text.split('\n').length;
       return { type: 'saved', path, changeSet: this.#changes.save(path, conversation.id, lines) };
     }
     throw noAnswer;

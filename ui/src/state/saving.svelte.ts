@@ -44,11 +44,11 @@ export class Saving {
     return lastOfModel(this.#app.chat?.items.filter(isWhole) ?? [])?.id ?? null;
   }
 
-  /** Asks for a name, and proposes one. */
+  /** Asks for a name of the whole answer that this is a part of, and proposes one. */
   begin(answer: MessageId): void {
-    const item = this.#app.chat?.items.filter(isAnswer).find(({ id }) => id === answer);
-    if (!item) return;
-    const name = answerName(item.text, this.#app.current?.title ?? '');
+    const text = wholeAnswer(this.#app.chat?.items ?? [], answer);
+    if (text === null) return;
+    const name = answerName(text, this.#app.current?.title ?? '');
     this.naming = { answer, name, taken: null };
   }
 
@@ -86,6 +86,17 @@ export class Saving {
       return null;
     }
   }
+}
+
+/** All that was said in answer to one message, as it is saved; `null` where `answer` is no part of any. */
+function wholeAnswer(items: readonly Item[], answer: MessageId): string | null {
+  const at = items.findIndex((item) => isAnswer(item) && item.id === answer);
+  if (at < 0) return null;
+  const isWords = (item: Item): boolean => item.type === 'user' && !item.queued;
+  const begun = items.slice(0, at).findLastIndex(isWords) + 1;
+  const length = items.slice(begun).findIndex(isWords);
+  const parts = items.slice(begun, length < 0 ? undefined : begun + length).filter(isAnswer);
+  return parts.map(({ text }) => text).join('\n\n');
 }
 
 function isWhole(item: Item): boolean {

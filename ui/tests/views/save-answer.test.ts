@@ -2,6 +2,7 @@ import { render, screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 
+import type { Item } from '../../src/ipc/bindings';
 import { FakeHost } from '../../src/ipc/fake';
 import { answered, healthy, row, said, view } from '../../src/ipc/stories/base';
 import { search } from '../../src/ipc/stories/search';
@@ -16,6 +17,18 @@ async function open() {
   await waitFor(() => expect(screen.getByTestId('composer')).toHaveFocus());
   return { host, session, keys: userEvent.setup() };
 }
+
+const looked: Item = {
+  type: 'tool',
+  turn: 'q1',
+  call: 'c1',
+  tool: 'read_file',
+  at: 0,
+  arguments: '{}',
+  output: 'Boiler',
+  isError: false,
+  reactions: [{ type: 'read', path: 'Boiler.md' }],
+};
 
 const field = () => screen.findByRole('textbox', { name: 'Name of the note' });
 
@@ -76,6 +89,37 @@ describe('an answer', () => {
     expect(await field()).toHaveValue('what?');
     session.openNew();
     await waitFor(() => expect(screen.queryByTestId('save-answer')).toBeNull());
+  });
+
+  it('is saved whole, with what was said before and between calls', async () => {
+    const conversation = row('bath', 'The boiler');
+    const items = [
+      said('q1', 'Is the boiler fine?'),
+      answered('a1', '# The boiler\n\nLet me look.'),
+      looked,
+      answered('a2', 'It lost pressure.'),
+      said('q2', 'And now?'),
+      answered('a3', 'Nothing.'),
+    ];
+    const story = {
+      snapshot: healthy([conversation]),
+      views: [view(conversation, items)],
+      notes: {},
+    };
+    const host = new FakeHost(story);
+    const session = new Session(host);
+    render(App, { session });
+    await session.start();
+    const keys = userEvent.setup();
+    const [first] = await screen.findAllByRole('button', { name: 'Save as note' });
+    if (!first) throw new Error('nothing to save');
+    await keys.click(first);
+    expect(await field()).toHaveValue('The boiler');
+    await keys.keyboard('{Enter}');
+    await screen.findByTestId('note-pane');
+    expect(host.asked('saveAnswer')).toEqual([{ answer: 'a2', name: 'The boiler' }]);
+    const saved = await host.readNote('The boiler.md');
+    expect(saved.text).toBe('# The boiler\n\nLet me look.\n\nIt lost pressure.');
   });
 
   it('stands in the page while it is named, wherever in a long conversation one reads', async () => {
