@@ -70,7 +70,7 @@ export class Drafts {
   ready(question: Question | null, openNote: NotePath | null): Sending | null {
     const { text: written, mentions } = this;
     if (!written.trim() && mentions.length === 0) return null;
-    const words = question ? answerIn(question, written.trim()) : written.trim();
+    const words = (question && chosenOption(question, written)) ?? written.trim();
     const request = {
       conversation: this.#here,
       text: withMentions(words, mentions),
@@ -106,7 +106,8 @@ export class Drafts {
   }
 }
 
-/** The number of an option, alone, is that option. */
-function answerIn({ options }: Question, text: string): string {
-  return /^[1-9]$/.test(text) ? (options[Number(text) - 1] ?? text) : text;
+/** The option that a text chooses, as it does by the option's number alone; `null` for any other text. */
+export function chosenOption({ options }: Question, text: string): string | null {
+  const number = /^\s*([1-9])\s*$/.exec(text)?.[1];
+  return number === undefined ? null : (options[Number(number) - 1] ?? null);
 }

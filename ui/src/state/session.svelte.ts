@@ -17,7 +17,7 @@ import { AppState } from './app.svelte';
 import { Clearing } from './clearing.svelte';
 import { Describing } from './describing.svelte';
 import { Desktop } from './desktop.svelte';
-import { Drafts, type Sending } from './drafts.svelte';
+import { chosenOption, Drafts, type Sending } from './drafts.svelte';
 import { HubToken } from './hub-token.svelte';
 import {
   hasChanged,
@@ -264,6 +264,12 @@ export class Session {
     const question = this.notAnAnswer ? null : (this.app.chat?.question ?? null);
     const sending = this.drafts.ready(question, this.note.sent.path);
     if (sending && !this.sending) await this.#send(sending);
+  }
+
+  /** The option of the open question that the number in the composer chooses: it is what is sent. */
+  get chosen(): string | null {
+    const question = this.app.chat?.question;
+    return question && !this.notAnAnswer ? chosenOption(question, this.draft) : null;
   }
 
   /** Answers the open question with one of its options. */

@@ -23,6 +23,7 @@ function show(change: Record<string, unknown> = {}) {
     wait: null,
     asked: false,
     notAnAnswer: false,
+    chosen: null,
     hasModel: true,
     answers: 'Haiku',
     mode: 'review' as const,

@@ -244,6 +244,7 @@ const looking: readonly Screen[] = [
   screen(
     'mentioned',
     'search',
+  screen('question-option', 'question', [clickOn('composer'), ...press('2'), seeAt('.chosen')]),
     [...mentioning, ...press('Enter', 'Enter'), seeAt('.me', 'fair')],
     'small',
   ),

@@ -49,26 +49,55 @@ it('a question of a command is shown in its plain words', async () => {
   expect(await screen.findByTestId('question-card')).toHaveTextContent('Which of **these**?');
 });
 
-it('an option is chosen by its number while nothing is written, and never behind other words', async () => {
+const second = 'Friday 17:31, direct, arrives after dinner';
+
+it('an option is chosen by its number while nothing is written, and sent by Enter', async () => {
   const { host, keys } = await open(question());
-  await waitFor(() => expect(screen.getByTestId('composer')).toHaveFocus());
-  await keys.keyboard('about 2 kg');
-  expect(screen.getByTestId('composer')).toHaveValue('about 2 kg');
-  await keys.clear(screen.getByTestId('composer'));
-  await keys.keyboard('9');
-  expect(screen.getByTestId('composer')).toHaveValue('9');
-  await keys.clear(screen.getByTestId('composer'));
-  expect(host.asked('sendMessage')).toEqual([]);
+  const box = screen.getByTestId('composer');
+  await waitFor(() => expect(box).toHaveFocus());
   await keys.keyboard('2');
+  expect(box).toHaveValue('2');
+  expect(screen.getByTestId('answers')).toHaveTextContent(`Enter sends “${second}”`);
+  const [, option] = screen.getAllByTestId('question-option');
+  expect(option).toHaveClass('chosen');
+  expect(host.asked('sendMessage'), 'more may be written').toEqual([]);
+  await keys.keyboard('{Enter}');
   await waitFor(() =>
     expect(host.asked('sendMessage')).toEqual([
-      {
-        conversation: 'trieste',
-        text: 'Friday 17:31, direct, arrives after dinner',
-        answers: 'question-1',
-      },
+      { conversation: 'trieste', text: second, answers: 'question-1', openNote: null },
     ]),
   );
   await waitFor(() => expect(screen.queryByTestId('question-card')).toBeNull());
-  expect(screen.getByTestId('composer')).toHaveFocus();
+  expect(box).toHaveFocus();
+  expect(box).toHaveValue('');
+});
+
+it('an answer may begin with the number of an option', async () => {
+  const { host, keys } = await open(question());
+  await waitFor(() => expect(screen.getByTestId('composer')).toHaveFocus());
+  await keys.keyboard('2 kg');
+  expect(screen.getByTestId('answers')).toHaveTextContent('Answers the question');
+  await keys.keyboard('{Enter}');
+  await waitFor(() =>
+    expect(host.asked('sendMessage')).toEqual([
+      { conversation: 'trieste', text: '2 kg', answers: 'question-1', openNote: null },
+    ]),
+  );
+});
+
+it('a digit that is pressed elsewhere chooses in the composer, and never behind other words', async () => {
+  const { host, keys } = await open(question());
+  const box = screen.getByTestId('composer');
+  await waitFor(() => expect(box).toHaveFocus());
+  screen.getByTestId('attach').focus();
+  await keys.keyboard('9');
+  expect(box, 'there is no such option').toHaveValue('');
+  await keys.keyboard('2');
+  expect(box).toHaveFocus();
+  expect(box).toHaveValue('2');
+  await keys.keyboard('0');
+  screen.getByTestId('attach').focus();
+  await keys.keyboard('1');
+  expect(box).toHaveValue('20');
+  expect(host.asked('sendMessage')).toEqual([]);
 });
