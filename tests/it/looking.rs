@@ -1,11 +1,12 @@
 //! What the window looks up: names, lines, links, tags, properties and tasks, also after a change.
 
 use protocol::event::VaultInfo;
-use protocol::looking::{CutShort, FoundLines, Having, Meaning, SearchText};
+use protocol::looking::{CutShort, FoundLines, Having, Meaning, PrivateNote, SearchText};
 use protocol::settings::{PrivateSettings, Settings};
 use protocol::{AppEvent, ErrorCode, NotePath};
+use testkit::ScriptedModel;
 
-use crate::stage::{Home, Running, without_model};
+use crate::stage::{Home, Running, asking, keyed, without_model};
 use crate::watch::save;
 
 const NOTES: [(&str, &str); 4] = [
@@ -72,6 +73,64 @@ async fn a_note_is_found_by_some_letters_of_its_names_and_what_was_shown_lately_
     let again = home.open(without_model()).await;
     assert_eq!(names(&again, "").await[..2], lately, "also after a restart");
     again.quit().await;
+}
+
+/// What a link to each note says, by the note's path.
+async fn links(running: &Running) -> Vec<(String, String)> {
+    let found = running.app.find_names("").await.expect("it finds").names.into_iter();
+    let mut links: Vec<_> = found.map(|named| (named.path.to_string(), named.link)).collect();
+    links.sort();
+    links
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_link_to_a_note_is_its_name_or_its_path_where_another_file_has_the_name() {
+    let home = Home::new(&[
+        ("House/Heating.md", ""),
+        ("House/Plan.md", ""),
+        ("Trip/plan.md", ""),
+        ("Plan.md", ""),
+        ("Trip/House/Plan.md", ""),
+    ]);
+    let running = standing(&home).await;
+    let expected = [
+        ("House/Heating.md", "Heating"),
+        ("House/Plan.md", "House/Plan.md"),
+        ("Plan.md", "Plan.md"),
+        ("Trip/House/Plan.md", "Trip/House/Plan"),
+        ("Trip/plan.md", "Trip/plan"),
+    ];
+    let expected = expected.map(|(path, link)| (path.to_owned(), link.to_owned()));
+    assert_eq!(links(&running).await, expected);
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_name_says_which_rule_keeps_the_note_from_the_model_that_answers() {
+    let notes = [("Diary/Mine.md", ""), ("Ours.md", "#home\n"), ("Open.md", "")];
+    let (home, model) = (keyed(&notes), ScriptedModel::start(Vec::new()).await);
+    let private = |here| PrivateSettings {
+        never: vec!["Diary".into()],
+        local: vec!["#home".into()],
+        endpoint_is_local: here,
+    };
+    let running = home.open(Settings { private: private(false), ..asking(&model) }).await;
+    let told = async || {
+        let found = running.app.find_names("").await.expect("it finds").names.into_iter();
+        let mut told: Vec<_> = found.map(|named| (named.path.to_string(), named.private)).collect();
+        told.sort_by(|one, other| one.0.cmp(&other.0));
+        told.into_iter().map(|(_, private)| private).collect::<Vec<_>>()
+    };
+    let (never, local) = (Some(PrivateNote::Never), Some(PrivateNote::LocalOnly));
+    assert_eq!(told().await, [never, None, local]);
+    for (settings, expected) in [
+        (Settings { private: private(true), ..asking(&model) }, [never, None, None]),
+        (Settings { private: private(false), ..without_model() }, [None, None, None]),
+    ] {
+        running.app.save_settings(settings).await.expect("saved");
+        assert_eq!(told().await, expected);
+    }
+    running.quit().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

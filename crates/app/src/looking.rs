@@ -7,9 +7,10 @@ use index::{Cut, Found, Hit, Query, SearchError, literal};
 use markdown::Properties;
 use protocol::looking::{
     CountedWord, CountedWords, CutShort, FoundLine, FoundLines, FoundNames, FoundNote, Having,
-    LinkIn, LinkOut, Meaning, NamedNote, NoteLinks, NoteList, SearchText,
+    LinkIn, LinkOut, Meaning, NamedNote, NoteLinks, NoteList, PrivateNote, SearchText,
 };
 use protocol::{ErrorCode, NotePath, UserError};
+use vault::VaultError;
 
 use crate::App;
 use crate::aside::aside;
@@ -35,12 +36,18 @@ impl App {
         let query = query.to_owned();
         let found = self.look_up(move |open| {
             let recent = open.recent.all();
-            open.indexing.user.names(&query, &recent, NAMES_LOOKED_AT)
+            let named = open.indexing.user.names(&query, &recent, NAMES_LOOKED_AT)?;
+            let mut notes = named.into_iter().filter(|named| named.path.is_markdown());
+            let linked = |named: index::Named| (open.indexing.user.link_to(&named.path), named);
+            let names: Vec<_> = notes.by_ref().take(NAMES).map(linked).collect();
+            Ok((names, notes.next().is_some()))
         });
-        let named = found.await?.map_err(|error| of_note(&error))?;
-        let mut notes = named.into_iter().filter(|named| named.path.is_markdown());
-        let names = notes.by_ref().take(NAMES).map(named_note).collect();
-        Ok(FoundNames { names, more: notes.next().is_some() })
+        let (names, more) = found.await?.map_err(|error: VaultError| of_note(&error))?;
+        let paths = names.iter().map(|(_, named)| named.path.clone()).collect();
+        let private = self.open().await?.kept_from_model(paths).await?;
+        let names = names.into_iter().zip(private);
+        let names = names.map(|((link, named), private)| named_note(named, link, private)).collect();
+        Ok(FoundNames { names, more })
     }
 
     /// The lines that match. Refused with [`ErrorCode::Pattern`] when the pattern is no regular
@@ -154,7 +161,7 @@ impl App {
     }
 }
 
-fn named_note(named: index::Named) -> NamedNote {
+fn named_note(named: index::Named, link: String, private: Option<PrivateNote>) -> NamedNote {
     let letters: HashSet<usize> =
         named.marks.iter().filter_map(|mark| usize::try_from(*mark).ok()).collect();
     let mut marks: Vec<(u32, u32)> = Vec::new();
@@ -169,7 +176,8 @@ fn named_note(named: index::Named) -> NamedNote {
         }
         at = end;
     }
-    NamedNote { path: named.path, name: named.name, alias: named.is_alias, marks }
+    let index::Named { path, name, is_alias: alias, .. } = named;
+    NamedNote { path, name, alias, marks, link, private }
 }
 
 fn found_lines(found: Found) -> FoundLines {
@@ -289,7 +297,7 @@ mod tests {
                 is_alias: false,
                 marks: marks.into(),
             };
-            named_note(named).marks
+            named_note(named, String::new(), None).marks
         };
         assert_eq!(named("🌱 Seeds", &[0, 2, 3]), [(0, 2), (3, 5)]);
         assert_eq!(named("Plan", &[]), []);

@@ -147,6 +147,16 @@ impl Index {
         Some(meant.find(|path| shown.get(path).is_some()).cloned())
     }
 
+    /// Whether `link` means `note` and could mean no other file, in whatever note it stands.
+    #[must_use]
+    pub fn means_only(&self, vault: &Vault, link: &str, note: &NotePath) -> Option<bool> {
+        let view = self.view()?;
+        let shown = Shown { view: &view, vault };
+        let meant = candidates_from(&*view, link, "").into_iter();
+        let meant: Vec<&NotePath> = meant.filter(|path| shown.get(path).is_some()).collect();
+        Some(meant == [note])
+    }
+
     /// All tags, those of most notes first.
     #[must_use]
     pub fn tags(&self, vault: &Vault, plan: &ChangeSet) -> Option<Vec<TagCount>> {

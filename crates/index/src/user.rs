@@ -191,6 +191,18 @@ impl UserIndex {
         })
     }
 
+    /// What a link to a note says so that no other file is meant: its title, else its path without
+    /// `.md`, else the whole path. Until the index stands a title is not known to be the only one.
+    #[must_use]
+    pub fn link_to(&self, note: &NotePath) -> String {
+        let means_only =
+            |link: &&str| self.index.means_only(&self.vault, link, note).unwrap_or_default();
+        let whole = note.as_str();
+        let bare = whole.strip_suffix(".md").filter(|bare| bare.contains('/'));
+        let shortest = [Some(note.title()), bare].into_iter().flatten().find(means_only);
+        shortest.unwrap_or(whole).to_owned()
+    }
+
     /// See [`Index::tags`].
     #[must_use]
     pub fn tags(&self) -> Option<Vec<TagCount>> {

@@ -30,6 +30,10 @@ pub struct NamedNote {
     pub alias: bool,
     /// Which letters of `name` were asked for, as UTF-16 offsets `[start, end)`, ascending.
     pub marks: Vec<(u32, u32)>,
+    /// What a link to it says so that no other file is meant: its name, else its path.
+    pub link: String,
+    /// The rule that keeps it from the model that answers now, if there is one.
+    pub private: Option<PrivateNote>,
 }
 
 /// Notes by their names, best first.

@@ -2102,7 +2102,15 @@ alias: boolean,
 /**
  * Which letters of `name` were asked for, as UTF-16 offsets `[start, end)`, ascending.
  */
-marks: Array<[number, number]>, };
+marks: Array<[number, number]>, 
+/**
+ * What a link to it says so that no other file is meant: its name, else its path.
+ */
+link: string, 
+/**
+ * The rule that keeps it from the model that answers now, if there is one.
+ */
+private: PrivateNote | null, };
 
 /**
  * Notes by their names, best first.

@@ -7,6 +7,7 @@ import type {
   FoundLines,
   FoundNames,
   FoundNote,
+  NamedNote,
   NoteLinks,
   NoteList,
   NoteMarks,
@@ -83,14 +84,20 @@ export class FakeLooking {
       if (query.includes('/')) {
         const letters = [...query.trim()].map((letter) => letter.replace(/\W/, '\\$&'));
         const fits = new RegExp(letters.join('.*'), 'i').test(path);
-        return fits ? [{ path, name, alias, marks: [] }] : [];
+        return fits ? [{ ...this.#named(path, name, alias), marks: [] }] : [];
       }
       const at = name.toLowerCase().indexOf(query.trim().toLowerCase());
       if (at < 0) return [];
       const marks: [number, number][] = query.trim() ? [[at, at + query.trim().length]] : [];
-      return [{ path, name, alias, marks }];
+      return [{ ...this.#named(path, name, alias), marks }];
     });
     return { names, more: false };
+  }
+
+  #named(path: NotePath, name: string, alias: boolean): Omit<NamedNote, 'marks'> {
+    const called = Object.keys(this.#notes).filter((other) => nameOf(other) === nameOf(path));
+    const link = called.length === 1 ? nameOf(path) : path.replace(/\.md$/, '');
+    return { path, name, alias, link, private: this.privateNote(path) };
   }
 
   lines({ pattern, meaning, caseSensitive }: SearchText): FoundLines {

@@ -30,9 +30,11 @@ export async function mentionOf(file: File, host: Host): Promise<Mention> {
 async function noteLike(name: string, text: string, host: Host): Promise<Mention | null> {
   const { names } = await host.findNames(name.replace(/\.\w+$/, ''));
   const called = names.filter(({ path }) => path.slice(path.lastIndexOf('/') + 1) === name);
-  for (const { path } of called) {
+  for (const { path, link, private: rule } of called) {
     const note = await host.readNote(path);
-    if (note.text === text) return { type: 'note', path };
+    if (note.text !== text) continue;
+    if (rule !== null) throw refused(m.attach_private({ name }));
+    return { type: 'note', path, link };
   }
   return null;
 }

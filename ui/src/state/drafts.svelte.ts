@@ -5,7 +5,7 @@ import type { ConversationId, NotePath, Question, SendMessage } from '../ipc/bin
 import type { Host } from '../ipc/host';
 import type { AppState } from './app.svelte';
 import { mentionOf } from './attaching';
-import { type Mention, mentionKey, withMentions } from './mentions';
+import { type Mention, mentionKey, mentionText, placeOfText, withMentions } from './mentions';
 import { userError } from './user-error';
 
 /** The conversation; `null` is a new one. */
@@ -15,14 +15,17 @@ type Where = ConversationId | null;
 export interface Sending {
   readonly request: SendMessage;
   readonly written: string;
-  readonly mentions: readonly Mention[];
+  readonly attached: readonly Mention[];
 }
 
 export class Drafts {
   readonly #host: Host;
   readonly #app: AppState;
   readonly #texts = new SvelteMap<Where, string>();
-  readonly #mentions = new SvelteMap<Where, readonly Mention[]>();
+  readonly #attached = new SvelteMap<Where, readonly Mention[]>();
+  /** What was chosen from the list for the sentence, also what no longer stands in it: undo in the box
+   * brings its text back. */
+  readonly #chosen = new SvelteMap<Where, readonly Mention[]>();
 
   constructor(host: Host, app: AppState) {
     this.#host = host;
@@ -38,27 +41,33 @@ export class Drafts {
     this.#texts.set(this.#here, text);
   }
 
-  /** What goes along with them, in the order in which it was mentioned. */
+  /** What is sent with them: what their sentence mentions, then what is attached. */
   get mentions(): readonly Mention[] {
-    return this.#mentions.get(this.#here) ?? [];
+    return [...this.#inWords, ...this.#behind];
   }
 
-  /** The same thing twice goes along once. */
-  mention(mention: Mention, where = this.#here): void {
-    this.#mentions.set(where, [...this.#without(mention, where), mention]);
+  /** Something was chosen from the list, and its text put where it was typed. */
+  mention(mention: Mention): void {
+    const here = this.#here;
+    this.#chosen.set(here, [...without(this.#chosen.get(here), mention), mention]);
   }
 
-  /** It no longer goes along. */
-  drop(mention: Mention, where = this.#here): void {
-    this.#mentions.set(where, this.#without(mention, where));
+  /** The same thing twice is attached once. */
+  attach(mention: Mention, where = this.#here): void {
+    this.#attached.set(where, [...without(this.#attached.get(where), mention), mention]);
   }
 
-  /** Takes files along: a note of the vault as a mention, another text whole. */
-  async attach(files: readonly File[]): Promise<void> {
+  /** It is no longer attached. */
+  drop(mention: Mention): void {
+    this.#attached.set(this.#here, without(this.#attached.get(this.#here), mention));
+  }
+
+  /** Attaches files: a note of the vault by its name, another text whole. */
+  async attachFiles(files: readonly File[]): Promise<void> {
     const here = this.#here;
     for (const file of files) {
       try {
-        this.mention(await mentionOf(file, this.#host), here);
+        this.attach(await mentionOf(file, this.#host), here);
       } catch (thrown) {
         this.#app.report(userError(thrown));
       }
@@ -68,42 +77,59 @@ export class Drafts {
   /** All of it as a message, which answers `question` if there is one and is sent with the open note;
    * `null` where nothing was written. */
   ready(question: Question | null, openNote: NotePath | null): Sending | null {
-    const { text: written, mentions } = this;
-    if (!written.trim() && mentions.length === 0) return null;
+    const written = this.text;
+    const [inWords, attached] = [this.#inWords, this.#behind];
+    if (!written.trim() && attached.length === 0) return null;
     const words = (question && chosenOption(question, written)) ?? written.trim();
     const request = {
       conversation: this.#here,
-      text: withMentions(words, mentions),
+      text: withMentions(words, inWords, attached),
       answers: question?.id ?? null,
       openNote,
     };
-    return { request, written, mentions };
+    return { request, written, attached };
   }
 
   /** The user may have gone on while it was being stored: only what was sent goes. */
-  sent({ request, written, mentions }: Sending): void {
+  sent({ request, written, attached }: Sending): void {
     const where = request.conversation;
     const draft = this.#texts.get(where) ?? '';
     if (draft.trim() === written.trim()) this.#texts.delete(where);
     else if (draft.startsWith(written)) {
       this.#texts.set(where, draft.slice(written.length).trimStart());
     }
-    for (const mention of mentions) this.drop(mention, where);
+    if (!this.#texts.has(where)) this.#chosen.delete(where);
+    for (const mention of attached) {
+      this.#attached.set(where, without(this.#attached.get(where), mention));
+    }
   }
 
   /** What was mentioned is of another vault. */
   forgetMentions(): void {
-    this.#mentions.clear();
+    this.#attached.clear();
+    this.#chosen.clear();
   }
 
   get #here(): Where {
     return this.#app.chat?.id ?? null;
   }
 
-  #without(mention: Mention, where: Where): Mention[] {
-    const all = this.#mentions.get(where) ?? [];
-    return all.filter((one) => mentionKey(one) !== mentionKey(mention));
+  get #inWords(): readonly Mention[] {
+    const { text } = this;
+    const chosen = this.#chosen.get(this.#here) ?? [];
+    return chosen.filter((one) => placeOfText(text, mentionText(one)) >= 0);
   }
+
+  /** What is attached and not mentioned by the sentence as well. */
+  get #behind(): readonly Mention[] {
+    const said = this.#inWords.map(mentionKey);
+    const attached = this.#attached.get(this.#here) ?? [];
+    return attached.filter((one) => !said.includes(mentionKey(one)));
+  }
+}
+
+function without(all: readonly Mention[] | undefined, mention: Mention): Mention[] {
+  return (all ?? []).filter((one) => mentionKey(one) !== mentionKey(mention));
 }
 
 /** The option that a text chooses, as it does by the option's number alone; `null` for any other text. */

@@ -1,4 +1,5 @@
 /** Finding what a message is to mention: notes, folders, tags and past conversations, by some letters. */
+import type { PrivateNote } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
 import { fuzzy, type Mark } from '../shared/fuzzy';
 import type { AppState } from './app.svelte';
@@ -13,6 +14,8 @@ export interface MentionRow {
   readonly marks: readonly Mark[];
   /** Where it lies, or how much it holds. */
   readonly about: string;
+  /** The rule that keeps a note from the model that answers. */
+  readonly private: PrivateNote | null;
 }
 
 /** So many of a kind are shown. */
@@ -34,8 +37,8 @@ export class Mentioning {
     this.#app = app;
   }
 
-  get chosen(): Mention | null {
-    return this.rows[this.at]?.mention ?? null;
+  get chosen(): MentionRow | null {
+    return this.rows[this.at] ?? null;
   }
 
   /** Looks for what is being typed; `null` for nothing any more. */
@@ -88,8 +91,9 @@ export class Mentioning {
     return names
       .filter(({ path }, at) => names.findIndex((other) => other.path === path) === at)
       .slice(0, shown.note)
-      .map(({ path, name, alias, marks }) => ({
-        ...row({ type: 'note', path }, alias ? [] : marks),
+      .map(({ path, name, alias, marks, link, private: rule }) => ({
+        ...row({ type: 'note', path, link }, alias ? [] : marks),
+        private: rule,
         about: [alias ? name : '', noteFolder(path)].filter(Boolean).join(' · '),
       }));
   }
@@ -131,7 +135,7 @@ export class Mentioning {
 }
 
 function row(mention: Mention, marks: readonly Mark[]): MentionRow {
-  return { key: mentionKey(mention), mention, marks, about: '' };
+  return { key: mentionKey(mention), mention, marks, about: '', private: null };
 }
 
 /** Those whose names fit, the best first, else as they stood. */

@@ -1,11 +1,12 @@
-/** What goes along with a message beside its words, and how it stands in what is sent: nothing goes
- * along that the message does not show. */
+/** What a message mentions, and how it stands in what is sent: nothing is sent that the message does not
+ * show. */
 import type { ConversationId, NotePath } from '../ipc/bindings';
 import type { IconName } from '../shared/icons';
 import { noteLabel, noteName } from './note-path';
 
 export type Mention =
-  | { readonly type: 'note'; readonly path: NotePath }
+  /** `link` is what a link to it says so that no other note is meant. */
+  | { readonly type: 'note'; readonly path: NotePath; readonly link: string }
   /** `/`-separated, without one at its end. */
   | { readonly type: 'folder'; readonly path: string }
   /** Without its `#`. */
@@ -62,26 +63,18 @@ export function mentionInline(mention: Mention): string {
   return mention.type === 'tag' ? `#${mention.tag}` : mentionName(mention);
 }
 
-/** The words of a message with what goes along: named behind them, files whole at the end. */
-export function withMentions(words: string, mentions: readonly Mention[]): string {
-  const named = mentions.filter(({ type }) => type !== 'file').map(reference);
-  const files = mentions.flatMap((one) => (one.type === 'file' ? [attached(one)] : []));
-  return [words, named.join(' '), ...files].filter((part) => part !== '').join('\n\n');
-}
-
-function reference(mention: Mention): string {
+/** How it stands in the sentence; a file stands in none. */
+export function mentionText(mention: Mention): string {
   switch (mention.type) {
     case 'note':
       // What means something inside a link cannot stand in one; the path alone is understood too.
-      return /[[\]|#^]/.test(mention.path)
-        ? mention.path
-        : `[[${linkTarget(mention.path)}|${noteName(mention.path)}]]`;
+      return /[[\]|#^]/.test(mention.link) ? mention.path : `[[${mention.link}]]`;
     case 'folder':
       return `${mention.path}/`;
     case 'tag':
       return `#${mention.tag}`;
     case 'conversation':
-      return `[[${conversationTarget}${mention.id}|${mention.title.replace(/[[\]|]/g, ' ')}]]`;
+      return `[[${linkLabel(mention.title)}]]`;
     case 'file':
       return '';
     default:
@@ -89,10 +82,45 @@ function reference(mention: Mention): string {
   }
 }
 
-/** The note's path, such that no other note can be meant: without a folder a bare name may be that of
- * several. */
-function linkTarget(path: NotePath): string {
-  return path.includes('/') ? noteLabel(path) : path;
+/** Where a text stands in another one, not as a part of a longer name; -1 where it does not. */
+export function placeOfText(text: string, part: string): number {
+  const goesOn = (sign: string | undefined): boolean => /[\p{L}\p{N}/_-]/u.test(sign ?? '');
+  const [first, last] = [part.at(0), part.at(-1)];
+  let at = part === '' ? -1 : text.indexOf(part);
+  while (at >= 0) {
+    const begins = !goesOn(first) || !goesOn(text.at(at - 1)) || at === 0;
+    if (begins && !(goesOn(last) && goesOn(text[at + part.length]))) return at;
+    at = text.indexOf(part, at + 1);
+  }
+  return -1;
+}
+
+/** A message as it is sent: `words`, in which mentions stand where they were typed, then what was
+ * attached: named behind the words, files whole at the end. */
+export function withMentions(
+  words: string,
+  inWords: readonly Mention[],
+  attached: readonly Mention[],
+): string {
+  const notes = inWords.filter(({ type }) => type === 'note').map(mentionText);
+  // A model looks a conversation up by its id.
+  const said = inWords.reduce((text, one) => {
+    const label = mentionText(one);
+    const isClear = one.type === 'conversation' && !notes.includes(label);
+    return isClear ? text.replaceAll(label, () => reference(one)) : text;
+  }, words);
+  const named = attached.filter(({ type }) => type !== 'file').map(reference);
+  const files = attached.flatMap((one) => (one.type === 'file' ? [attachedText(one)] : []));
+  return [said, named.join(' '), ...files].filter((part) => part !== '').join('\n\n');
+}
+
+function reference(mention: Mention): string {
+  if (mention.type !== 'conversation') return mentionText(mention);
+  return `[[${conversationTarget}${mention.id}|${linkLabel(mention.title)}]]`;
+}
+
+function linkLabel(title: string): string {
+  return title.replace(/[[\]|\n]/g, ' ');
 }
 
 /** What the target of a link to a conversation begins with. */
@@ -110,7 +138,7 @@ interface Attached {
 }
 
 /** The fence is longer than any in the text: nothing in it can end it. */
-function attached({ name, text }: Attached): string {
+function attachedText({ name, text }: Attached): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);
   return `Attached file: ${name.replace(/\s+/g, ' ')}\n${fence}\n${text}\n${fence}`;

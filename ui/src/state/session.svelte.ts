@@ -384,7 +384,7 @@ export class Session {
 
   /** Sends words that did not stand in the composer. */
   async #say(request: SendMessage): Promise<void> {
-    await this.#send({ request, written: request.text, mentions: [] });
+    await this.#send({ request, written: request.text, attached: [] });
   }
 
   #receive(events: readonly Numbered[]): void {

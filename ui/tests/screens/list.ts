@@ -53,11 +53,15 @@ const changes = [drawer, clickOn('open-changes'), see('changes')];
 const search = [...press('Control+Shift+f'), see('search-field')];
 const heating = [click('^House.Heating$'), seeAt('.margin-sign')];
 const diary = [...press('Control+p'), write('2025-11'), ...press('Enter'), seeAt('.kept')];
+const privateName = [
+  ...[clickOn('composer'), write('As in @2025-11'), seeAt('[role=option]')],
+  ...[...press('Enter'), seeAt('dialog[open]')],
+];
 const saving = [click('^Save as note'), see('save-answer')];
 const said = [drawer, clickOn('said-field')];
 const mentioning = [
   ...[clickOn('composer'), write('@house'), seeAt('[role=option]'), ...press('Enter')],
-  ...[write('Is the offer fair, by @he'), seeAt('[role=option]')],
+  ...[write(': is the offer fair, by @he'), seeAt('[role=option]')],
 ];
 const book = '[data-row=books]';
 const bookMenu = [drawer, menuAt(book)];
@@ -240,11 +244,13 @@ const looking: readonly Screen[] = [
   ),
   screen('open-note', 'search', heating),
   screen('open-note-private', 'search', diary),
+  screen('question-option', 'question', [clickOn('composer'), ...press('2'), seeAt('.chosen')]),
   screen('mention', 'search', mentioning, 'small'),
+  screen('mention-private-list', 'search', privateName.slice(0, 3)),
+  screen('mention-private', 'search', privateName, 'small'),
   screen(
     'mentioned',
     'search',
-  screen('question-option', 'question', [clickOn('composer'), ...press('2'), seeAt('.chosen')]),
     [...mentioning, ...press('Enter', 'Enter'), seeAt('.me', 'fair')],
     'small',
   ),

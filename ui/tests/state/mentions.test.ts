@@ -5,26 +5,49 @@ import {
   attachedIn,
   linkedConversation,
   type Mention,
+  mentionText,
+  placeOfText,
   withMentions,
 } from '../../src/state/mentions';
 
-describe('what goes along', () => {
-  it('is named behind the words, so that nothing goes along unseen', () => {
-    const mentions: Mention[] = [
-      { type: 'note', path: 'House/Heating.md' },
-      { type: 'note', path: 'House/A # sign.md' },
+describe('what a message mentions', () => {
+  it('stands in the sentence, and behind it where it was attached', () => {
+    const note: Mention = { type: 'note', path: 'House/Heating.md', link: 'Heating' };
+    const sign: Mention = { type: 'note', path: 'House/A # sign.md', link: 'A # sign' };
+    const boats: Mention = { type: 'conversation', id: 'c1', title: 'Boats | [red]' };
+    const others: Mention[] = [
       { type: 'folder', path: 'House' },
       { type: 'tag', tag: 'yearly' },
-      { type: 'conversation', id: 'c1', title: 'Boats | [red]' },
     ];
-    expect(withMentions('What is missing?', mentions)).toBe(
-      'What is missing?\n\n[[House/Heating|Heating]] House/A # sign.md House/ #yearly [[conversation:c1|Boats    red ]]',
+    expect([note, sign, ...others, boats].map(mentionText)).toEqual([
+      '[[Heating]]',
+      'House/A # sign.md',
+      'House/',
+      '#yearly',
+      '[[Boats    red ]]',
+    ]);
+    const words = 'From [[Heating]] to [[Boats    red ]]?';
+    expect(withMentions(words, [note, boats], [])).toBe(
+      'From [[Heating]] to [[conversation:c1|Boats    red ]]?',
     );
-    expect(withMentions('', mentions.slice(3, 4))).toBe('#yearly');
-    // A bare name may be that of a note in a folder too.
-    expect(withMentions('', [{ type: 'note', path: 'Plan.md' }])).toBe('[[Plan.md|Plan]]');
+    expect(withMentions('See', [], [note, ...others])).toBe('See\n\n[[Heating]] House/ #yearly');
+    // A note of the same name is the one that is meant.
+    const same: Mention = { type: 'conversation', id: 'c2', title: 'Heating' };
+    expect(withMentions('[[Heating]]', [note, same], [])).toBe('[[Heating]]');
     expect(linkedConversation('conversation:c1|Boats')).toBe('c1');
     expect(linkedConversation('House/Heating|Heating')).toBeNull();
+  });
+
+  it.each([
+    ['move from [[A]] to', '[[A]]', 10],
+    ['x[[A]]y', '[[A]]', 1],
+    ['#household #house', '#house', 11],
+    ['a#house', '#house', 1],
+    ['House/Old House/', 'House/', 10],
+    ['my-House/', 'House/', -1],
+    ['', '', -1],
+  ])('is found where it stands by itself: %s', (text, part, at) => {
+    expect(placeOfText(text, part)).toBe(at);
   });
 
   it.each([
@@ -36,7 +59,7 @@ describe('what goes along', () => {
       { type: 'file', name: 'a.txt', text } as const,
       { type: 'file', name: 'b.csv', text: '1,2' } as const,
     ];
-    const sent = withMentions('Look', [...files, { type: 'tag', tag: 'x' }]);
+    const sent = withMentions('Look', [], [...files, { type: 'tag', tag: 'x' }]);
     expect(attachedIn(sent)).toEqual({
       words: 'Look\n\n#x',
       files: [

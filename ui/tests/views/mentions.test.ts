@@ -42,7 +42,7 @@ function file(name: string, text: string | Uint8Array<ArrayBuffer>): File {
 }
 
 describe('a mention', () => {
-  it('is found by letters, becomes a chip, and goes along by its path', async () => {
+  it('is found by letters, stands in the sentence, is a chip, and is sent as it stands', async () => {
     const { host, keys, box } = await open();
     await keys.keyboard('What is missing in @hea');
     const list = await screen.findByRole('listbox', { name: 'Mention' });
@@ -54,20 +54,72 @@ describe('a mention', () => {
     expect(within(list).queryByRole('option', { name: /What the heating needs/ })).toBeNull();
     await keys.keyboard('{Enter}');
     expect(sent(host), 'Enter chose, it did not send').toEqual([]);
-    expect(box).toHaveValue('What is missing in ');
+    expect(box).toHaveValue('What is missing in [[Heating]]');
     expect(box).toHaveFocus();
     expect(screen.getByTestId('chips')).toHaveTextContent('Heating');
-    await keys.keyboard('{Enter}');
-    expect(sent(host)).toEqual(['What is missing in\n\n[[House/Heating|Heating]]']);
+    await keys.keyboard(', by March?{Enter}');
+    expect(sent(host)).toEqual(['What is missing in [[Heating]], by March?']);
     await waitFor(() => expect(screen.queryByTestId('chips')).toBeNull());
     await keys.click(screen.getByRole('button', { name: 'Heating' }));
-    expect(host.asked('showNote')).toEqual(['House/Heating.md']);
+    expect(host.asked('showNote')).toEqual(['Heating.md']);
   });
 
-  it('is left out with Backspace or its button, and the keyboard stays in the box', async () => {
+  it('of two notes stays where each was typed', async () => {
+    const { host, keys, box } = await open();
+    await keys.keyboard('Move it from @heating');
+    await screen.findByRole('option', { name: /^Note Heating/ });
+    await keys.keyboard('{Enter} to [[[[contacts');
+    await screen.findByRole('option', { name: /^Note Household contacts/ });
+    await keys.keyboard('{Tab}!');
+    expect(box).toHaveValue('Move it from [[Heating]] to [[Household contacts]]!');
+    await keys.keyboard('{Enter}');
+    expect(sent(host)).toEqual(['Move it from [[Heating]] to [[Household contacts]]!']);
+  });
+
+  it('is no chip any more once its text is deleted, and is one again when that comes back', async () => {
     const { session, keys, box } = await open();
-    session.drafts.mention({ type: 'tag', tag: 'house' });
-    session.drafts.mention({ type: 'folder', path: 'Diary' });
+    await keys.keyboard('See @heating');
+    await screen.findByRole('option', { name: /^Note Heating/ });
+    await keys.keyboard('{Enter}');
+    expect(screen.getByTestId('chips')).toHaveTextContent('Heating');
+    await keys.keyboard('{Backspace}');
+    expect(box).toHaveValue('See [[Heating]');
+    expect(screen.queryByTestId('chips')).toBeNull();
+    await keys.keyboard(']');
+    expect(screen.getByTestId('chips')).toHaveTextContent('Heating');
+    await keys.click(screen.getByRole('button', { name: 'Leave out Heating' }));
+    expect(box).toHaveValue('See');
+    expect(box).toHaveFocus();
+    expect(session.drafts.mentions).toEqual([]);
+  });
+
+  it('of a private note is marked, and its name is asked about before it is inserted', async () => {
+    const { host, session, keys, box } = await open();
+    await keys.keyboard('As in @2025-11 and');
+    await keys.keyboard('{ArrowLeft>4/}');
+    const option = await screen.findByRole('option', { name: /^Note 2025-11-30.*no model/ });
+    await keys.click(option);
+    const dialog = await screen.findByRole('dialog', { name: 'This note is private' });
+    expect(dialog).toHaveTextContent('its name would be sent to Haiku');
+    await keys.click(within(dialog).getByRole('button', { name: 'Cancel' }));
+    expect(screen.queryByRole('dialog')).toBeNull();
+    await waitFor(() => expect(box).toHaveFocus());
+    expect(box).toHaveValue('As in @2025-11 and');
+    expect(session.drafts.mentions).toEqual([]);
+    await keys.keyboard('{End}{Home}');
+    await keys.keyboard('{ArrowRight>14/}');
+    await keys.click(await screen.findByRole('option', { name: /^Note 2025-11-30/ }));
+    await keys.click(await screen.findByRole('button', { name: 'Insert name' }));
+    await waitFor(() => expect(box).toHaveValue('As in [[2025-11-30]] and'));
+    expect(box).toHaveFocus();
+    await keys.keyboard('{Enter}');
+    expect(sent(host)).toEqual(['As in [[2025-11-30]] and']);
+  });
+
+  it('that is attached is left out with Backspace or its button, and the keyboard stays in the box', async () => {
+    const { session, keys, box } = await open();
+    session.drafts.attach({ type: 'tag', tag: 'house' });
+    session.drafts.attach({ type: 'folder', path: 'Diary' });
     const chips = await screen.findByTestId('chips');
     await keys.click(within(chips).getByRole('button', { name: 'Leave out house' }));
     expect(box).toHaveFocus();
@@ -83,7 +135,7 @@ describe('a mention', () => {
     await waitFor(() => expect(screen.getAllByRole('option')).toHaveLength(2));
     await keys.keyboard('{ArrowDown}{Tab}');
     expect(session.drafts.mentions).toEqual([{ type: 'tag', tag: 'lists/shopping' }]);
-    await keys.keyboard('[[[[hous');
+    await keys.keyboard(' [[[[hous');
     expect(await screen.findByRole('option', { name: /^Folder House/ })).toBeVisible();
     const { current } = session.app;
     if (!current) throw new Error('nothing is open');
@@ -133,7 +185,7 @@ describe('a file', () => {
     ]);
     await waitFor(() =>
       expect(session.drafts.mentions).toEqual([
-        { type: 'note', path: 'House/Heating.md' },
+        { type: 'note', path: 'House/Heating.md', link: 'Heating' },
         { type: 'file', name: 'Heating.md', text: 'Another text of that name' },
       ]),
     );
@@ -160,6 +212,15 @@ describe('a file', () => {
     await fireEvent(screen.getByTestId('chat-log'), beside);
     expect(beside.defaultPrevented, 'the window stays').toBe(true);
     expect(session.drafts.mentions).toHaveLength(2);
+  });
+
+  it('that is a private note of the vault is not attached, nor is its name', async () => {
+    const { host, session, keys } = await open();
+    const { text } = await host.readNote('Diary/2025-11-30.md');
+    await keys.upload(screen.getByTestId('attach-files'), [file('2025-11-30.md', text)]);
+    const words = /^2025-11-30\.md is a private note/;
+    await waitFor(() => expect(session.app.problems[0]?.error.message).toMatch(words));
+    expect(session.drafts.mentions).toEqual([]);
   });
 
   it.each([
