@@ -57,6 +57,7 @@ mod private;
 mod question;
 mod question_sweep;
 mod queue;
+mod reactions;
 mod real_model;
 mod resume;
 mod review;

@@ -258,7 +258,7 @@ impl Announcer {
                         Item::Assistant { id, text, streaming: false, cut: false },
                     );
                 }
-                _ if is_talk(tool) && !result.is_error => {}
+                _ if is_talk(tool) && !result.is_error && result.reactions.is_empty() => {}
                 _ => self
                     .item(&turn.conversation, tool_item(turn, &result.call, &called, Some(result))),
             }

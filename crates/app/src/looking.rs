@@ -46,7 +46,8 @@ impl App {
         let paths = names.iter().map(|(_, named)| named.path.clone()).collect();
         let private = self.open().await?.kept_from_model(paths).await?;
         let names = names.into_iter().zip(private);
-        let names = names.map(|((link, named), private)| named_note(named, link, private)).collect();
+        let names =
+            names.map(|((link, named), private)| named_note(named, link, private)).collect();
         Ok(FoundNames { names, more })
     }
 

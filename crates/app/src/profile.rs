@@ -2,7 +2,7 @@
 
 use llm::host::{Detail, Limits};
 use protocol::{Mode, Origin};
-use tools::catalog::{FEW, FEWEST, LOOKING, RESOLVES, SHOWS};
+use tools::catalog::{FEW, FEWEST, IN_WINDOW, LOOKING, RESOLVES};
 
 /// What kind of run it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -168,7 +168,7 @@ impl Layers {
 fn of_profile(offer: Offer, tool: &Registered) -> bool {
     match offer {
         Offer::All => true,
-        Offer::WithoutWindow => tool.name != SHOWS,
+        Offer::WithoutWindow => !IN_WINDOW.contains(&tool.name.as_str()),
         Offer::Changing(others) => {
             tool.changes_notes || others.iter().any(|names| names.contains(&tool.name.as_str()))
         }
@@ -285,10 +285,11 @@ mod tests {
 
     #[test]
     fn only_who_has_a_window_is_shown_notes_in_it() {
-        let tools = [registered("read_file", false), registered("show_note", false)];
+        let names = ["read_file", "show_note", "show_changes"];
+        let tools = names.map(|name| registered(name, false));
         let pending = Pending::Nothing;
         let here = Layers { kind: RunKind::User, mode: Mode::Auto, set: ToolSet::All, pending };
-        assert_eq!(here.offered(&tools), ["read_file", "show_note"]);
+        assert_eq!(here.offered(&tools), names);
         let terminal = Layers { kind: RunKind::Terminal, ..here };
         assert_eq!(terminal.offered(&tools), ["read_file"]);
     }

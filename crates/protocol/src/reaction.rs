@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::NotePath;
+use crate::{ConversationId, NotePath};
 
 /// A place in a note that matches what was looked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
@@ -54,6 +54,16 @@ pub enum Reaction {
         path: NotePath,
         /// The line to bring into view, counted from 1; `None` is the top.
         line: Option<u32>,
+    },
+    /// The list of applied changes is to be shown to the user.
+    ShowChanges {
+        /// Those that this conversation led to; `None` for all.
+        conversation: Option<ConversationId>,
+    },
+    /// The assistant ended the conversation.
+    ConversationEnded {
+        /// Why, in the assistant's words.
+        reason: Option<String>,
     },
     /// Notes were listed or searched.
     Searched {

@@ -308,7 +308,8 @@ fn from_message(turn: &OpenTurn, message: Message, cut: bool) -> Option<Item> {
 /// Talking is shown as talk, and only once it was delivered; every other call is a line.
 fn from_call(row: CallRow, at: Timestamp, asked: &Asked) -> Option<Item> {
     match row.tool.as_str() {
-        "end_conversation" => None,
+        // That the conversation ended is told by the reaction.
+        "end_conversation" if row.reactions.is_empty() => None,
         "resolve_question" if !row.is_error => None,
         "send_message" if row.output.is_none() => None,
         "send_message" if !row.is_error => {

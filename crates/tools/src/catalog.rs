@@ -30,6 +30,7 @@ use crate::read_result::ReadResult;
 use crate::resolve_question::ResolveQuestion;
 use crate::search_files::SearchFiles;
 use crate::send_message::SendMessage;
+use crate::show_changes::ShowChanges;
 use crate::show_note::ShowNote;
 use crate::write_file::WriteFile;
 
@@ -60,8 +61,11 @@ pub const LOOKING: [&str; 8] = [
     ReadResult::NAME,
 ];
 
-/// The tool that needs a window.
+/// The tool that shows a note in the window.
 pub const SHOWS: &str = ShowNote::NAME;
+
+/// The tools that need a window.
+pub const IN_WINDOW: [&str; 2] = [SHOWS, ShowChanges::NAME];
 
 /// The tool that says whether a message answers the question that waits.
 pub const RESOLVES: &str = ResolveQuestion::NAME;
@@ -101,6 +105,7 @@ pub fn catalog(shelf: Shelf) -> Result<ToolRegistry, DuplicateTool> {
     tools.register_changing(DeleteFile(notes.clone()))?;
     tools.register_changing(CreateFolder(notes.clone()))?;
     tools.register(ShowNote(notes.clone()))?;
+    tools.register(ShowChanges)?;
     tools.register(GetActiveNote { notes, desk: desk.clone() })?;
     tools.register(GetCurrentTime(desk.clone()))?;
     tools.register(GetConversation { archive: archive.clone(), desk })?;

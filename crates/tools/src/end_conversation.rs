@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use llm::tool::{Control, Effect, Tool, ToolContext, ToolOutcome};
+use protocol::Reaction;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -25,6 +26,7 @@ impl Tool for EndConversation {
         let reason = input.reason.map(|reason| reason.trim().to_owned());
         let reason = reason.filter(|reason| !reason.is_empty());
         ToolOutcome {
+            reactions: vec![Reaction::ConversationEnded { reason: reason.clone() }],
             control: Some(Control::End { reason }),
             ..ToolOutcome::ok("The conversation has ended.").labeled()
         }

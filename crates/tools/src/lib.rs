@@ -31,6 +31,7 @@ mod read_file;
 mod read_result;
 mod search_files;
 mod send_message;
+mod show_changes;
 mod show_note;
 mod write_file;
 

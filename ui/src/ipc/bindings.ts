@@ -758,7 +758,15 @@ path: NotePath,
 /**
  * The line to bring into view, counted from 1; `None` is the top.
  */
-line: number | null, } | { "type": "searched", 
+line: number | null, } | { "type": "show_changes", 
+/**
+ * Those that this conversation led to; `None` for all.
+ */
+conversation: ConversationId | null, } | { "type": "conversation_ended", 
+/**
+ * Why, in the assistant's words.
+ */
+reason: string | null, } | { "type": "searched", 
 /**
  * What was looked for, as the model wrote it.
  */

@@ -11,6 +11,7 @@ import type {
   NoteText,
   Numbered,
   ProviderStatus,
+  Reaction,
   Settings,
   SettingsTrouble,
   Snapshot,
@@ -414,11 +415,17 @@ function boundary(event: ChatEvent): string | null {
     case 'held_changed':
       return event.held.length > 0 ? m.held_title({ count: event.held.length }) : null;
     case 'item_changed':
+      return endsConversation(event.item) ? m.end_by_assistant() : null;
     case 'text_added':
       return null;
     default:
       return event satisfies never;
   }
+}
+
+function endsConversation(item: Item): boolean {
+  const isEnd = ({ type }: Reaction): boolean => type === 'conversation_ended';
+  return item.type === 'tool' && item.reactions.some(isEnd);
 }
 
 /** Before the first snapshot nothing of this is shown. */

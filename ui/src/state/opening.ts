@@ -1,23 +1,19 @@
-/** Notes that a tool shows to the user: each call opens its note once, where the user sees the answer. */
-import type { ConversationId, NotePath, Numbered, Reaction } from '../ipc/bindings';
+/** What a tool shows to the user, a note or the list of changes: each call shows it once, where the user sees
+ * the answer. */
+import type { ConversationId, Numbered, Reaction } from '../ipc/bindings';
 import { itemKey } from './conversation.svelte';
 
-type Show = (path: NotePath, line: number | null) => void;
-
-/** A note to be shown. */
-interface Shown {
-  readonly conversation: ConversationId;
-  readonly note: Extract<Reaction, { type: 'open_note' }>;
-}
+/** What is to be shown. */
+type ToShow = Extract<Reaction, { type: 'open_note' | 'show_changes' }>;
 
 export class Opening {
-  readonly #show: Show;
+  readonly #show: (what: ToShow) => void;
   /** The calls that were heard of. */
   readonly #heard = new Set<string>();
-  /** The last note that is to be shown in a conversation which is not in front of the user yet. */
-  #early: Shown | null = null;
+  /** What is to be shown last in a conversation which is not in front of the user yet. */
+  #early: { readonly conversation: ConversationId; readonly what: ToShow } | null = null;
 
-  constructor(show: Show) {
+  constructor(show: (what: ToShow) => void) {
     this.#show = show;
   }
 
@@ -26,12 +22,12 @@ export class Opening {
     for (const { event } of events) {
       if (event.type !== 'item_changed' || event.item.type !== 'tool') continue;
       const { conversation, item } = event;
-      const note = item.reactions.findLast((reaction) => reaction.type === 'open_note');
+      const what = item.reactions.findLast(isToShow);
       const key = `${conversation}:${itemKey(item)}`;
-      if (!note || this.#heard.has(key)) continue;
+      if (!what || this.#heard.has(key)) continue;
       this.#heard.add(key);
-      if (conversation === open) this.#show(note.path, note.line);
-      else this.#early = { conversation, note };
+      if (conversation === open) this.#show(what);
+      else this.#early = { conversation, what };
     }
   }
 
@@ -39,6 +35,10 @@ export class Opening {
   arrive(conversation: ConversationId): void {
     const early = this.#early;
     this.#early = null;
-    if (early?.conversation === conversation) this.#show(early.note.path, early.note.line);
+    if (early?.conversation === conversation) this.#show(early.what);
   }
+}
+
+function isToShow(reaction: Reaction): reaction is ToShow {
+  return reaction.type === 'open_note' || reaction.type === 'show_changes';
 }

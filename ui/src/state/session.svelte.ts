@@ -90,7 +90,10 @@ export class Session {
   found = $state.raw<FoundSaid | null>(null);
   /** Notes changed: what is looked up is asked anew. */
   readonly #lookups = new Pace(() => this.#lookAgain());
-  readonly #opening = new Opening((path, line) => void this.showNote(path, line));
+  readonly #opening = new Opening((what) => {
+    if (what.type === 'show_changes') this.openChanges(what.conversation);
+    else void this.showNote(what.path, what.line);
+  });
   readonly #host: Host;
   readonly #saving: SettingsSaving;
   #feed = 0;

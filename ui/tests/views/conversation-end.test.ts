@@ -1,4 +1,4 @@
-import { render, screen } from '@testing-library/svelte';
+import { render, screen, waitFor } from '@testing-library/svelte';
 import { expect, it } from 'vitest';
 
 import { FakeHost } from '../../src/ipc/fake';
@@ -38,4 +38,14 @@ it('a conversation that goes on still tells where it was ended, and no longer un
   expect(end).toHaveTextContent(/^Vaultmate ended this conversation ?Reason: /);
   expect(end).not.toHaveTextContent('Title:');
   expect(end).not.toHaveTextContent('A new message');
+});
+
+it('a screen reader hears that the conversation was ended', async () => {
+  const { host } = await open();
+  const { items } = await host.openConversation('books-2', true);
+  const end = items.find(({ type }) => type === 'tool');
+  if (!end) throw new Error('nothing ended it');
+  host.tell({ type: 'item_changed', conversation: 'books-2', item: { ...end } });
+  const heard = await screen.findByTestId('announcements');
+  await waitFor(() => expect(heard).toHaveTextContent('Vaultmate ended this conversation'));
 });

@@ -35,6 +35,25 @@ function shown(conversation: string, call: string, path: NotePath, line: number 
   return { type: 'item_changed', conversation, item };
 }
 
+describe('the list of changes that a tool shows', () => {
+  it.each([['heating'], [null]])('opens once, for %s', async (conversation) => {
+    const { host, session } = await open();
+    const event = shown('heating', 'cmd-9', heating, null);
+    if (event.type !== 'item_changed' || event.item.type !== 'tool') throw new Error('no call');
+    const reactions = [{ type: 'show_changes', conversation } as const];
+    const call = { ...event, item: { ...event.item, tool: 'show_changes', reactions } };
+    host.tell({ ...call, conversation: 'another' });
+    expect(session.place.name).toBe('chat');
+    host.tell(call);
+    expect(await screen.findByTestId('changes')).toBeVisible();
+    expect(session.place).toMatchObject({ name: 'changes', conversation });
+    session.backToChat();
+    host.tell(call);
+    await screen.findByTestId('chat-log');
+    expect(session.place.name).toBe('chat');
+  });
+});
+
 describe('a note that a tool shows', () => {
   it('opens in the pane, at its line, once', async () => {
     const { host, session } = await open();

@@ -137,8 +137,17 @@ fn words_that_were_refused_are_a_failed_line() {
 }
 
 #[test]
-fn ending_the_conversation_has_no_line() {
-    check_step(vec![call("a1", "c1", "end_conversation", json!({}))], &[]);
+fn ending_the_conversation_is_told_once_it_has_ended() {
+    let mut end = call("a1", "c1", "end_conversation", json!({}));
+    check_step(vec![end.clone()], &[]);
+    let reaction = Reaction::ConversationEnded { reason: Some("done".into()) };
+    end.reactions = vec![reaction.clone()];
+    let shown = items(step(vec![end]));
+    let told = |item: &Item| match item {
+        Item::Tool { reactions, .. } => *reactions == [reaction.clone()],
+        _ => false,
+    };
+    assert!(shown.last().is_some_and(told), "{shown:?}");
 }
 
 #[test]

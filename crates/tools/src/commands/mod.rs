@@ -13,6 +13,7 @@ use protocol::{CallId, Usage};
 use serde_json::{Value, json};
 
 mod append;
+mod changes;
 mod delete;
 mod find;
 mod help;
@@ -101,7 +102,7 @@ struct Entry {
 }
 
 /// All commands, in the order that `help` shows them.
-const ALL: [Entry; 13] = [
+const ALL: [Entry; 14] = [
     find::ENTRY,
     open::ENTRY,
     list::ENTRY,
@@ -114,6 +115,7 @@ const ALL: [Entry; 13] = [
     links::ENTRY,
     tasks::ENTRY,
     today::ENTRY,
+    changes::ENTRY,
     help::ENTRY,
 ];
 

@@ -45,6 +45,7 @@ fn lines_are_read_as_their_commands() {
     let edit = json!({ "path": "N", "old_text": "tea with milk", "new_text": "tea in a pot" });
     check("replace \"tea with milk\" with \"tea in a pot\" in N", "edit_file", edit);
     check("today", "read_file", json!({ "path": "daily" }));
+    check("changes", "show_changes", json!({ "all": true }));
     let into = json!({ "source": "Trip", "destination": "Archive/2025/" });
     check("move Trip to Archive/2025/", "move_file", into);
     let renamed = json!({ "source": "Letters to Ann", "destination": "Ann" });

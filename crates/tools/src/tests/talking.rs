@@ -1,6 +1,7 @@
 //! Saying, asking, ending, and what was said before.
 
 use llm::tool::Control;
+use protocol::Reaction;
 use serde_json::json;
 
 use super::bench::Bench;
@@ -34,8 +35,21 @@ async fn a_conversation_ends_with_a_reason_or_without() {
     let mut bench = Bench::with(&[]);
     let ended = bench.works("end_conversation", json!({ "reason": " done " })).await;
     assert_eq!(ended.control, Some(Control::End { reason: Some("done".to_owned()) }));
+    let told = Reaction::ConversationEnded { reason: Some("done".to_owned()) };
+    assert_eq!(ended.reactions, [told], "the window hears of it");
     let silent = bench.works("end_conversation", json!({})).await;
     assert_eq!(silent.control, Some(Control::End { reason: None }));
+}
+
+#[tokio::test]
+async fn the_list_of_changes_is_shown_for_this_conversation_or_for_all() {
+    let mut bench = Bench::with(&[]);
+    for (arguments, conversation) in
+        [(json!({}), Some("conversation".into())), (json!({ "all": true }), None)]
+    {
+        let shown = bench.works("show_changes", arguments).await;
+        assert_eq!(shown.reactions, [Reaction::ShowChanges { conversation }]);
+    }
 }
 
 #[tokio::test]

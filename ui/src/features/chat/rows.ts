@@ -24,7 +24,7 @@ export type Row =
       readonly reply: AnswerItem | null;
     }
   | { readonly kind: 'passages'; readonly key: string; readonly call: ToolItem }
-  | { readonly kind: 'end'; readonly key: string; readonly call: ToolItem }
+  | { readonly kind: 'end'; readonly key: string; readonly reason: string | null }
   | ({ readonly kind: 'actions'; readonly key: string } & WholeAnswer)
   | { readonly kind: 'undo'; readonly key: string; readonly turn: TurnId };
 
@@ -109,7 +109,8 @@ function pushCall(drawn: Row[], call: ToolItem, reading: Reading): void {
   const last = drawn.at(-1);
   const own = isOwnCall(call.call);
   const isAnswer = own || reading.passagesAreAnswers;
-  if (endsConversation(call)) drawn.push({ kind: 'end', key, call });
+  const end = call.reactions.find(({ type }) => type === 'conversation_ended');
+  if (end?.type === 'conversation_ended') drawn.push({ kind: 'end', key, reason: end.reason });
   else if (isAnswer && call.reactions.some(({ type }) => type === 'passages')) {
     drawn.push({ kind: 'passages', key, call });
   } else if (own && last?.kind === 'command' && last.reply === null) {
@@ -141,11 +142,6 @@ function isQuestion(call: ToolItem): boolean {
   return (
     !call.isError && call.tool === 'send_message' && /"is_question":\s*true/.test(call.arguments)
   );
-}
-
-/** Whether the conversation ended with this call. */
-function endsConversation({ tool, isError, output }: ToolItem): boolean {
-  return tool === 'end_conversation' && !isError && output !== null;
 }
 
 /** The open question is a card at the end, and a turn that went well ends without a word. */

@@ -88,6 +88,7 @@ const kinds: Record<string, ToolKind> = {
     failedOf: (note) => m.tool_failed_show_of({ note }),
     done: () => m.tool_done_show(),
   },
+  show_changes: { ...unknown('show_changes', 'undo'), done: () => m.tool_done_changes() },
   get_active_note: { ...unknown('get_active_note', 'note'), done: () => m.tool_done_active() },
   get_current_time: { ...unknown('get_current_time', 'clock'), done: () => m.tool_done_clock() },
   send_message: { ...unknown('send_message', 'forward'), done: () => m.tool_done_say() },

@@ -120,6 +120,8 @@ function change(reaction: Reaction): (Done & { readonly waiting: boolean }) | nu
       return { ...plain, ...reaction, kind: 'make_folder' };
     case 'read':
     case 'open_note':
+    case 'show_changes':
+    case 'conversation_ended':
     case 'searched':
     case 'passages':
       return null;

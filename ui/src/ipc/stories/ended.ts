@@ -39,7 +39,7 @@ export function over(): Story {
       arguments: JSON.stringify({ reason }),
       output: 'The conversation has ended.',
       isError: false,
-      reactions: [],
+      reactions: [{ type: 'conversation_ended', reason }],
     },
   ];
   return { snapshot: healthy([conversation]), views: [view(conversation, items)], notes: {} };

@@ -1,0 +1,77 @@
+//! What a tool tells the window beside its words for the model: while it happens, and when it is read back.
+
+use protocol::conversation::Item;
+use protocol::{AppEvent, ConversationId, Reaction};
+use serde_json::{Value, json};
+use testkit::{Reply, ScriptedModel};
+
+use crate::stage::{Running, asking, keyed, without_model};
+
+fn reactions_of(item: &Item) -> &[Reaction] {
+    match item {
+        Item::Tool { reactions, .. } => reactions,
+        _ => &[],
+    }
+}
+
+/// Waits until the window hears of a reaction.
+async fn hears(running: &Running, wanted: &Reaction) {
+    let told = |event: &AppEvent| match event {
+        AppEvent::ItemChanged { item, .. } => reactions_of(item).contains(wanted).then_some(()),
+        _ => None,
+    };
+    running.hears(&format!("{wanted:?}"), told).await;
+}
+
+/// Has a model make the call, and the window hear of what it should.
+async fn check(
+    tool: &'static str,
+    arguments: Value,
+    reaction: impl FnOnce(&ConversationId) -> Reaction,
+) {
+    let home = keyed(&[("Alpha.md", "one\n")]);
+    let script = vec![Reply::calls(vec![(tool, arguments)]), Reply::text("There.")];
+    let model = ScriptedModel::start(script).await;
+    let running = home.open(asking(&model)).await;
+    let chat = running.say(None, "Please").await;
+    let reaction = reaction(&chat);
+    hears(&running, &reaction).await;
+    running.quit().await;
+    let again = home.open(asking(&model)).await;
+    let items = again.view(&chat).await.items;
+    assert!(items.iter().any(|item| reactions_of(item) == [reaction.clone()]), "{items:?}");
+    again.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_end_of_a_conversation_is_told_with_its_reason() {
+    check("end_conversation", json!({ "reason": "All is done." }), |_| {
+        Reaction::ConversationEnded { reason: Some("All is done.".to_owned()) }
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_list_of_changes_is_to_be_shown_for_this_conversation_or_for_all() {
+    check("show_changes", json!({}), |chat| Reaction::ShowChanges {
+        conversation: Some(chat.clone()),
+    })
+    .await;
+    check("show_changes", json!({ "all": true }), |_| Reaction::ShowChanges { conversation: None })
+        .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_shows_the_list_of_changes() {
+    let home = keyed(&[("Alpha.md", "one\n")]);
+    let running = home.open(without_model()).await;
+    let chat = running.say(None, "changes").await;
+    hears(&running, &Reaction::ShowChanges { conversation: None }).await;
+    let items = running.view(&chat).await.items;
+    let said = |item: &Item| match item {
+        Item::Assistant { text, .. } => text == "Opened the list of changes.",
+        _ => false,
+    };
+    assert!(items.iter().any(said), "{items:?}");
+    running.quit().await;
+}
