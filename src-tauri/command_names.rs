@@ -1,6 +1,6 @@
 /// Every command that the window may call. The build makes a permission of each; the capability
 /// file grants them to the window `main`; a test compares this list with the handler and the UI.
-pub(crate) const COMMANDS: [&str; 73] = [
+pub(crate) const COMMANDS: [&str; 75] = [
     "subscribe",
     "open_conversation",
     "open_conversation_at",
@@ -62,6 +62,8 @@ pub(crate) const COMMANDS: [&str; 73] = [
     "settle_settings",
     "set_key",
     "test_provider",
+    "unlock_keyring",
+    "stop_unlocking",
     "retry_hub",
     "hub_token_source",
     "set_hub_token",

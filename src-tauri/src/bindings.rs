@@ -70,6 +70,8 @@ pub(crate) fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync 
         settings::settle_settings,
         settings::set_key,
         settings::test_provider,
+        settings::unlock_keyring,
+        settings::stop_unlocking,
         hub::retry_hub,
         hub::hub_token_source,
         hub::set_hub_token,

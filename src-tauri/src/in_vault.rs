@@ -49,7 +49,7 @@ mod tests {
     use crate::{bindings, context};
 
     /// Commands that are about the whole application, whichever vault is open.
-    const ABOUT_THE_WHOLE: [&str; 13] = [
+    const ABOUT_THE_WHOLE: [&str; 15] = [
         "add_extra_root",
         "choose_vault",
         "hub_token_source",
@@ -60,9 +60,11 @@ mod tests {
         "set_key",
         "settle_settings",
         "stop_description",
+        "stop_unlocking",
         "stop_work",
         "subscribe",
         "test_provider",
+        "unlock_keyring",
     ];
 
     #[expect(clippy::disallowed_methods, reason = "a test reads the sources")]

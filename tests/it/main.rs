@@ -40,6 +40,7 @@ mod imperfect;
 mod inbox;
 mod injection;
 mod invisible;
+mod keyring;
 mod kill_sweep;
 mod limit;
 mod links;

@@ -59,6 +59,12 @@ impl Home {
         running
     }
 
+    /// The same with the keyring on the bus at this address, without a vault.
+    pub(crate) async fn start_on(&self, bus: &str) -> Running {
+        let data = DataDir::at(self.data.root().to_owned()).expect("a data directory");
+        listened_to(App::start_on(data, Pace::REAL, bus)).await
+    }
+
     /// Starts the application without a vault.
     pub(crate) async fn start(&self, settings: Settings) -> Running {
         let running = self.start_as_it_is().await;

@@ -20,6 +20,7 @@ pub mod faults;
 pub mod fresh;
 mod http;
 pub mod hub_weather;
+pub mod keyring_daemon;
 pub mod long_story;
 pub mod many_notes;
 mod nothing;
@@ -43,6 +44,7 @@ pub mod windows;
 
 pub use desktop_app::{DesktopApp, DesktopHome, Undriven};
 pub use display::Display;
+pub use keyring_daemon::KeyringDaemon;
 pub use notice_board::NoticeBoard;
 pub use private_bus::PrivateBus;
 pub use roamer::Roamer;

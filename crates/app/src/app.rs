@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use desktop::{Bus, Keyring};
 use llm::Pace;
 use protocol::request::{DecideReview, NoteText, SendMessage};
 use protocol::shelf::ConversationPage;
@@ -11,7 +12,7 @@ use protocol::{
     AppEvent, ConversationId, ErrorCode, HubStatus, NotePath, ProviderKind, Snapshot, UserError,
     VaultId,
 };
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -91,14 +92,26 @@ impl App {
         Self::with(data, Purpose::Stay, pace)
     }
 
+    /// As [`App::start_at`], with the keyring on the bus at this address in place of the session's.
+    #[must_use]
+    pub fn start_on(data: DataDir, pace: Pace, bus: &str) -> Self {
+        Self::with_keyring(data, Purpose::Stay, pace, Keyring::on(Bus::at(bus)))
+    }
+
     /// Starts for `purpose`, without a vault.
     pub(crate) fn with(data: DataDir, purpose: Purpose, pace: Pace) -> Self {
+        Self::with_keyring(data, purpose, pace, Keyring::on(Bus::session()))
+    }
+
+    fn with_keyring(data: DataDir, purpose: Purpose, pace: Pace, keyring: Keyring) -> Self {
         let (config, outdated) = Config::load(&data);
         let (feed, answering) = (Feed::default(), Answering::new(no_tools::no_tools(&data)));
         let (desk, door, describing) = (OpenNote::default(), OnceLock::new(), Writing::default());
         let works = Works::new(feed.clone());
         let around = Surroundings {
             data,
+            keyring,
+            unlocking: Notify::new(),
             config,
             feed,
             desk,
@@ -352,9 +365,13 @@ impl App {
         spending::months(&self.open().await?.store).await
     }
 
-    /// Tries the hub again at once.
+    /// Tries the hub again at once; where the link waits for the keyring, that is looked into again.
     pub async fn retry_hub(&self) -> Result<(), UserError> {
-        self.open().await?.hub.retry();
+        let open = self.open().await?;
+        if open.is_token_closed() {
+            return self.link_with_token().await;
+        }
+        open.hub.retry();
         Ok(())
     }
 
@@ -414,9 +431,11 @@ impl App {
 
     /// The caller holds [`App::saving`].
     pub(crate) async fn choose_again(&self) {
-        let Surroundings { config, data, answering, feed, pace, purpose, .. } = &self.inner.around;
+        let Surroundings { config, data, keyring, answering, feed, pace, purpose, .. } =
+            &self.inner.around;
         let (settings, data) = (config.get(), data.clone());
-        let choice = Choice { settings: settings.clone(), data, pace: *pace };
+        let keyring = keyring.clone();
+        let choice = Choice { settings: settings.clone(), data, keyring, pace: *pace };
         let provider = answering.choose(choice).await;
         let may_offer = purpose.stays()
             && !provider.has_model

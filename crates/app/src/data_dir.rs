@@ -1,6 +1,6 @@
 //! Where the application keeps what is not a note: settings, databases, locks, logs.
 //!
-//! Layout: `config.toml` and `config.toml.last-good`, `last-vault`, `key` and `key.openai` (only when the user chose a file), `logs/`,
+//! Layout: `config.toml` and `config.toml.last-good`, `last-vault`, `key` and `key.openai` (only when the user chose a file), `in-keyring`, `logs/`,
 //! `Sample notes/`, and one folder a vault under `vaults/` with its database, its lock and `home`,
 //! which says whose it is.
 #![expect(clippy::disallowed_methods, reason = "these are files of the data directory, not notes")]
@@ -67,6 +67,11 @@ impl DataDir {
     #[must_use]
     pub fn key_file(&self) -> PathBuf {
         self.root.join("key")
+    }
+
+    /// The file of the names of those secrets that are in the keyring.
+    pub(crate) fn in_keyring_file(&self) -> PathBuf {
+        self.root.join("in-keyring")
     }
 
     /// The file of what was found out about models that take no tools.

@@ -77,6 +77,7 @@ mod sum_up;
 mod taint;
 mod trouble;
 mod undo;
+mod unlocking;
 mod verdict;
 mod view;
 mod waking;

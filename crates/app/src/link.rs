@@ -1,13 +1,15 @@
 //! The hub link's settings, judged before anything is dialled, and the token that is shown to a hub.
 
 use std::path::Path;
-use std::sync::PoisonError;
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use hub::{ConfigProblem, HubHandle, LinkConfig, Token};
-use protocol::request::KeyPlace;
+use desktop::Keyring;
+use hub::{ConfigProblem, LinkConfig, Token};
+use protocol::event::KeyringTrouble;
+use protocol::request::{KeyPlace, TokenStatus};
 use protocol::settings::HubSettings;
-use protocol::{ErrorCode, UserError};
+use protocol::{ErrorCode, HubState, HubStatus, UserError};
 use secrecy::{ExposeSecret as _, SecretString};
 use tokio_util::sync::CancellationToken;
 use vault::Vault;
@@ -15,12 +17,21 @@ use vault::Vault;
 use crate::aside::aside;
 use crate::data_dir::DataDir;
 use crate::open_vault::{OpenVault, Surroundings};
-use crate::secrets::{self, Secret};
+use crate::secrets::{self, Finding, Secret};
 use crate::trouble::sentence;
 use crate::{App, hub_name};
 
 /// A keyring that keeps its owner waiting does not keep the hub waiting longer.
 const SOON: Duration = Duration::from_secs(2);
+
+/// How far the token for a hub was looked for.
+#[derive(Debug, Default)]
+pub(crate) struct Linking {
+    /// Ends looking for it, once that is for another link.
+    cancel: CancellationToken,
+    /// Why it cannot be looked for, while the link waits for that.
+    closed: Option<KeyringTrouble>,
+}
 
 /// What to dial; `None` when the link is switched off. `VAULTMATE_HUB_URL` switches it on and
 /// comes before the settings' address.
@@ -59,11 +70,12 @@ impl App {
         !matches!(config(&self.settings().hub), Ok(None))
     }
 
-    /// Where the token for the hub comes from: `keyring`, `environment` or `file`; `None` without one.
-    pub async fn hub_token_source(&self) -> Result<Option<&'static str>, UserError> {
-        let data = self.around().data.clone();
-        let found = aside(move || secrets::find(&data, Secret::HubToken)).await?;
-        Ok(found.map(|found| found.source))
+    /// Where the token for the hub comes from, and why the keyring could not be looked into for one.
+    pub async fn hub_token_source(&self) -> TokenStatus {
+        let Surroundings { data, keyring, .. } = self.around();
+        let found = secrets::find(data, keyring, Secret::HubToken).await;
+        let trouble = found.trouble();
+        TokenStatus { source: found.keys().map(|found| found.source.to_owned()), keyring: trouble }
     }
 
     /// Keeps the token that is shown to the hub, and links to it anew; an empty text removes it.
@@ -76,10 +88,16 @@ impl App {
         if !text.is_empty() {
             Token::new(text).map_err(told)?;
         }
-        let data = self.around().data.clone();
-        aside(move || secrets::keep(&data, Secret::HubToken, &token, place)).await??;
+        self.ready_to_store(Secret::HubToken, &token, place).await;
+        let Surroundings { data, keyring, .. } = self.around();
+        secrets::keep(data, keyring, Secret::HubToken, &token, place).await?;
+        self.link_with_token().await
+    }
+
+    /// Links to the hub with the token as it is found now, if a vault is open.
+    pub(crate) async fn link_with_token(&self) -> Result<(), UserError> {
         if let Ok(open) = self.open().await {
-            open.link_to(config(&self.settings().hub).map_err(told)?, &self.around().data);
+            open.link_to(config(&self.settings().hub).map_err(told)?, self.around());
         }
         Ok(())
     }
@@ -87,37 +105,88 @@ impl App {
 
 impl OpenVault {
     /// Links to a hub, with the token that is kept for it, or to none. Returns at once.
-    pub(crate) fn link_to(&self, link: Option<LinkConfig>, data: &DataDir) {
+    pub(crate) fn link_to(self: &Arc<Self>, link: Option<LinkConfig>, around: &Surroundings) {
         let this = CancellationToken::new();
-        let mut linking = self.linking.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::replace(&mut *linking, this.clone()).cancel();
+        std::mem::replace(&mut self.linking().cancel, this.clone()).cancel();
         match link {
-            None => self.hub.configure(None),
+            None => {
+                self.waits_for_keyring(None);
+                self.hub.configure(None);
+            }
             Some(link) => {
-                let presenting = present(self.hub.clone(), link, data.clone());
+                let (data, keyring) = (around.data.clone(), around.keyring.clone());
+                let presenting = present(Arc::clone(self), link, data, keyring);
                 self.spawn(async move {
                     this.run_until_cancelled(presenting).await;
                 });
             }
         }
     }
+
+    /// Whether the link waits for the keyring.
+    pub(crate) fn is_token_closed(&self) -> bool {
+        self.linking().closed.is_some()
+    }
+
+    /// Notes whether the link waits for the keyring, and why, and tells the window.
+    fn waits_for_keyring(&self, why: Option<KeyringTrouble>) {
+        let before = std::mem::replace(&mut self.linking().closed, why);
+        if before.or(why).is_some() {
+            self.set_hub_status(HubStatus {
+                ignored: self.hub_status().ignored,
+                ..HubStatus::off()
+            });
+        }
+    }
+
+    fn linking(&self) -> MutexGuard<'_, Linking> {
+        self.linking.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How the link stands where it is off only because its token cannot be looked for.
+    pub(crate) fn with_keyring(&self, status: HubStatus) -> HubStatus {
+        let trouble = match self.linking().closed {
+            Some(KeyringTrouble::Locked | KeyringTrouble::Unknown) => {
+                "The keyring is locked. Unlock it to use the token for the hub."
+            }
+            Some(KeyringTrouble::Unavailable) => {
+                "The token for the hub is in the keyring of the system, which does not answer. Start \
+                 the keyring, then try again."
+            }
+            None => return status,
+        };
+        match status.state {
+            HubState::Off => {
+                let trouble = Some(trouble.to_owned());
+                HubStatus { state: HubState::Waiting, trouble, ..status }
+            }
+            _ => status,
+        }
+    }
 }
 
-/// Links with the token. While a keyring keeps its owner waiting a hub without one is linked to; what
-/// is not on this computer is not even dialled before.
-async fn present(hub: HubHandle, link: LinkConfig, data: DataDir) {
-    let looking = aside(move || secrets::find(&data, Secret::HubToken));
+/// Links with the token. While a keyring is slow a hub without one is linked to; what is not on this
+/// computer is not even dialled before. A hub whose token is in a keyring that is locked or gone is not
+/// dialled at all: it would refuse us, as if the token were wrong.
+async fn present(open: Arc<OpenVault>, link: LinkConfig, data: DataDir, keyring: Keyring) {
+    let looking = secrets::find(&data, &keyring, Secret::HubToken);
     tokio::pin!(looking);
     let found = match tokio::time::timeout(SOON, &mut looking).await {
         Ok(found) => found,
         Err(_) => {
             if link.is_on_this_computer() {
-                hub.configure(Some(link.clone()));
+                open.hub.configure(Some(link.clone()));
             }
             looking.await
         }
     };
-    let found = found.ok().flatten().and_then(|found| found.keys.into_iter().next());
+    if let Finding::Closed(why @ (KeyringTrouble::Locked | KeyringTrouble::Unavailable)) = found {
+        open.hub.configure(None);
+        open.waits_for_keyring(Some(why));
+        return;
+    }
+    open.waits_for_keyring(None);
+    let found = found.keys().and_then(|found| found.keys.into_iter().next());
     let token = found.and_then(|token| match Token::new(token.expose_secret()) {
         Ok(token) => Some(token),
         Err(why) => {
@@ -125,7 +194,7 @@ async fn present(hub: HubHandle, link: LinkConfig, data: DataDir) {
             None
         }
     });
-    hub.configure(Some(match token {
+    open.hub.configure(Some(match token {
         Some(token) => link.with_token(token),
         None => link,
     }));

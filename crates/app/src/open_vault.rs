@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use desktop::Keyring;
 use hub::{HubEvent, HubHandle, Timing};
 use llm::Pace;
 use llm::registry::ToolRegistry;
@@ -27,6 +28,7 @@ use crate::enter::{Entered, entered};
 use crate::feed::Feed;
 use crate::home::{Home, copied};
 use crate::indexing::Indexing;
+use crate::link::Linking;
 use crate::lock::VaultLock;
 use crate::ports::archive::StoreArchive;
 use crate::ports::changes::VaultChanges;
@@ -52,6 +54,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// What a vault needs from the application around it.
 pub(crate) struct Surroundings {
     pub(crate) data: DataDir,
+    pub(crate) keyring: Keyring,
+    /// Rung when the user is not to be asked to unlock it any more.
+    pub(crate) unlocking: Notify,
     pub(crate) config: Config,
     pub(crate) feed: Feed,
     pub(crate) desk: OpenNote,
@@ -112,8 +117,8 @@ pub(crate) struct OpenVault {
     tasks: TaskTracker,
     cancel: CancellationToken,
     _lock: Arc<VaultLock>,
-    /// Ends what looks for a token, once that is for another link.
-    pub(crate) linking: Mutex<CancellationToken>,
+    /// How far the token for the hub was looked for.
+    pub(crate) linking: Mutex<Linking>,
 }
 
 /// An open vault in use by a request: closing it waits for that.
@@ -172,7 +177,7 @@ impl OpenVault {
         }
         open.spawn(Arc::clone(&open).keep_index(around.door.get().is_some()));
         open.listen(ears);
-        open.link_to(link, &around.data);
+        open.link_to(link, around);
         Ok((open, problems))
     }
 
@@ -343,6 +348,7 @@ impl OpenVault {
 
     /// Notes how the link stands, and tells the window.
     pub(crate) fn set_hub_status(&self, status: HubStatus) {
+        let status = self.with_keyring(status);
         *self.hub_status.lock().unwrap_or_else(PoisonError::into_inner) = status.clone();
         self.feed.tell(AppEvent::HubChanged { hub: status });
     }

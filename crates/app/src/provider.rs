@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use desktop::Keyring;
 use llm::provider::Provider;
 use llm::{Deadlines, KeyPool, ModelError, NoTools, Pace, Parameters, models};
-use protocol::event::{LocalServer, ProviderStatus};
+use protocol::event::{KeyringTrouble, LocalServer, ProviderStatus};
 use protocol::settings::KeyPolicy;
 use protocol::{ErrorCode, ModelInfo, Privacy, ProviderKind, Settings, UserError};
 use secrecy::SecretString;
@@ -14,7 +15,7 @@ use tools::commands::Commands;
 
 use crate::aside::aside;
 use crate::data_dir::DataDir;
-use crate::secrets::{self, FoundKeys, Secret};
+use crate::secrets::{self, Finding, Secret};
 
 mod local;
 mod vendor;
@@ -45,6 +46,7 @@ pub(crate) struct Answering {
 pub(crate) struct Choice {
     pub(crate) settings: Settings,
     pub(crate) data: DataDir,
+    pub(crate) keyring: Keyring,
     pub(crate) pace: Pace,
 }
 
@@ -75,7 +77,7 @@ impl Answering {
         match tokio::time::timeout(FIRST_CHOICE, self.get()).await {
             Ok(chosen) => chosen.status.clone(),
             Err(_) => {
-                let message = "The keyring has not answered yet: unlock it, or wait a moment.";
+                let message = "The keyring has not answered yet. Wait a moment.";
                 nobody(Vendor::Anthropic, ErrorCode::Key, message).status
             }
         }
@@ -84,7 +86,8 @@ impl Answering {
     /// Chooses anew, without blocking, and says how it now stands.
     pub(crate) async fn choose(&self, choice: Choice) -> ProviderStatus {
         let no_tools = self.no_tools.clone();
-        let chosen = aside(move || choose(&choice, no_tools)).await;
+        let keyed = keyed(&choice).await;
+        let chosen = aside(move || choose(&choice, keyed, no_tools)).await;
         let chosen = chosen.unwrap_or_else(|_| unknown());
         let status = chosen.status.clone();
         self.chosen.send_replace(Some(Arc::new(chosen)));
@@ -147,31 +150,56 @@ pub(crate) struct Chosen {
     pub(crate) status: ProviderStatus,
 }
 
+/// Whose keys were looked for, and what was found.
+enum Keyed {
+    /// Of the vendor that is asked.
+    Of(Vendor, Finding),
+    /// Commands answer: they were chosen, or there is no key. The trouble says why there may be one.
+    NoVendor(Option<KeyringTrouble>),
+}
+
+/// Looks for the keys. Left to the keys at hand, the first vendor that has one is asked. A key that is
+/// known to be in a locked keyring counts as one: notes are not sent to another vendor in its place.
+async fn keyed(choice: &Choice) -> Keyed {
+    let Choice { settings, data, keyring, .. } = choice;
+    let find = |vendor| secrets::find(data, keyring, Secret::Keys(vendor));
+    if let Some(vendor) = Vendor::chosen(settings.provider) {
+        return Keyed::Of(vendor, find(vendor).await);
+    }
+    if settings.provider == ProviderKind::Commands {
+        return Keyed::NoVendor(None);
+    }
+    let mut trouble = None;
+    for vendor in [Vendor::Anthropic, Vendor::OpenAi] {
+        match find(vendor).await {
+            Finding::Nothing => {}
+            Finding::Closed(KeyringTrouble::Unknown) => trouble = Some(KeyringTrouble::Unknown),
+            found => return Keyed::Of(vendor, found),
+        }
+    }
+    Keyed::NoVendor(trouble)
+}
+
 /// The user's setting, else a key that is at hand, else Commands. Never Commands in place of a
 /// provider that was chosen and fails: that is an error which says so.
-fn choose(choice: &Choice, no_tools: NoTools) -> Chosen {
-    let find = |vendor| secrets::find(&choice.data, Secret::Keys(vendor));
-    match (choice.settings.provider, Vendor::chosen(choice.settings.provider)) {
-        (_, Some(vendor)) => ask(choice, vendor, find(vendor), no_tools),
-        (ProviderKind::Commands, None) => commands(),
-        (_, None) => {
-            let keyed = [Vendor::Anthropic, Vendor::OpenAi]
-                .into_iter()
-                .find_map(|vendor| Some((vendor, find(vendor)?)));
-            match keyed {
-                Some((vendor, keys)) => ask(choice, vendor, Some(keys), no_tools),
-                None => commands(),
-            }
-        }
+fn choose(choice: &Choice, keyed: Keyed, no_tools: NoTools) -> Chosen {
+    match keyed {
+        Keyed::Of(vendor, finding) => ask(choice, vendor, finding, no_tools),
+        Keyed::NoVendor(trouble) => commands(trouble),
     }
 }
 
-fn ask(choice: &Choice, vendor: Vendor, found: Option<FoundKeys>, no_tools: NoTools) -> Chosen {
+fn ask(choice: &Choice, vendor: Vendor, finding: Finding, no_tools: NoTools) -> Chosen {
     let Choice { settings, pace, .. } = choice;
     let base_url = vendor.address(settings);
     let is_local = llm::http::is_on_this_computer(&base_url);
+    let keyring = finding.trouble();
+    let found = finding.keys();
     if found.is_none() && (vendor == Vendor::Anthropic || !is_local) {
-        return missing_key(vendor);
+        return match keyring {
+            Some(trouble) => closed(vendor, trouble),
+            None => missing_key(vendor),
+        };
     }
     let model = match settings.model.trim() {
         "" => vendor.default_model(&base_url).unwrap_or_default(),
@@ -196,12 +224,7 @@ fn ask(choice: &Choice, vendor: Vendor, found: Option<FoundKeys>, no_tools: NoTo
         .map_err(|error| UserError::new(ErrorCode::Key, error.to_string()));
     let lists = asked.clone().ok();
     let provider = asked.and_then(|provider| match model {
-        "" => {
-            let name = vendor.name();
-            let message =
-                format!("No model of {name} is picked: test it in Settings, then pick one.");
-            Err(UserError::other(message))
-        }
+        "" => Err(no_model(vendor)),
         _ => Ok(provider),
     });
     let trouble = provider.as_ref().err().map(ToString::to_string);
@@ -223,9 +246,16 @@ fn ask(choice: &Choice, vendor: Vendor, found: Option<FoundKeys>, no_tools: NoTo
             key_source: source,
             keys: count,
             trouble,
+            // A server on this computer may do without a key.
+            keyring: keyring.filter(|trouble| *trouble != KeyringTrouble::Unknown),
             offer: None,
         },
     }
+}
+
+fn no_model(vendor: Vendor) -> UserError {
+    let name = vendor.name();
+    UserError::other(format!("No model of {name} is picked: test it in Settings, then pick one."))
 }
 
 fn usual_window(known: models::Vendor) -> u32 {
@@ -263,7 +293,7 @@ fn deadlines(pace: Pace) -> Deadlines {
     Deadlines { connect: pace.of(connect), first_event: pace.of(first_event), idle: pace.of(idle) }
 }
 
-fn commands() -> Chosen {
+fn commands(keyring: Option<KeyringTrouble>) -> Chosen {
     Chosen {
         provider: Ok(Arc::new(Commands::new(jiff::Zoned::now))),
         lists: None,
@@ -281,6 +311,7 @@ fn commands() -> Chosen {
             key_source: None,
             keys: 0,
             trouble: None,
+            keyring,
             offer: None,
         },
     }
@@ -290,6 +321,28 @@ fn missing_key(vendor: Vendor) -> Chosen {
     let (name, variable) = (vendor.name(), vendor.variable());
     let message = format!("There is no key for {name}: paste one in Settings, or set {variable}.");
     nobody(vendor, ErrorCode::Key, &message)
+}
+
+/// The key may be in the keyring, which cannot be looked into. Nothing less than the key will do, so a
+/// locked keyring is told as such whatever is in it.
+fn closed(vendor: Vendor, trouble: KeyringTrouble) -> Chosen {
+    let variable = vendor.variable();
+    let (trouble, message) = match trouble {
+        KeyringTrouble::Locked | KeyringTrouble::Unknown => (
+            KeyringTrouble::Locked,
+            format!("The keyring is locked. Unlock it to use your API key, or set {variable}."),
+        ),
+        KeyringTrouble::Unavailable => (
+            KeyringTrouble::Unavailable,
+            format!(
+                "Your API key is in the keyring of the system, which does not answer. Start the \
+                 keyring and try again, or set {variable}."
+            ),
+        ),
+    };
+    let mut chosen = nobody(vendor, ErrorCode::Key, &message);
+    chosen.status.keyring = Some(trouble);
+    chosen
 }
 
 fn unknown() -> Chosen {
@@ -314,6 +367,7 @@ fn nobody(vendor: Vendor, code: ErrorCode, message: &str) -> Chosen {
             key_source: None,
             keys: 0,
             trouble: Some(message.to_owned()),
+            keyring: None,
             offer: None,
         },
     }

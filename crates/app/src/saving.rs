@@ -11,7 +11,7 @@ use secrecy::SecretString;
 use crate::app::App;
 use crate::aside::aside;
 use crate::config::{Outdated, Watch};
-use crate::open_vault::InUse;
+use crate::open_vault::{InUse, Surroundings};
 use crate::secrets::Secret;
 use crate::trouble::sentence;
 use crate::{config, link, secrets};
@@ -163,7 +163,7 @@ impl App {
             around.feed.tell(AppEvent::Problem { error });
             None
         });
-        open.link_to(link, &around.data);
+        open.link_to(link, around);
     }
 
     /// The folders beside the vault under the names that they get, if all new ones may be added.
@@ -183,10 +183,11 @@ impl App {
 
     /// Stores the keys of whoever answers, one or several; an empty text removes them.
     pub async fn set_key(&self, key: SecretString, place: KeyPlace) -> Result<(), UserError> {
+        let Surroundings { data, keyring, answering, .. } = self.around();
+        let of_vendor = async || Secret::Keys(answering.get().await.vendor);
+        self.ready_to_store(of_vendor().await, &key, place).await;
         let _saving = self.saving().await;
-        let around = self.around();
-        let (data, vendor) = (around.data.clone(), around.answering.get().await.vendor);
-        aside(move || secrets::keep(&data, Secret::Keys(vendor), &key, place)).await??;
+        secrets::keep(data, keyring, of_vendor().await, &key, place).await?;
         self.choose_again().await;
         Ok(())
     }

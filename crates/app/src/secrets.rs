@@ -6,15 +6,17 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::LazyLock;
 
-use keyring::Entry;
+use desktop::{InKeyring, Keyring, KeyringError};
+use protocol::event::KeyringTrouble;
 use protocol::request::KeyPlace;
 use protocol::{ErrorCode, UserError};
 use secrecy::{ExposeSecret as _, SecretString};
 
+use crate::aside::aside;
 use crate::data_dir::{DataDir, write_private};
 use crate::provider::Vendor;
 
-const SERVICE: &str = "vaultmate";
+mod stored;
 
 /// What is kept secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,55 +105,211 @@ fn in_environment(secret: Secret) -> Option<String> {
     Some(keys.expose_secret().to_owned())
 }
 
-/// Looks in the keyring, the environment, the key file; the first that has one. Blocks, perhaps
-/// until the user has unlocked the keyring.
-pub(crate) fn find(data: &DataDir, secret: Secret) -> Option<FoundKeys> {
-    let in_keyring = || Entry::new(SERVICE, secret.account()).ok()?.get_password().ok();
+/// What was found of a secret.
+pub(crate) enum Finding {
+    /// It.
+    Keys(FoundKeys),
+    /// There is none.
+    Nothing,
+    /// It is in no other place, and the keyring could not be looked into.
+    Closed(KeyringTrouble),
+}
+
+impl Finding {
+    /// What was found, whatever the keyring may hold besides.
+    pub(crate) fn keys(self) -> Option<FoundKeys> {
+        match self {
+            Self::Keys(keys) => Some(keys),
+            Self::Nothing | Self::Closed(_) => None,
+        }
+    }
+
+    /// Why the keyring could not be looked into, where that matters.
+    pub(crate) const fn trouble(&self) -> Option<KeyringTrouble> {
+        match self {
+            Self::Closed(trouble) => Some(*trouble),
+            Self::Keys(_) | Self::Nothing => None,
+        }
+    }
+}
+
+/// Looks in the keyring, the environment, the key file; the first that has one. Ends within seconds,
+/// and asks the user for nothing.
+///
+/// A keyring that is not there is no trouble to those who never stored this secret in it. One that is
+/// locked may not say what it holds: whether the secret is in it is remembered in the data directory.
+pub(crate) async fn find(data: &DataDir, keyring: &Keyring, secret: Secret) -> Finding {
+    let looked = keyring.look(secret.account()).await;
+    let data = data.clone();
+    aside(move || combined(&data, secret, looked)).await.unwrap_or(Finding::Nothing)
+}
+
+fn combined(data: &DataDir, secret: Secret, looked: InKeyring) -> Finding {
+    let was_stored = stored::has(data, secret);
+    let closed = match looked {
+        InKeyring::Secret(text) => {
+            stored::note(data, secret);
+            match found(Some(text.expose_secret().to_owned()), "keyring") {
+                Some(keys) => return Finding::Keys(keys),
+                None => None,
+            }
+        }
+        InKeyring::Nothing => {
+            stored::strike(data, secret);
+            None
+        }
+        InKeyring::Locked => Some(KeyringTrouble::Locked),
+        InKeyring::Unknown if was_stored => Some(KeyringTrouble::Locked),
+        InKeyring::Unknown => Some(KeyringTrouble::Unknown),
+        InKeyring::Unavailable => was_stored.then_some(KeyringTrouble::Unavailable),
+    };
     let in_file = || std::fs::read_to_string(secret.file(data)).ok();
-    found(in_keyring(), "keyring")
-        .or_else(|| found(in_environment(secret), "environment"))
-        .or_else(|| found(in_file(), "file"))
+    let elsewhere =
+        found(in_environment(secret), "environment").or_else(|| found(in_file(), "file"));
+    match (elsewhere, closed) {
+        (Some(keys), _) => Finding::Keys(keys),
+        (None, Some(trouble)) => Finding::Closed(trouble),
+        (None, None) => Finding::Nothing,
+    }
 }
 
 /// Several keys stand between spaces, commas or line ends.
 fn found(text: Option<String>, source: &'static str) -> Option<FoundKeys> {
-    let text = text?;
-    let keys = text.split(|c: char| c.is_whitespace() || c == ',').filter(|key| !key.is_empty());
-    let keys: Vec<SecretString> = keys.map(SecretString::from).collect();
+    let keys = several(&text?);
     (!keys.is_empty()).then_some(FoundKeys { keys, source })
 }
 
-/// Stores a secret where the user wants it. An empty text removes it from both places.
-/// Blocks as [`find`] does.
-pub(crate) fn keep(
+fn several(text: &str) -> Vec<SecretString> {
+    let keys = text.split(|c: char| c.is_whitespace() || c == ',').filter(|key| !key.is_empty());
+    keys.map(SecretString::from).collect()
+}
+
+/// Stores a secret where the user wants it. An empty text removes it from both places. A keyring that
+/// is locked takes none and loses none: have it unlocked first where [`needs_unlocking`] says so.
+pub(crate) async fn keep(
     data: &DataDir,
+    keyring: &Keyring,
     secret: Secret,
     text: &SecretString,
     place: KeyPlace,
 ) -> Result<(), UserError> {
     let text = text.expose_secret().trim();
     if text.is_empty() {
-        return forget(data, secret);
+        return forget(data, keyring, secret).await;
     }
+    let (data, text) = (data.clone(), SecretString::from(text));
     match place {
-        KeyPlace::File => write_private(&secret.file(data), text.as_bytes()),
-        KeyPlace::Keyring => Entry::new(SERVICE, secret.account())
-            .and_then(|entry| entry.set_password(text))
-            .map_err(|error| {
-                let (word, variable) = (secret.word(), secret.variable());
-                let words = format!(
-                    "The system keyring does not take the {word} ({error}). Unlock it and try \
-                     again, set {variable}, or keep the {word} in a file that only you can read."
-                );
-                UserError::new(ErrorCode::Key, words)
-            }),
+        KeyPlace::File => {
+            let write = move || write_private(&secret.file(&data), text.expose_secret().as_bytes());
+            aside(write).await?
+        }
+        KeyPlace::Keyring => {
+            let stored = keyring.store(secret.account(), &text).await;
+            stored.map_err(|error| not_stored(secret, &error))?;
+            aside(move || stored::note(&data, secret)).await
+        }
     }
 }
 
-fn forget(data: &DataDir, secret: Secret) -> Result<(), UserError> {
-    if let Ok(entry) = Entry::new(SERVICE, secret.account()) {
-        // Nothing stored and no keyring are the same to someone who wants no key stored.
-        let _ = entry.delete_credential();
+/// Whether [`keep`] may need the keyring to be unlocked first.
+pub(crate) async fn needs_unlocking(
+    keyring: &Keyring,
+    secret: Secret,
+    text: &SecretString,
+    place: KeyPlace,
+) -> bool {
+    match (text.expose_secret().trim(), place) {
+        ("", _) => matches!(keyring.look(secret.account()).await, InKeyring::Locked),
+        (_, KeyPlace::Keyring) => true,
+        (_, KeyPlace::File) => false,
     }
-    data.lock()?.remove(&secret.file(data))
+}
+
+fn not_stored(secret: Secret, error: &KeyringError) -> UserError {
+    let (word, variable) = (secret.word(), secret.variable());
+    let words = match error {
+        KeyringError::Locked => format!(
+            "The keyring is locked, so it does not take the {word}. Unlock it and try again, set \
+             {variable}, or keep the {word} in a file that only you can read."
+        ),
+        KeyringError::Failed(error) => format!(
+            "The system keyring does not take the {word} ({error}). Unlock it and try again, set \
+             {variable}, or keep the {word} in a file that only you can read."
+        ),
+    };
+    UserError::new(ErrorCode::Key, words)
+}
+
+async fn forget(data: &DataDir, keyring: &Keyring, secret: Secret) -> Result<(), UserError> {
+    // Nothing stored and no keyring are the same to someone who wants no key stored.
+    let removed = keyring.remove(secret.account()).await;
+    let data = data.clone();
+    aside(move || {
+        if removed == Err(KeyringError::Locked) {
+            let word = secret.word();
+            let words = format!(
+                "The keyring is locked, so the {word} in it is still there. Unlock it, then remove \
+                 the {word} again."
+            );
+            return Err(UserError::new(ErrorCode::Key, words));
+        }
+        stored::strike(&data, secret);
+        data.lock()?.remove(&secret.file(&data))
+    })
+    .await?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEYS: Secret = Secret::Keys(Vendor::Anthropic);
+
+    fn data() -> (tempfile::TempDir, DataDir) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let data = DataDir::at(folder.path().to_owned()).expect("a data directory");
+        (folder, data)
+    }
+
+    /// Where it is found, or why not.
+    fn finding(data: &DataDir, looked: InKeyring) -> Result<Option<&'static str>, KeyringTrouble> {
+        match combined(data, KEYS, looked) {
+            Finding::Keys(found) => Ok(Some(found.source)),
+            Finding::Nothing => Ok(None),
+            Finding::Closed(trouble) => Err(trouble),
+        }
+    }
+
+    #[test]
+    fn a_keyring_that_is_not_there_is_no_trouble_until_a_key_was_in_it() {
+        let (_folder, data) = data();
+        assert_eq!(finding(&data, InKeyring::Unavailable), Ok(None));
+        assert_eq!(finding(&data, InKeyring::Unknown), Err(KeyringTrouble::Unknown));
+        assert_eq!(finding(&data, InKeyring::Locked), Err(KeyringTrouble::Locked));
+        assert_eq!(finding(&data, InKeyring::Secret("sk-1".into())), Ok(Some("keyring")));
+        assert_eq!(finding(&data, InKeyring::Unavailable), Err(KeyringTrouble::Unavailable));
+        assert_eq!(finding(&data, InKeyring::Unknown), Err(KeyringTrouble::Locked));
+        assert_eq!(finding(&data, InKeyring::Nothing), Ok(None));
+        assert_eq!(finding(&data, InKeyring::Unavailable), Ok(None), "it was removed elsewhere");
+    }
+
+    #[test]
+    fn a_key_in_another_place_does_without_a_locked_keyring() {
+        let (_folder, data) = data();
+        write_private(&data.key_file(), b"sk-file").expect("written");
+        for looked in [InKeyring::Locked, InKeyring::Unknown, InKeyring::Unavailable] {
+            assert_eq!(finding(&data, looked), Ok(Some("file")));
+        }
+    }
+
+    #[test]
+    fn it_is_remembered_which_secrets_are_in_the_keyring_and_not_what_they_are() {
+        let (_folder, data) = data();
+        finding(&data, InKeyring::Secret("sk-1".into())).expect("found");
+        stored::note(&data, Secret::HubToken);
+        let file = || std::fs::read_to_string(data.in_keyring_file()).expect("a file");
+        assert_eq!(file(), "anthropic\nhub\n");
+        stored::strike(&data, KEYS);
+        assert_eq!(file(), "hub\n");
+    }
 }

@@ -2,6 +2,7 @@
 //! service, a service that never answers and no bus at all hold up nothing and are no error.
 
 mod bus;
+mod keyring;
 mod login;
 mod network;
 mod notifications;
@@ -13,6 +14,7 @@ mod tray;
 mod words;
 
 pub use bus::Bus;
+pub use keyring::{InKeyring, Keyring, KeyringError};
 pub use login::Login;
 pub use network::Arrivals;
 pub use notifications::{Card, Order, carry_out};

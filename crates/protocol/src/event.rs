@@ -27,9 +27,23 @@ pub struct ProviderStatus {
     pub keys: u32,
     /// What is wrong, in words with what to do.
     pub trouble: Option<String>,
+    /// Why the keyring could not be looked into for a key that is in no other place.
+    pub keyring: Option<KeyringTrouble>,
     /// A model server on this computer that could answer, while nobody else does and the user was
     /// not asked before.
     pub offer: Option<LocalServer>,
+}
+
+/// Why the keyring could not be looked into for a secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum KeyringTrouble {
+    /// It is locked, and the secret is in it or is needed.
+    Locked,
+    /// It is locked, and nothing says that the secret is in it.
+    Unknown,
+    /// It holds the secret, and there is no keyring now or it does not answer.
+    Unavailable,
 }
 
 /// What a model on this computer does before it answers.

@@ -154,6 +154,28 @@ pub struct ProviderTest {
     pub message: String,
 }
 
+/// What came of asking the user to unlock the keyring.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum Unlocking {
+    /// It is unlocked.
+    Unlocked,
+    /// The user did not unlock it, or it cannot ask.
+    Dismissed,
+    /// There is none, or it does not answer.
+    Unavailable,
+}
+
+/// Where the token for the hub comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct TokenStatus {
+    /// "environment", "keyring", "file" or nothing. Never the token.
+    pub source: Option<String>,
+    /// Why the keyring could not be looked into for a token that is in no other place.
+    pub keyring: Option<crate::event::KeyringTrouble>,
+}
+
 /// Where a key is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]

@@ -8,7 +8,9 @@ use protocol::applied::{
 };
 use protocol::conversation::{ConversationView, Interruption, Item, Variant};
 use protocol::desktop::{AtLogin, DesktopSettings, DesktopState, OnClose};
-use protocol::event::{Indexing, LocalServer, ModelWait, ProviderStatus, VaultInfo};
+use protocol::event::{
+    Indexing, KeyringTrouble, LocalServer, ModelWait, ProviderStatus, VaultInfo,
+};
 use protocol::export::{ExportFormat, Exported};
 use protocol::held::{HeldNotice, HeldVerdict, HeldWhy};
 use protocol::history::{Age, ForgottenHistory, KeptHistory, Older};
@@ -19,7 +21,7 @@ use protocol::looking::{
 use protocol::model::{Effort, ModelInfo, ModelParameters, Price};
 use protocol::request::{
     AskAnew, AskedAnew, DecideReview, HunkVerdict, KeyPlace, NoteText, NoteVerdict, OldChanges,
-    ProviderTest, SavedAnswer, SendMessage, Verdict,
+    ProviderTest, SavedAnswer, SendMessage, TokenStatus, Unlocking, Verdict,
 };
 use protocol::review::{DiffLine, Hunk, Sign, Words};
 use protocol::settings::{
@@ -104,6 +106,7 @@ fn bindings() -> String {
         HubStatus,
         LocalServer,
         ModelWait,
+        KeyringTrouble,
         ProviderStatus,
         Indexing,
         VaultInfo,
@@ -176,6 +179,8 @@ fn bindings() -> String {
         SavedAnswer,
         NoteText,
         ProviderTest,
+        Unlocking,
+        TokenStatus,
         KeyPlace,
         PrivateNote,
         NamedNote,

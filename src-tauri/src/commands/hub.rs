@@ -3,7 +3,7 @@
 use app::App;
 use protocol::UserError;
 use protocol::held::HeldVerdict;
-use protocol::request::KeyPlace;
+use protocol::request::{KeyPlace, TokenStatus};
 use secrecy::SecretString;
 use tauri::State;
 
@@ -15,10 +15,8 @@ pub(crate) async fn retry_hub(app: InVault) -> Result<(), UserError> {
 }
 
 #[tauri::command]
-pub(crate) async fn hub_token_source(
-    app: State<'_, App>,
-) -> Result<Option<&'static str>, UserError> {
-    app.hub_token_source().await
+pub(crate) async fn hub_token_source(app: State<'_, App>) -> Result<TokenStatus, UserError> {
+    Ok(app.hub_token_source().await)
 }
 
 #[tauri::command]

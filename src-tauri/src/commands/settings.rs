@@ -1,7 +1,7 @@
 //! Settings and the provider's key.
 
 use app::App;
-use protocol::request::{KeyPlace, ProviderTest};
+use protocol::request::{KeyPlace, ProviderTest, Unlocking};
 use protocol::spent::MonthSpent;
 use protocol::{Settings, SettingsChoice, UserError};
 use secrecy::SecretString;
@@ -38,6 +38,17 @@ pub(crate) async fn set_key(
 #[tauri::command]
 pub(crate) async fn test_provider(app: State<'_, App>) -> Result<ProviderTest, UserError> {
     Ok(app.test_provider().await)
+}
+
+#[tauri::command]
+pub(crate) async fn unlock_keyring(app: State<'_, App>) -> Result<Unlocking, UserError> {
+    app.unlock_keyring().await
+}
+
+#[tauri::command]
+pub(crate) async fn stop_unlocking(app: State<'_, App>) -> Result<(), UserError> {
+    app.stop_unlocking();
+    Ok(())
 }
 
 #[tauri::command]

@@ -28,13 +28,14 @@ const TESTS: &str = "tests";
 const ONLOOKERS: [&str; 2] = [TESTS, "benches"];
 
 /// Libraries, by how their names begin, and the one crate each lives in.
-const LIVES_ONLY_IN: [(&str, &str); 14] = [
+const LIVES_ONLY_IN: [(&str, &str); 15] = [
     ("libc", "lease"),
     ("sqlx", "store"),
     ("reqwest", "llm"),
     ("tokio-tungstenite", "hub"),
     ("notify", "vault"),
-    ("keyring", "app"),
+    ("keyring", "desktop"),
+    ("secret-service", "desktop"),
     ("tauri", "vaultmate"),
     ("clap", "cli"),
     ("grep-", "index"),

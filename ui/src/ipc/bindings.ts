@@ -488,6 +488,11 @@ export type ModelWait = { "type": "reading",
 tokens: number, } | { "type": "loading" };
 
 /**
+ * Why the keyring could not be looked into for a secret.
+ */
+export type KeyringTrouble = "locked" | "unknown" | "unavailable";
+
+/**
  * Who answers now, for the composer and the settings.
  */
 export type ProviderStatus = { 
@@ -519,6 +524,10 @@ keys: number,
  * What is wrong, in words with what to do.
  */
 trouble: string | null, 
+/**
+ * Why the keyring could not be looked into for a key that is in no other place.
+ */
+keyring: KeyringTrouble | null, 
 /**
  * A model server on this computer that could answer, while nobody else does and the user was
  * not asked before.
@@ -2080,6 +2089,24 @@ ok: boolean,
  * What it said or what is wrong, in words.
  */
 message: string, };
+
+/**
+ * What came of asking the user to unlock the keyring.
+ */
+export type Unlocking = "unlocked" | "dismissed" | "unavailable";
+
+/**
+ * Where the token for the hub comes from.
+ */
+export type TokenStatus = { 
+/**
+ * "environment", "keyring", "file" or nothing. Never the token.
+ */
+source: string | null, 
+/**
+ * Why the keyring could not be looked into for a token that is in no other place.
+ */
+keyring: KeyringTrouble | null, };
 
 /**
  * Where a key is kept.

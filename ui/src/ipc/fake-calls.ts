@@ -27,6 +27,8 @@ import type {
   VaultId,
   Settings,
   SettingsChoice,
+  TokenStatus,
+  Unlocking,
 } from './bindings';
 import type { FakeLooking } from './fake-looking';
 import type { FakeShelf } from './fake-shelf';
@@ -52,7 +54,10 @@ export abstract class FakeCalls {
   readonly sentTo: (VaultId | null)[] = [];
   protected readonly looking: FakeLooking;
   /** Where the token for the hub comes from. */
-  #hubToken: string | null = null;
+  hubToken: TokenStatus = { source: null, keyring: null };
+  /** What comes of asking the user to unlock the keyring, which has a key in it. */
+  unlocked: () => Promise<Unlocking> = () => Promise.resolve('unlocked');
+  #unlockingStopped = (): void => undefined;
   /** What a model writes for the hub; `null` writes for ever. */
   described: string | null =
     'Keeps recipes and the minutes of meetings. Ask it what to cook or what was decided.';
@@ -240,14 +245,33 @@ export abstract class FakeCalls {
     await this.called('lookAt', conversation);
   }
 
-  async hubTokenSource(): Promise<string | null> {
+  async hubTokenSource(): Promise<TokenStatus> {
     await this.called('hubTokenSource');
-    return this.#hubToken;
+    return this.hubToken;
   }
 
   async setHubToken(token: string, place: KeyPlace): Promise<void> {
     await this.called('setHubToken', { token, place });
-    this.#hubToken = token ? place : null;
+    this.hubToken = { source: token ? place : null, keyring: null };
+  }
+
+  async unlockKeyring(): Promise<Unlocking> {
+    await this.called('unlockKeyring');
+    const stopped = new Promise<Unlocking>((resolve) => {
+      this.#unlockingStopped = () => resolve('dismissed');
+    });
+    const outcome = await Promise.race([this.unlocked(), stopped]);
+    if (outcome === 'unlocked') {
+      this.#provider = answeringWith('sk-kept', 'keyring');
+      this.hubToken = { ...this.hubToken, keyring: null };
+      this.tell({ type: 'provider_changed', provider: this.#provider });
+    }
+    return outcome;
+  }
+
+  async stopUnlocking(): Promise<void> {
+    await this.called('stopUnlocking');
+    this.#unlockingStopped();
   }
 
   async writeDescription(organisation: string): Promise<string | null> {

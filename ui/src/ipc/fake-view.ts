@@ -83,6 +83,7 @@ export function answeringWith(key: string, place: KeyPlace): ProviderStatus {
     keySource: key ? place : null,
     keys: key.split(/[\s,]+/).filter((one) => one !== '').length,
     trouble: null,
+    keyring: null,
     offer: null,
   };
 }

@@ -6,7 +6,7 @@ import type {
   MonthSpent,
   NoteLinks, NoteList, NoteMarks, NotePath, NoteText, Numbered, OnClose, PrivateNote, ProviderTest, SavedAnswer, SearchText, SendMessage, Settings,
   SettingsChoice, Shelf,
-  Snapshot, TurnId, TurnSpent, Undone, UndoConflict, UndoScope, VaultId,
+  Snapshot, TokenStatus, TurnId, TurnSpent, Undone, UndoConflict, UndoScope, Unlocking, VaultId,
 } from './bindings';
 
 /** Each call may be refused with a `UserError`, thrown as it is. */
@@ -145,8 +145,13 @@ export interface Host {
   testProvider(): Promise<ProviderTest>;
   /** Tries the hub again after a refusal. */
   retryHub(): Promise<void>;
-  /** Where the token comes from that the hub is shown; `null` without one. */
-  hubTokenSource(): Promise<string | null>;
+  /** Has the system ask the user to unlock the keyring, and looks into it again; what was found comes with
+   * the feed. Resolves when the user has answered, or after `stopUnlocking`. */
+  unlockKeyring(): Promise<Unlocking>;
+  /** Withdraws that question. */
+  stopUnlocking(): Promise<void>;
+  /** Where the token comes from that the hub is shown. */
+  hubTokenSource(): Promise<TokenStatus>;
   /** Keeps that token and links anew; an empty one removes it. Refused as `setKey`. */
   setHubToken(token: string, place: KeyPlace): Promise<void>;
   /** Has a model write a description for the hub from how the notes are organised. It is not saved;

@@ -14,7 +14,13 @@ import { changes, unsureChanges } from './stories/changes';
 import { chat, longChat } from './stories/chat';
 import { commands } from './stories/commands';
 import { failed, interrupted, limited, over, retired } from './stories/ended';
-import { emptyVault, firstRun, lockedKeyring, lostVault } from './stories/first-run';
+import {
+  emptyVault,
+  firstRun,
+  lockedKeyring,
+  lostVault,
+  unknownKeyring,
+} from './stories/first-run';
 import { held } from './stories/held';
 import { moves } from './stories/moves';
 import { pictures } from './stories/pictures';
@@ -39,6 +45,7 @@ export const stories: Readonly<Record<string, () => Story>> = {
   indexing,
   interrupted,
   'keyring-locked': lockedKeyring,
+  'keyring-unknown': unknownKeyring,
   limited,
   'long-chat': longChat,
   'lost-vault': lostVault,

@@ -29,8 +29,10 @@ import type {
   SavedAnswer,
   Settings,
   Snapshot,
+  TokenStatus,
   TurnSpent,
   Undone,
+  Unlocking,
   VaultId,
 } from './bindings';
 import type { Host } from './host';
@@ -121,8 +123,10 @@ export const tauriHost: Host = {
   settleSettings: (choice) => invoke('settle_settings', { choice }),
   setKey: (key, place) => invoke('set_key', { key, place }),
   testProvider: () => invoke<ProviderTest>('test_provider'),
+  unlockKeyring: () => invoke<Unlocking>('unlock_keyring'),
+  stopUnlocking: () => invoke('stop_unlocking'),
   retryHub: () => inVault('retry_hub'),
-  hubTokenSource: () => invoke<string | null>('hub_token_source'),
+  hubTokenSource: () => invoke<TokenStatus>('hub_token_source'),
   setHubToken: (token, place) => invoke('set_hub_token', { token, place }),
   writeDescription: (organisation) => inVault<string | null>('write_description', { organisation }),
   stopDescription: () => invoke('stop_description'),

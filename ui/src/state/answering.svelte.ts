@@ -9,6 +9,7 @@ import type {
 } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
 import type { AppState } from './app.svelte';
+import { Keyring } from './keyring.svelte';
 import type { ModelListing } from './model-listing';
 import type { SettingsSaving } from './settings-saving';
 import { userError } from './user-error';
@@ -35,6 +36,8 @@ export function keyFailure(
 export class Answering {
   /** How far the models of the provider are known. */
   listing = $state.raw<ModelListing>({ state: 'unasked' });
+  /** Where a key may lie that cannot be looked for. */
+  readonly keyring: Keyring;
   readonly #host: Host;
   readonly #app: AppState;
   readonly #saving: SettingsSaving;
@@ -43,6 +46,7 @@ export class Answering {
     this.#host = host;
     this.#app = app;
     this.#saving = saving;
+    this.keyring = new Keyring(host, app);
   }
 
   /** Stores a key; an empty one removes it. */

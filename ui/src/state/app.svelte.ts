@@ -271,6 +271,11 @@ export class AppState {
     }
   }
 
+  /** Has a screen reader say what the eye sees by itself. */
+  say(words: string): void {
+    this.#announce(words);
+  }
+
   dismiss(id: number): void {
     this.problems = this.problems.filter((problem) => problem.id !== id);
   }
@@ -437,6 +442,7 @@ const unknownProvider: ProviderStatus = {
   keySource: null,
   keys: 0,
   trouble: null,
+  keyring: null,
   offer: null,
 };
 

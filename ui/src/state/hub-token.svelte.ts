@@ -1,25 +1,27 @@
 /** The token that the hub is shown: where it comes from, never what it is. */
-import type { KeyPlace } from '../ipc/bindings';
+import type { KeyPlace, TokenStatus } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
 import type { AppState } from './app.svelte';
 import { keyFailure, type KeyResult } from './answering.svelte';
+import type { Keyring } from './keyring.svelte';
 import { userError } from './user-error';
 
 export class HubToken {
-  /** `null` without one, and until it was looked at. */
-  source = $state.raw<string | null>(null);
+  /** Without one until it was looked at. */
+  status = $state.raw<TokenStatus>({ source: null, keyring: null });
   readonly #host: Host;
   readonly #app: AppState;
 
-  constructor(host: Host, app: AppState) {
+  constructor(host: Host, app: AppState, keyring: Keyring) {
     this.#host = host;
     this.#app = app;
+    keyring.onunlocked = () => void this.look();
   }
 
   /** Looks where it comes from now. */
   async look(): Promise<void> {
     try {
-      this.source = await this.#host.hubTokenSource();
+      this.status = await this.#host.hubTokenSource();
     } catch (thrown) {
       this.#app.report(userError(thrown));
     }

@@ -108,7 +108,7 @@ export class Session {
     this.history = new History(host, this.app);
     this.describing = new Describing(host, this.app, this.#saving);
     this.desktop = new Desktop(host, this.app);
-    this.hubToken = new HubToken(host, this.app);
+    this.hubToken = new HubToken(host, this.app, this.answering.keyring);
     this.spending = new Spending(host, this.app);
     this.switcher = new Switcher(host, this.app);
     this.palette = new Palette(host, this.app);

@@ -445,7 +445,23 @@ const around: readonly Screen[] = [
     ...press('Enter'),
     see('key-news', 'works'),
   ),
-  screen('first-run-locked', 'keyring-locked', [click('sample'), see('key-news', '\\w')], 'phone'),
+  screen('first-run-locked', 'keyring-locked', [click('sample'), see('first-keyring')], 'phone'),
+  screen(
+    'keyring-locked',
+    'keyring-locked',
+    [click('sample'), see('first-keyring'), click('^Go to the window'), see('keyring-notice')],
+    'small',
+  ),
+  screen('keyring-settings', 'keyring-locked', [
+    ...[click('sample'), see('first-keyring'), click('^Go to the window'), see('keyring-notice')],
+    ...part('answering'),
+  ]),
+  screen(
+    'keyring-unknown',
+    'keyring-unknown',
+    [click('sample'), see('firstrun', '24'), click('^Go to the window'), see('composer-keyring')],
+    'small',
+  ),
   screen('lost-vault', 'lost-vault', [], 'small'),
   screen('no-start', 'no-start', [], 'small'),
 ];

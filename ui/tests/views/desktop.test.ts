@@ -113,6 +113,6 @@ describe('the token for the hub', () => {
     const told = within(section).getByTestId('secret-failure');
     await waitFor(() => expect(told).toHaveTextContent(message));
     expect(session.app.problems).toEqual([]);
-    expect(session.hubToken.source).toBeNull();
+    expect(session.hubToken.status.source).toBeNull();
   });
 });

@@ -72,17 +72,4 @@ describe('the first run', () => {
     await screen.findByRole('radio', { name: /With Ollama on this computer/ });
     expect(none).toHaveFocus();
   });
-
-  it('says that the keyring is locked, not that no model is connected', async () => {
-    const { session } = await open('keyring-locked');
-    await session.openSample();
-    expect(await screen.findByTestId('key-news')).toHaveTextContent(
-      /^The keyring has not answered/,
-    );
-    expect(screen.getByRole('radio', { name: /With a key/ })).toBeChecked();
-    await session.begin(null);
-    await screen.findByTestId('composer');
-    expect(screen.queryByText(/No model connected/)).toBeNull();
-    expect(screen.queryByPlaceholderText(/No model connected/)).toBeNull();
-  });
 });

@@ -113,6 +113,7 @@ export function healthy(first: readonly Conversation[]): Snapshot {
       keySource: 'keyring',
       keys: 1,
       trouble: null,
+      keyring: null,
       offer: null,
     },
     hub: { state: 'off', trouble: null, retryAt: null, ignored: 0 },

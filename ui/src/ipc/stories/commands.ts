@@ -27,6 +27,7 @@ export function commands(): Story {
         keySource: null,
         keys: 0,
         trouble: null,
+        keyring: null,
         offer: null,
       },
     },

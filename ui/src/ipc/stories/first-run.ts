@@ -11,17 +11,26 @@ export function firstRun(): Story {
     keySource: null,
     keys: 0,
     trouble: null,
+    keyring: null,
     offer: null,
   };
   const snapshot = { ...healthy([]), vault: null, conversations: [], provider };
   return { snapshot, views: [], notes: {} };
 }
 
-/** The keyring waits to be unlocked. */
+/** The keyring is locked, and the API key is in it. */
 export function lockedKeyring(): Story {
   const { snapshot } = firstRun();
-  const trouble = 'The keyring has not answered yet: unlock it, or wait a moment.';
-  const provider = { ...snapshot.provider, hasModel: true, label: 'Anthropic', trouble };
+  const trouble = 'The keyring is locked. Unlock it to use your API key, or set ANTHROPIC_API_KEY.';
+  const keyring = 'locked' as const;
+  const provider = { ...snapshot.provider, hasModel: true, label: 'Anthropic', trouble, keyring };
+  return { snapshot: { ...snapshot, provider }, views: [], notes: {} };
+}
+
+/** The keyring is locked, and nobody knows whether a key is in it. */
+export function unknownKeyring(): Story {
+  const { snapshot } = firstRun();
+  const provider = { ...snapshot.provider, keyring: 'unknown' } as const;
   return { snapshot: { ...snapshot, provider }, views: [], notes: {} };
 }
 

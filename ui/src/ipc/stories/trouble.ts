@@ -30,7 +30,7 @@ export function trouble(): Story {
       },
       provider: {
         ...snapshot.provider,
-        trouble: 'The keyring has not answered yet: unlock it, or wait a moment.',
+        trouble: 'The keyring has not answered yet. Wait a moment.',
       },
       problems: [
         { code: 'other', message: 'The settings cannot be written: no space left' },

@@ -1,0 +1,41 @@
+//! The keyring of the system. Looking into it never asks the user for anything where the system allows
+//! that; [`Keyring::unlock`] does.
+
+use secrecy::SecretString;
+
+#[cfg(not(target_os = "linux"))]
+mod native;
+#[cfg(target_os = "linux")]
+mod secret_service;
+
+#[cfg(not(target_os = "linux"))]
+pub use native::Keyring;
+#[cfg(target_os = "linux")]
+pub use secret_service::Keyring;
+
+/// Whose secrets they are.
+const APPLICATION: &str = "vaultmate";
+
+/// What is in the keyring under an account, as far as it can be known without asking the user.
+#[derive(Debug)]
+pub enum InKeyring {
+    /// This.
+    Secret(SecretString),
+    /// Nothing.
+    Nothing,
+    /// Something, and it is locked.
+    Locked,
+    /// Nothing that can be seen while it is locked.
+    Unknown,
+    /// There is no keyring, or it does not answer.
+    Unavailable,
+}
+
+/// Why the keyring did not do what it was asked to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeyringError {
+    /// It is locked.
+    Locked,
+    /// There is none, it does not answer, or it failed: in its own words.
+    Failed(String),
+}
