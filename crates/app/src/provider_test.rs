@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
+use llm::ModelError;
 use llm::model::{Block, ModelEvent, ModelMessage, ModelRequest};
 use protocol::request::ProviderTest;
 use protocol::{AppEvent, Role};
@@ -15,29 +16,32 @@ impl App {
     /// Asks the provider for one word, and which models it has.
     pub async fn test_provider(&self) -> ProviderTest {
         let chosen = self.around().answering.get().await;
+        let told = |ok, message| ProviderTest { ok, message, unlisted: None };
         if !chosen.status.has_model {
-            let message = "Commands answer without a model: nothing to test.".to_owned();
-            return ProviderTest { ok: true, message };
+            return told(true, "Commands answer without a model: nothing to test.".to_owned());
         }
         self.around().config.up_to_date().await;
         if let Err(refused) = self.around().config.may_ask() {
-            return ProviderTest { ok: false, message: refused.message };
+            return told(false, refused.message);
         }
-        self.list_models(&chosen).await;
+        let unlisted = self.list_models(&chosen).await.err().map(|error| error.to_string());
         let answered = match &chosen.provider {
-            Ok(provider) => one_word(&**provider, chosen.model.clone()).await,
+            Ok(provider) => {
+                one_word(&**provider, chosen.model.clone()).await.map_err(|error| error.to_string())
+            }
             Err(error) => Err(error.message.clone()),
         };
-        match answered {
-            Ok(()) => ProviderTest { ok: true, message: "It answers.".to_owned() },
-            Err(message) => ProviderTest { ok: false, message },
-        }
+        let (ok, message) = match answered {
+            Ok(()) => (true, "It answers.".to_owned()),
+            Err(message) => (false, message),
+        };
+        ProviderTest { ok, message, unlisted }
     }
 
     /// What a provider without a list has is what is known already.
-    async fn list_models(&self, chosen: &Arc<Chosen>) {
-        let Some(lists) = &chosen.lists else { return };
-        let Ok(listed) = lists.models().await else { return };
+    async fn list_models(&self, chosen: &Arc<Chosen>) -> Result<(), ModelError> {
+        let Some(lists) = &chosen.lists else { return Ok(()) };
+        let listed = lists.models().await?;
         let Surroundings { answering, feed, config, .. } = self.around();
         let users = config.get().models;
         let models = llm::models::offered(llm::models::Vendor::Other, &users, &listed);
@@ -46,10 +50,11 @@ impl App {
         {
             feed.tell(AppEvent::ProviderChanged { provider });
         }
+        Ok(())
     }
 }
 
-async fn one_word(provider: &dyn llm::provider::Provider, model: String) -> Result<(), String> {
+async fn one_word(provider: &dyn llm::provider::Provider, model: String) -> Result<(), ModelError> {
     let request = ModelRequest {
         model,
         system: "Answer with the one word: ready".to_owned(),
@@ -60,11 +65,11 @@ async fn one_word(provider: &dyn llm::provider::Provider, model: String) -> Resu
         }],
         max_tokens: 16,
     };
-    let mut stream = provider.stream(request).await.map_err(|error| error.to_string())?;
+    let mut stream = provider.stream(request).await?;
     while let Some(event) = stream.next().await {
-        if let ModelEvent::Stopped { .. } = event.map_err(|error| error.to_string())? {
+        if let ModelEvent::Stopped { .. } = event? {
             return Ok(());
         }
     }
-    Err("The answer broke off: try again.".to_owned())
+    Err(ModelError::Network("The answer broke off: try again.".to_owned()))
 }

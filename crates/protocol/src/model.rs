@@ -11,6 +11,8 @@ use crate::Usage;
 pub struct ModelInfo {
     /// Its id, as it is sent.
     pub id: String,
+    /// What its provider calls it, where that is not the id.
+    pub name: Option<String>,
     /// How many tokens a prompt and its answer may have together.
     pub window: Option<u32>,
     /// How many tokens an answer may have.
@@ -86,6 +88,7 @@ impl ModelInfo {
     pub fn or(self, other: Self) -> Self {
         Self {
             id: self.id,
+            name: self.name.or(other.name),
             window: self.window.or(other.window),
             max_output: self.max_output.or(other.max_output),
             price: self.price.or(other.price),
@@ -118,8 +121,20 @@ mod tests {
     fn what_is_known_for_certain_stands_before_what_is_known_besides() {
         let price = Some(Price::default());
         let mine = ModelInfo { id: "a".into(), window: Some(1), ..ModelInfo::default() };
-        let other = ModelInfo { id: "b".into(), window: Some(2), max_output: Some(3), price };
-        let both = ModelInfo { id: "a".into(), window: Some(1), max_output: Some(3), price };
+        let other = ModelInfo {
+            id: "b".into(),
+            window: Some(2),
+            max_output: Some(3),
+            price,
+            ..ModelInfo::default()
+        };
+        let both = ModelInfo {
+            id: "a".into(),
+            window: Some(1),
+            max_output: Some(3),
+            price,
+            ..ModelInfo::default()
+        };
         assert_eq!(mine.or(other), both);
     }
 }

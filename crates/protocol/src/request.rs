@@ -152,6 +152,8 @@ pub struct ProviderTest {
     pub ok: bool,
     /// What it said or what is wrong, in words.
     pub message: String,
+    /// Why its models could not be listed, in words; `None` where they were, or where it has no list.
+    pub unlisted: Option<String>,
 }
 
 /// What came of asking the user to unlock the keyring.

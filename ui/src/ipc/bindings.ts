@@ -215,6 +215,10 @@ export type ModelInfo = {
  */
 id: string, 
 /**
+ * What its provider calls it, where that is not the id.
+ */
+name: string | null, 
+/**
  * How many tokens a prompt and its answer may have together.
  */
 window: number | null, 
@@ -2088,7 +2092,11 @@ ok: boolean,
 /**
  * What it said or what is wrong, in words.
  */
-message: string, };
+message: string, 
+/**
+ * Why its models could not be listed, in words; `None` where they were, or where it has no list.
+ */
+unlisted: string | null, };
 
 /**
  * What came of asking the user to unlock the keyring.

@@ -64,7 +64,7 @@ export abstract class FakeCalls {
   #stopped = (): void => undefined;
   /** What comes of testing the provider: the models that it lists, and whether it answers. */
   tested: () => Promise<Tested> = () =>
-    Promise.resolve({ listed: [], result: { ok: true, message: 'It answers.' } });
+    Promise.resolve({ listed: [], result: { ok: true, message: 'It answers.', unlisted: null } });
   #provider: ProviderStatus;
   /** How the desktop around the window stands. */
   desktop: DesktopState = { inTray: true, atLogin: 'stays_off' };

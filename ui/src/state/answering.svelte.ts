@@ -105,8 +105,9 @@ export class Answering {
     const result = await this.#tested();
     // Another provider may have been chosen meanwhile.
     if (this.listing === loading) {
-      const { ok, message } = result;
-      this.listing = ok ? { state: 'answered' } : { state: 'failed', message };
+      const failure = result.ok ? result.unlisted : result.message;
+      this.listing =
+        failure === null ? { state: 'answered' } : { state: 'failed', message: failure };
     }
     return result;
   }
@@ -115,7 +116,7 @@ export class Answering {
     try {
       return await this.#host.testProvider();
     } catch (thrown) {
-      return { ok: false, message: userError(thrown).message };
+      return { ok: false, message: userError(thrown).message, unlisted: null };
     }
   }
 

@@ -5,5 +5,5 @@ export type ModelListing =
   | { readonly state: 'loading' }
   /** The provider answered; a list that is empty then has nothing to choose from. */
   | { readonly state: 'answered' }
-  /** The provider did not answer. */
+  /** The provider did not answer, or did not list its models. */
   | { readonly state: 'failed'; readonly message: string };

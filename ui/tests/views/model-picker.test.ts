@@ -8,7 +8,13 @@ import { stories } from '../../src/ipc/stories';
 import { Session } from '../../src/state/session.svelte';
 import App from '../../src/views/App.svelte';
 
-const unknown: ModelInfo = { id: 'llama3.2', window: null, maxOutput: null, price: null };
+const unknown: ModelInfo = {
+  id: 'llama3.2',
+  name: null,
+  window: null,
+  maxOutput: null,
+  price: null,
+};
 
 /** The section of the settings in which a model is chosen, with the models that are known. */
 async function open(models?: ModelInfo[]) {
@@ -35,6 +41,7 @@ describe('the model picker', () => {
     expect(field).toHaveAttribute('aria-expanded', 'true');
     expect(list.getAllByRole('option')).toHaveLength(3);
     const haiku = list.getByRole('option', { name: /claude-haiku-4-5/ });
+    expect(haiku).toHaveTextContent('Claude Haiku 4.5 claude-haiku-4-5');
     expect(haiku).toHaveTextContent('Context window: 200,000 tokens');
     expect(haiku).toHaveTextContent('Per million tokens: $1 read, $5 written');
     await keys.keyboard('{ArrowUp}');
@@ -53,6 +60,9 @@ describe('the model picker', () => {
     await keys.clear(field);
     await keys.type(field, 'SONN');
     expect(list.getAllByRole('option')).toHaveLength(1);
+    await keys.clear(field);
+    await keys.type(field, 'opus 4.5');
+    expect(list.getByRole('option')).toHaveTextContent('claude-opus-4-5');
     await keys.keyboard('{Escape}');
     expect(field).toHaveValue('haiku');
     expect(list.queryAllByRole('option')).toEqual([]);
@@ -102,13 +112,26 @@ describe('the model picker', () => {
     expect(news()).toHaveTextContent(/^The server does not list models/);
 
     const message = 'The answer broke off: try again.';
-    host.tested = () => Promise.resolve({ listed: [], result: { ok: false, message } });
+    host.tested = () =>
+      Promise.resolve({ listed: [], result: { ok: false, message, unlisted: null } });
     await keys.click(test);
     await keys.click(field);
     expect(news()).toHaveTextContent(`The models could not be loaded. ${message}`);
 
     host.tested = () =>
-      Promise.resolve({ listed: [unknown], result: { ok: true, message: 'It answers.' } });
+      Promise.resolve({
+        listed: [],
+        result: { ok: true, message: 'It answers.', unlisted: 'The list broke off.' },
+      });
+    await keys.click(test);
+    await keys.click(field);
+    expect(news()).toHaveTextContent('The models could not be loaded. The list broke off.');
+
+    host.tested = () =>
+      Promise.resolve({
+        listed: [unknown],
+        result: { ok: true, message: 'It answers.', unlisted: null },
+      });
     await keys.click(test);
     await keys.click(field);
     expect(list.getAllByRole('option')).toHaveLength(1);

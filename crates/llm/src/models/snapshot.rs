@@ -32,6 +32,7 @@ pub(super) fn find(id: &str) -> Option<ModelInfo> {
     let price = Price { input, output, cache_read, cache_write };
     Some(ModelInfo {
         id: id.to_owned(),
+        name: None,
         window: Some(window),
         max_output: Some(max_output),
         price: Some(price),

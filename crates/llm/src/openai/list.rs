@@ -11,12 +11,21 @@ pub(crate) fn models(list: &Value) -> Option<Vec<ModelInfo>> {
 }
 
 fn model(entry: &Value) -> Option<ModelInfo> {
+    let id = entry.get("id")?.as_str()?;
     Some(ModelInfo {
-        id: entry.get("id")?.as_str()?.to_owned(),
+        id: id.to_owned(),
+        name: name(entry, id),
         window: window(entry),
         max_output: number(entry, &["/top_provider/max_completion_tokens"]),
         price: entry.get("pricing").and_then(price),
     })
+}
+
+/// What the model is called: as Anthropic and OpenRouter say it.
+fn name(entry: &Value, id: &str) -> Option<String> {
+    let mut names = ["display_name", "name"].into_iter().filter_map(|key| entry.get(key)?.as_str());
+    let name = names.find(|name| !name.trim().is_empty())?;
+    (name != id).then(|| name.trim().to_owned())
 }
 
 /// How many tokens a listed model reads and writes: as llama.cpp, LM Studio, OpenRouter and vLLM say it.
@@ -59,11 +68,13 @@ mod tests {
     fn a_list_is_read_in_each_dialect() {
         let list = json!({ "object": "list", "data": [
             { "id": "bare", "object": "model" },
-            { "id": "routed", "context_length": 200_000,
+            { "id": "routed", "name": "Maker: Routed", "context_length": 200_000,
               "top_provider": { "max_completion_tokens": 64_000 },
               "pricing": { "prompt": "0.000001", "completion": "0.000005",
                   "input_cache_read": "0.0000001" } },
             { "id": "odd", "pricing": { "prompt": "-1", "completion": "-1" } },
+            { "id": "claude", "type": "model", "display_name": "Claude" },
+            { "id": "same", "name": "same", "display_name": "" },
             { "id": "vllm", "max_model_len": 8_192 },
             { "id": "cpp", "meta": { "n_ctx": 4_096, "n_ctx_train": 8_192 } },
             { "id": "older cpp", "meta": { "n_ctx_train": 8_192 } },
@@ -76,12 +87,15 @@ mod tests {
             window: Some(200_000),
             max_output: Some(64_000),
             price: Some(price),
+            name: Some("Maker: Routed".into()),
             ..bare("routed")
         };
         let expected = vec![
             bare("bare"),
             routed,
             bare("odd"),
+            ModelInfo { name: Some("Claude".into()), ..bare("claude") },
+            bare("same"),
             ModelInfo { window: Some(8_192), ..bare("vllm") },
             ModelInfo { window: Some(4_096), ..bare("cpp") },
             bare("older cpp"),

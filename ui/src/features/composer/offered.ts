@@ -9,5 +9,8 @@ export function offered(known: readonly ModelInfo[], answers: string): readonly 
   const first = known.slice(0, most);
   if (answers === '' || first.some(({ id }) => id === answers)) return first;
   const found = known.find(({ id }) => id === answers);
-  return [found ?? { id: answers, window: null, maxOutput: null, price: null }, ...first];
+  return [
+    found ?? { id: answers, name: null, window: null, maxOutput: null, price: null },
+    ...first,
+  ];
 }

@@ -106,9 +106,9 @@ export function healthy(first: readonly Conversation[]): Snapshot {
       label: 'Haiku',
       model: 'claude-haiku-4-5',
       models: [
-        model('claude-haiku-4-5', 1_000),
-        model('claude-sonnet-4-5', 3_000),
-        model('claude-opus-4-5', 5_000),
+        model('claude-haiku-4-5', 'Claude Haiku 4.5', 1_000),
+        model('claude-sonnet-4-5', 'Claude Sonnet 4.5', 3_000),
+        model('claude-opus-4-5', 'Claude Opus 4.5', 5_000),
       ],
       keySource: 'keyring',
       keys: 1,
@@ -125,9 +125,9 @@ export function healthy(first: readonly Conversation[]): Snapshot {
   };
 }
 
-function model(id: string, input: number): ModelInfo {
+function model(id: string, name: string, input: number): ModelInfo {
   const price = { input, output: 5 * input, cacheRead: input / 10, cacheWrite: input };
-  return { id, window: 200_000, maxOutput: 64_000, price };
+  return { id, name, window: 200_000, maxOutput: 64_000, price };
 }
 
 const others: readonly Conversation[] = [
