@@ -1,6 +1,6 @@
 /// Every command that the window may call. The build makes a permission of each; the capability
 /// file grants them to the window `main`; a test compares this list with the handler and the UI.
-pub(crate) const COMMANDS: [&str; 75] = [
+pub(crate) const COMMANDS: [&str; 76] = [
     "subscribe",
     "open_conversation",
     "open_conversation_at",
@@ -60,6 +60,7 @@ pub(crate) const COMMANDS: [&str; 75] = [
     "read_note",
     "save_settings",
     "settle_settings",
+    "try_key",
     "set_key",
     "test_provider",
     "unlock_keyring",

@@ -68,6 +68,7 @@ pub(crate) fn handler<R: Runtime>() -> impl Fn(Invoke<R>) -> bool + Send + Sync 
         looking::read_note,
         settings::save_settings,
         settings::settle_settings,
+        settings::try_key,
         settings::set_key,
         settings::test_provider,
         settings::unlock_keyring,

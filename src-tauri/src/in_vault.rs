@@ -49,7 +49,7 @@ mod tests {
     use crate::{bindings, context};
 
     /// Commands that are about the whole application, whichever vault is open.
-    const ABOUT_THE_WHOLE: [&str; 15] = [
+    const ABOUT_THE_WHOLE: [&str; 16] = [
         "add_extra_root",
         "choose_vault",
         "hub_token_source",
@@ -64,6 +64,7 @@ mod tests {
         "stop_work",
         "subscribe",
         "test_provider",
+        "try_key",
         "unlock_keyring",
     ];
 

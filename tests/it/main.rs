@@ -40,6 +40,7 @@ mod imperfect;
 mod inbox;
 mod injection;
 mod invisible;
+mod key_trial;
 mod keyring;
 mod kill_sweep;
 mod limit;

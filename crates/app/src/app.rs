@@ -429,13 +429,18 @@ impl App {
         self.inner.open.read().await.as_ref().map(OpenVault::in_use)
     }
 
+    /// The settings, keys and clock from which the model is selected now.
+    pub(crate) fn choice(&self) -> Choice {
+        let Surroundings { config, data, keyring, pace, .. } = &self.inner.around;
+        let (data, keyring) = (data.clone(), keyring.clone());
+        Choice { settings: config.get(), data, keyring, pace: *pace }
+    }
+
     /// The caller holds [`App::saving`].
     pub(crate) async fn choose_again(&self) {
-        let Surroundings { config, data, keyring, answering, feed, pace, purpose, .. } =
-            &self.inner.around;
-        let (settings, data) = (config.get(), data.clone());
-        let keyring = keyring.clone();
-        let choice = Choice { settings: settings.clone(), data, keyring, pace: *pace };
+        let Surroundings { config, answering, feed, purpose, .. } = &self.inner.around;
+        let choice = self.choice();
+        let settings = choice.settings.clone();
         let provider = answering.choose(choice).await;
         let may_offer = purpose.stays()
             && !provider.has_model

@@ -15,7 +15,7 @@ use tools::commands::Commands;
 
 use crate::aside::aside;
 use crate::data_dir::DataDir;
-use crate::secrets::{self, Finding, Secret};
+use crate::secrets::{self, Finding, FoundKeys, Secret};
 
 mod local;
 mod vendor;
@@ -92,6 +92,19 @@ impl Answering {
         let status = chosen.status.clone();
         self.chosen.send_replace(Some(Arc::new(chosen)));
         status
+    }
+
+    /// Who would answer with this key of a vendor; nobody else is asked for it, and nothing is changed.
+    pub(crate) async fn with_key(
+        &self,
+        choice: Choice,
+        vendor: Vendor,
+        key: SecretString,
+    ) -> Chosen {
+        let no_tools = self.no_tools.clone();
+        let found = Finding::Keys(FoundKeys { keys: vec![key], source: "trial" });
+        let chosen = aside(move || ask(&choice, vendor, found, no_tools)).await;
+        chosen.unwrap_or_else(|_| unknown())
     }
 
     /// Takes the list of whoever `asked` is in, and says how it then stands; `None` when somebody

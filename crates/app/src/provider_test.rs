@@ -1,16 +1,18 @@
-//! Whether who answers does, and which models they have: the Test button.
+//! Whether who answers does, and which models they have: the Test button, and keys before they are stored.
 
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use llm::ModelError;
 use llm::model::{Block, ModelEvent, ModelMessage, ModelRequest};
-use protocol::request::ProviderTest;
+use protocol::request::{KeyTrial, ProviderTest};
 use protocol::{AppEvent, Role};
+use secrecy::SecretString;
 
 use crate::app::App;
 use crate::open_vault::Surroundings;
 use crate::provider::Chosen;
+use crate::secrets;
 
 impl App {
     /// Asks the provider for one word, and which models it has.
@@ -36,6 +38,33 @@ impl App {
             Err(message) => (false, message),
         };
         ProviderTest { ok, message, unlisted }
+    }
+
+    /// Has whoever answers try keys that are stored nowhere, one or several: asks for one word with each.
+    /// The keys are in no log and no error.
+    pub async fn try_key(&self, keys: SecretString) -> KeyTrial {
+        self.around().config.up_to_date().await;
+        if let Err(refused) = self.around().config.may_ask() {
+            return KeyTrial::Untried { message: refused.message };
+        }
+        let vendor = self.around().answering.get().await.vendor;
+        for key in secrets::several(&keys) {
+            let chosen = self.around().answering.with_key(self.choice(), vendor, key).await;
+            let tried = match (&chosen.provider, &chosen.lists) {
+                (Ok(provider), _) => one_word(&**provider, chosen.model.clone()).await,
+                // No model is chosen yet: the list of models wants the key too.
+                (Err(_), Some(lists)) => lists.models().await.map(drop),
+                (Err(error), None) => return KeyTrial::Untried { message: error.message.clone() },
+            };
+            match tried {
+                Ok(()) => {}
+                Err(error @ (ModelError::Auth(_) | ModelError::KeyFailed(_))) => {
+                    return KeyTrial::Refused { message: error.to_string() };
+                }
+                Err(error) => return KeyTrial::Untried { message: error.to_string() },
+            }
+        }
+        KeyTrial::Works
     }
 
     /// What a provider without a list has is what is known already.

@@ -173,13 +173,14 @@ fn combined(data: &DataDir, secret: Secret, looked: InKeyring) -> Finding {
     }
 }
 
-/// Several keys stand between spaces, commas or line ends.
 fn found(text: Option<String>, source: &'static str) -> Option<FoundKeys> {
-    let keys = several(&text?);
+    let keys = several(&SecretString::from(text?));
     (!keys.is_empty()).then_some(FoundKeys { keys, source })
 }
 
-fn several(text: &str) -> Vec<SecretString> {
+/// The keys of a text: several stand between spaces, commas or line ends.
+pub(crate) fn several(text: &SecretString) -> Vec<SecretString> {
+    let text = text.expose_secret();
     let keys = text.split(|c: char| c.is_whitespace() || c == ',').filter(|key| !key.is_empty());
     keys.map(SecretString::from).collect()
 }

@@ -156,6 +156,24 @@ pub struct ProviderTest {
     pub unlisted: Option<String>,
 }
 
+/// What came of trying a key before it is stored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum KeyTrial {
+    /// The provider answers with it.
+    Works,
+    /// The provider does not accept it.
+    Refused {
+        /// What the provider said, in words.
+        message: String,
+    },
+    /// Nobody knows.
+    Untried {
+        /// Why not, in words.
+        message: String,
+    },
+}
+
 /// What came of asking the user to unlock the keyring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]

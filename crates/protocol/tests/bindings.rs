@@ -20,8 +20,8 @@ use protocol::looking::{
 };
 use protocol::model::{Effort, ModelInfo, ModelParameters, Price};
 use protocol::request::{
-    AskAnew, AskedAnew, DecideReview, HunkVerdict, KeyPlace, NoteText, NoteVerdict, OldChanges,
-    ProviderTest, SavedAnswer, SendMessage, TokenStatus, Unlocking, Verdict,
+    AskAnew, AskedAnew, DecideReview, HunkVerdict, KeyPlace, KeyTrial, NoteText, NoteVerdict,
+    OldChanges, ProviderTest, SavedAnswer, SendMessage, TokenStatus, Unlocking, Verdict,
 };
 use protocol::review::{DiffLine, Hunk, Sign, Words};
 use protocol::settings::{
@@ -179,6 +179,7 @@ fn bindings() -> String {
         SavedAnswer,
         NoteText,
         ProviderTest,
+        KeyTrial,
         Unlocking,
         TokenStatus,
         KeyPlace,

@@ -1,7 +1,7 @@
 //! Settings and the provider's key.
 
 use app::App;
-use protocol::request::{KeyPlace, ProviderTest, Unlocking};
+use protocol::request::{KeyPlace, KeyTrial, ProviderTest, Unlocking};
 use protocol::spent::MonthSpent;
 use protocol::{Settings, SettingsChoice, UserError};
 use secrecy::SecretString;
@@ -24,6 +24,11 @@ pub(crate) async fn settle_settings(
     choice: SettingsChoice,
 ) -> Result<(), UserError> {
     app.settle_settings(choice).await
+}
+
+#[tauri::command]
+pub(crate) async fn try_key(app: State<'_, App>, key: String) -> Result<KeyTrial, UserError> {
+    Ok(app.try_key(SecretString::from(key)).await)
 }
 
 #[tauri::command]

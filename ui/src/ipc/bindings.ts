@@ -2099,6 +2099,19 @@ message: string,
 unlisted: string | null, };
 
 /**
+ * What came of trying a key before it is stored.
+ */
+export type KeyTrial = { "type": "works" } | { "type": "refused", 
+/**
+ * What the provider said, in words.
+ */
+message: string, } | { "type": "untried", 
+/**
+ * Why not, in words.
+ */
+message: string, };
+
+/**
  * What came of asking the user to unlock the keyring.
  */
 export type Unlocking = "unlocked" | "dismissed" | "unavailable";

@@ -12,6 +12,7 @@ import type {
   Having,
   KeptConversations,
   KeyPlace,
+  KeyTrial,
   ListConversations,
   NoteLinks,
   NoteList,
@@ -62,6 +63,8 @@ export abstract class FakeCalls {
   described: string | null =
     'Keeps recipes and the minutes of meetings. Ask it what to cook or what was decided.';
   #stopped = (): void => undefined;
+  /** What comes of trying a key. */
+  tried: (key: string) => Promise<KeyTrial> = () => Promise.resolve({ type: 'works' });
   /** What comes of testing the provider: the models that it lists, and whether it answers. */
   tested: () => Promise<Tested> = () =>
     Promise.resolve({ listed: [], result: { ok: true, message: 'It answers.', unlisted: null } });
@@ -223,6 +226,11 @@ export abstract class FakeCalls {
   async listTasks(query: string): Promise<FoundLines | null> {
     await this.called('listTasks', query);
     return this.looking.tasks(query);
+  }
+
+  async tryKey(key: string): Promise<KeyTrial> {
+    await this.called('tryKey', key);
+    return this.tried(key);
   }
 
   async setKey(key: string, place: KeyPlace): Promise<void> {

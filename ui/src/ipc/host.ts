@@ -1,7 +1,7 @@
 /** The one door between the window and the application. */
 import type {
   Age, AtLogin, AppliedHunks, AppliedPage, AskAnew, AskedAnew, ChangedSince, ConversationId, ConversationPage, ConversationView, CountedWords, DecideReview,
-  DesktopState, EffectId, ForgottenHistory, Exported, ExportFormat, FoundConversations, FoundLines, FoundNames, Having, Identified, KeptConversations, KeptHistory, KeyPlace, ListApplied, ListConversations, MessageId,
+  DesktopState, EffectId, ForgottenHistory, Exported, ExportFormat, FoundConversations, FoundLines, FoundNames, Having, Identified, KeptConversations, KeptHistory, KeyPlace, KeyTrial, ListApplied, ListConversations, MessageId,
   HeldVerdict,
   MonthSpent,
   NoteLinks, NoteList, NoteMarks, NotePath, NoteText, Numbered, OnClose, PrivateNote, ProviderTest, SavedAnswer, SearchText, SendMessage, Settings,
@@ -138,6 +138,8 @@ export interface Host {
   saveSettings(settings: Settings, before: Settings): Promise<Settings>;
   /** Decides which settings count while their file does not. */
   settleSettings(choice: SettingsChoice): Promise<void>;
+  /** Has the provider try a key, which is stored nowhere. */
+  tryKey(key: string): Promise<KeyTrial>;
   /** Stores a key; an empty one removes it. Refused with code `key` where there is no keyring:
    * then the user may choose the file. */
   setKey(key: string, place: KeyPlace): Promise<void>;

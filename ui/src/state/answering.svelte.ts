@@ -8,17 +8,23 @@ import type {
   SettingsChoice,
 } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
+import { m } from '../messages/messages';
+import { worded } from '../shared/worded';
 import type { AppState } from './app.svelte';
 import { Keyring } from './keyring.svelte';
 import type { ModelListing } from './model-listing';
 import type { SettingsSaving } from './settings-saving';
 import { userError } from './user-error';
 
-/** What became of a key, and why: it is `refused` by its provider and kept all the same, or the keyring did
- * not take it and the user may choose the file `elsewhere`, or it `failed` to be kept. */
+/** What became of a key, and why it was not kept: its provider `refused` it, or it is `untried` and kept if
+ * the user says so, or the keyring did not take it and the user may choose the file `elsewhere`, or it
+ * `failed` to be kept. */
 export type KeyResult =
   | { readonly state: 'kept' }
-  | { readonly state: 'refused' | 'elsewhere' | 'failed'; readonly message: string };
+  | {
+      readonly state: 'refused' | 'untried' | 'elsewhere' | 'failed';
+      readonly message: string;
+    };
 
 /** What became of a key that was not kept. One that was to be removed has no field to say it beside. */
 export function keyFailure(
@@ -49,7 +55,22 @@ export class Answering {
     this.keyring = new Keyring(host, app);
   }
 
-  /** Stores a key; an empty one removes it. */
+  /** Has the provider try a key, and stores it if it works; until then the one before stays. */
+  async keepKey(key: string, place: KeyPlace): Promise<KeyResult> {
+    if (key === '') return this.setKey(key, place);
+    try {
+      const trial = await this.#host.tryKey(key);
+      if (trial.type === 'works') return await this.setKey(key, place);
+      const message = worded(trial.message);
+      return trial.type === 'refused'
+        ? { state: 'refused', message: m.key_refused({ message }) }
+        : { state: 'untried', message: m.key_untried({ message }) };
+    } catch (thrown) {
+      return { state: 'failed', message: userError(thrown).message };
+    }
+  }
+
+  /** Stores a key, tried or not; an empty one removes it. */
   async setKey(key: string, place: KeyPlace): Promise<KeyResult> {
     try {
       await this.#host.setKey(key, place);
@@ -57,14 +78,6 @@ export class Answering {
     } catch (thrown) {
       return keyFailure(thrown, key, place, this.#app);
     }
-  }
-
-  /** Stores a key and has the provider try it; a wrong one stays until another one replaces it. */
-  async tryKey(key: string, place: KeyPlace): Promise<KeyResult> {
-    const result = await this.setKey(key, place);
-    if (result.state !== 'kept') return result;
-    const { ok, message } = await this.test();
-    return ok ? result : { state: 'refused', message };
   }
 
   /** With a model, or without one even where a key lies ready. */

@@ -38,24 +38,46 @@ describe('the first run', () => {
     await session.openSample();
     await keys.click(await screen.findByRole('radio', { name: /With a key/ }));
     const message = 'Anthropic does not accept the key.';
-    host.tested = () => Promise.resolve({ listed: [], result: { ok: false, message } });
+    host.tried = (key) =>
+      Promise.resolve(key === 'sk-right' ? { type: 'works' } : { type: 'refused', message });
     const field = screen.getByLabelText('Key');
     await keys.type(field, 'sk-wrong{Enter}');
-    await waitFor(() => expect(field).toHaveAccessibleDescription(message));
+    await waitFor(() =>
+      expect(field).toHaveAccessibleDescription(`${message} The key was not saved.`),
+    );
     expect(field).toHaveFocus();
-    expect(field).toHaveValue('');
     expect(document.body.innerHTML).not.toContain('sk-wrong');
     expect(session.app.problems).toEqual([]);
+    expect(host.asked('setKey')).toEqual([]);
 
-    host.tested = () =>
-      Promise.resolve({ listed: [], result: { ok: true, message: 'It answers.' } });
-    await keys.type(field, 'sk-right');
-    const replace = screen.getByRole('button', { name: 'Replace' });
-    await keys.click(replace);
+    // The refused one is selected: what is typed takes its place.
+    await keys.keyboard('sk-right');
+    const save = screen.getByRole('button', { name: 'Save' });
+    await keys.click(save);
     expect(await screen.findByText('The key works.')).toBeVisible();
     expect(field).toHaveAccessibleDescription('');
-    expect(replace).toHaveFocus();
-    expect(host.asked('setKey')).toMatchObject([{ key: 'sk-wrong' }, { key: 'sk-right' }]);
+    expect(field).toHaveValue('');
+    expect(save).toHaveFocus();
+    expect(host.asked('tryKey')).toEqual(['sk-wrong', 'sk-right']);
+    expect(host.asked('setKey')).toEqual([{ key: 'sk-right', place: 'keyring' }]);
+  });
+
+  it('saves a key that could not be tried only where the user says so', async () => {
+    const { host, session, keys } = await open('first-run');
+    await session.openSample();
+    await keys.click(await screen.findByRole('radio', { name: /With a key/ }));
+    const message = 'Anthropic cannot be reached.';
+    host.tried = () => Promise.resolve({ type: 'untried', message });
+    await keys.type(screen.getByLabelText('Key'), 'sk-offline{Enter}');
+    const anyway = await screen.findByRole('button', { name: 'Save anyway' });
+    expect(screen.getByTestId('secret-failure')).toHaveTextContent(
+      `The key could not be tried. ${message}`,
+    );
+    expect(host.asked('setKey')).toEqual([]);
+    await keys.click(anyway);
+    expect(await screen.findByText('A key is in place')).toBeVisible();
+    expect(screen.queryByText('The key works.')).toBeNull();
+    expect(host.asked('setKey')).toEqual([{ key: 'sk-offline', place: 'keyring' }]);
   });
 
   it('keeps the focus while the folder is opened and a server is found', async () => {
