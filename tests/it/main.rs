@@ -18,6 +18,7 @@ mod canary;
 mod cloud_model;
 mod compaction;
 mod conformance;
+mod context_use;
 mod copied_vault;
 mod corpus;
 mod describing;

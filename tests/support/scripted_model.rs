@@ -252,7 +252,7 @@ async fn answer(
     };
     let reply = desk.next_reply(&request);
     let name = format!("{}_{number}", desk.port);
-    let opening = reply::opening(&name, &request["model"]);
+    let opening = reply::opening(&name, &request["model"], reply.input_tokens);
     let (events, ends) = match reply.answer {
         Answer::Status { code, body, retry_after } => return plain(code, &body, retry_after),
         Answer::Computed(_) => return plain(500, &Value::Null, None),

@@ -5,13 +5,14 @@ use std::collections::HashMap;
 use llm::host::TurnEvent;
 use protocol::conversation::Item;
 use protocol::{
-    AppEvent, CallId, CallResult, ChangeSetId, ConversationId, Ending, Message, OpenTurn, Part,
-    Question, Timestamp, TurnId, TurnStatus, UserError,
+    AppEvent, CallId, CallResult, ChangeSetId, ContextUse, ConversationId, Ending, Message,
+    OpenTurn, Part, Question, Timestamp, TurnId, TurnStatus, UserError,
 };
 use store::Store;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::applied;
+use crate::context_use::ContextUses;
 use crate::feed::Feed;
 use crate::review;
 use crate::trouble::user_error;
@@ -46,6 +47,7 @@ pub(crate) enum News {
 pub(crate) struct Announcer {
     store: Store,
     feed: Feed,
+    context_uses: ContextUses,
     /// Calls of running turns that have no result yet.
     open: HashMap<(TurnId, CallId), Called>,
 }
@@ -59,8 +61,8 @@ struct Called {
 
 impl Announcer {
     /// An announcer that has told nothing yet.
-    pub(crate) fn new(store: Store, feed: Feed) -> Self {
-        Self { store, feed, open: HashMap::new() }
+    pub(crate) fn new(store: Store, feed: Feed, context_uses: ContextUses) -> Self {
+        Self { store, feed, context_uses, open: HashMap::new() }
     }
 
     /// Works until the senders are gone. Calls `ended` after each turn that ended.
@@ -123,6 +125,10 @@ impl Announcer {
                 self.feed.tell(AppEvent::ChatChanged { conversation });
                 Ok(())
             }
+            TurnEvent::Context(context) => {
+                self.context(turn.conversation, context);
+                Ok(())
+            }
             TurnEvent::Answered(results) => {
                 self.answered(&turn, &results);
                 Ok(())
@@ -138,6 +144,12 @@ impl Announcer {
                 let _ = ended.send((turn, ending));
                 told
             }
+        }
+    }
+
+    fn context(&self, conversation: ConversationId, context: Option<ContextUse>) {
+        if self.context_uses.know(&conversation, context.as_ref()) {
+            self.feed.tell(AppEvent::ContextChanged { conversation, context });
         }
     }
 
@@ -160,6 +172,7 @@ impl Announcer {
 
     async fn reordered(&self, conversation: ConversationId) -> Result<(), UserError> {
         let row = self.row(&conversation).await;
+        self.context_uses.outdate(&conversation);
         self.feed.tell(AppEvent::ChatChanged { conversation });
         row
     }

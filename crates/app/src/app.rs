@@ -448,6 +448,9 @@ impl App {
             && !settings.local_offer_answered
             && config.may_ask().is_ok();
         feed.tell(AppEvent::ProviderChanged { provider });
+        if let Some(open) = self.opened().await {
+            open.measure_again();
+        }
         if may_offer {
             self.look_for_local_servers();
         }

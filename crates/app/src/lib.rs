@@ -14,6 +14,7 @@ mod clearing;
 mod clock;
 mod config;
 mod context;
+mod context_use;
 mod data_dir;
 mod describing;
 mod diff;

@@ -22,6 +22,7 @@ use vault::{Progress, Vault};
 use crate::announce::{Announcer, News};
 use crate::aside::aside;
 use crate::config::Config;
+use crate::context_use::ContextUses;
 use crate::data_dir::DataDir;
 use crate::describing::Writing;
 use crate::enter::{Entered, entered};
@@ -94,6 +95,8 @@ pub(crate) struct OpenVault {
     pub(crate) bell: Arc<Notify>,
     /// Rung when there may be a conversation to tell of.
     pub(crate) untold: Notify,
+    /// How full the context window is with each conversation.
+    pub(crate) context_uses: ContextUses,
     /// For the announcer.
     pub(crate) news: mpsc::UnboundedSender<News>,
     /// Held while a plan or a verdict is carried out: neither sees the other half-way.
@@ -232,6 +235,7 @@ impl OpenVault {
             arrivals: Notify::new(),
             bell,
             untold: Notify::new(),
+            context_uses: ContextUses::default(),
             news,
             deciding,
             applying: Mutex::default(),
@@ -253,7 +257,8 @@ impl OpenVault {
 
     fn listen(self: &Arc<Self>, ears: Ears) {
         let (ended, endings) = mpsc::unbounded_channel();
-        let announcer = Announcer::new(self.store.clone(), self.feed.clone());
+        let announcer =
+            Announcer::new(self.store.clone(), self.feed.clone(), self.context_uses.clone());
         self.spawn(announcer.run(ears.news, ended));
         self.spawn(Arc::clone(self).after_turns(endings));
         let (state, watched) = watch::channel(HubState::Off);

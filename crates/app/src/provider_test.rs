@@ -78,6 +78,10 @@ impl App {
             && let Some(provider) = answering.listed(chosen, models)
         {
             feed.tell(AppEvent::ProviderChanged { provider });
+            // Its list may say how much the model takes in.
+            if let Some(open) = self.opened().await {
+                open.measure_again();
+            }
         }
         Ok(())
     }

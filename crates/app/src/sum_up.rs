@@ -31,17 +31,17 @@ impl OpenVault {
         let refusal = match summed_up {
             SummedUp::Done => return Ok(()),
             SummedUp::NoModel => {
-                "No model answers, so nothing can be summed up: connect one in Settings."
+                "No model answers, so nothing can be summarized. Connect one in Settings."
             }
             SummedUp::TooShort => {
-                "There is nothing to sum up: the last six exchanges always stay as they are."
+                "There is nothing to summarize: the last six exchanges always stay as they are."
             }
             SummedUp::NoSummary => {
                 "The model gave no summary that is shorter than what was said, so nothing has \
                  changed: try again, or pick another model for summaries in Settings."
             }
             SummedUp::Disturbed => {
-                "Summing up was broken off, so nothing has changed: try again when it is quiet."
+                "The summary was interrupted, so nothing has changed. Try again in a moment."
             }
         };
         Err(UserError::other(refusal))

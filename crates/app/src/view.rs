@@ -1,5 +1,7 @@
 //! What the window is shown of an open vault.
 
+use std::sync::Arc;
+
 use protocol::conversation::{ConversationView, Item};
 use protocol::event::VaultInfo;
 use protocol::{ConversationId, UserError};
@@ -8,6 +10,7 @@ use vault::EntryKind;
 
 use crate::App;
 use crate::aside::aside;
+use crate::context_use::Opened;
 use crate::open_vault::OpenVault;
 use crate::review;
 use crate::trouble::user_error;
@@ -49,7 +52,10 @@ impl App {
 
 impl OpenVault {
     /// Everything the chat shows of one conversation.
-    pub(crate) async fn view(&self, id: &ConversationId) -> Result<ConversationView, UserError> {
+    pub(crate) async fn view(
+        self: &Arc<Self>,
+        id: &ConversationId,
+    ) -> Result<ConversationView, UserError> {
         let (seq, live) = self.feed.live(id);
         let opened = self.store.opened(id).await.map_err(user_error)?;
         let opened =
@@ -60,8 +66,21 @@ impl OpenVault {
             Some(set) => Some(review::of_set(&self.store, id, set).await?),
             None => None,
         };
-        let (conversation, earlier) = (row, 0);
-        Ok(ConversationView { seq, conversation, earlier, items, variants, question, review, held })
+        let Opened { context, measure } = self.context_uses.open(id);
+        if measure {
+            self.measure(id.clone());
+        }
+        Ok(ConversationView {
+            seq,
+            conversation: row,
+            earlier: 0,
+            items,
+            variants,
+            question,
+            review,
+            held,
+            context,
+        })
     }
 
     /// How the vault stands, for the window.

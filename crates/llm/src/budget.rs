@@ -127,27 +127,22 @@ pub(crate) struct Budget {
     pub(crate) most: u32,
     /// Of it, what is not history.
     pub(crate) around: u32,
+    /// The whole request, in tokens as the model counts them.
+    pub(crate) room: u32,
 }
 
 impl Budget {
     /// The budget of a request; `None` where everything is heard whole.
     pub(crate) fn of(frame: &Frame<'_>) -> Option<Self> {
         let Capacity::Window(window) = frame.capacity else { return None };
-        let most = frame.gauge.estimate_within(room(window, frame));
-        Some(Self { most, around: frame.around.tokens() })
+        let room = room(window, frame);
+        Some(Self { most: frame.gauge.estimate_within(room), around: frame.around.tokens(), room })
     }
 
     /// How much of it a request takes that is estimated at so many tokens, in percent.
     pub(crate) fn percent(self, estimated: u32) -> u32 {
         let percent = u64::from(estimated) * 100 / u64::from(self.most.max(1));
         u32::try_from(percent).unwrap_or(u32::MAX)
-    }
-
-    /// The whole request with this history.
-    pub(crate) fn with(self, history: &History) -> u32 {
-        let rows = history.rows.iter().map(|row| tokens::of_message(row));
-        let told = history.compaction.as_ref().map(|told| tokens::of_text(&told.text));
-        rows.chain(told).fold(self.around, u32::saturating_add)
     }
 }
 

@@ -7,11 +7,13 @@ use async_trait::async_trait;
 use protocol::event::ModelWait;
 use protocol::model::Price;
 use protocol::{
-    CallId, CallResult, Ending, Maker, Message, MessageId, OpenTurn, TurnId, UserError,
+    CallId, CallResult, ContextUse, Ending, Maker, Message, MessageId, OpenTurn, TurnId, UserError,
 };
 
+use crate::model::ToolSpec;
 use crate::provider::Provider;
 use crate::purse::Purse;
+use crate::registry::ToolRegistry;
 
 /// The limits of a turn. Reaching one is not a wall: the user may continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +67,14 @@ impl TurnSetup {
     /// Who makes the answers.
     pub(crate) fn maker(&self) -> Maker {
         Maker { vendor: self.provider.vendor(), model: self.model.clone() }
+    }
+
+    /// What the model is told about the tools on offer.
+    pub(crate) fn specs(&self, registry: &ToolRegistry) -> Vec<ToolSpec> {
+        match self.detail {
+            Detail::Whole => registry.specs(&self.tools),
+            Detail::Brief => registry.briefs(&self.tools),
+        }
     }
 }
 
@@ -136,8 +146,8 @@ pub trait Host: Send + Sync {
     fn tell(&self, turn: &OpenTurn, event: TurnEvent);
 }
 
-/// What happens in a turn, in order. Everything but `Delta`, `Called` and `Waits` is durable before it is
-/// told.
+/// What happens in a turn, in order. Everything but `Delta`, `Called`, `Waits` and `Context` is durable
+/// before it is told.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "told a few times a turn, and at once taken apart")]
 pub enum TurnEvent {
@@ -160,6 +170,9 @@ pub enum TurnEvent {
     Answered(Vec<CallResult>),
     /// Something stands in for earlier turns now. Also told when no turn runs.
     SummedUp,
+    /// How full the context window is: with each request, before the end of a turn, and when it was asked
+    /// for or earlier messages were summarized while no turn runs. `None` where no model is asked.
+    Context(Option<ContextUse>),
     /// It ended.
     Ended(Ending),
 }

@@ -13,6 +13,7 @@ mod compaction;
 mod decoding;
 pub mod describing;
 mod exchange;
+mod filling;
 pub mod gist;
 pub mod history;
 pub mod host;

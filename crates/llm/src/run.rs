@@ -14,6 +14,7 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use crate::filling::Filling;
 use crate::host::{Capacity, TurnEvent, TurnSetup};
 use crate::model::{ModelError, ModelEvent};
 use crate::provider::ModelStream;
@@ -23,6 +24,7 @@ use crate::turn::{Finish, How, Turn, TurnEffect, TurnInput};
 use crate::wording;
 
 mod calls;
+mod filling;
 mod halt;
 mod place;
 mod request;
@@ -87,6 +89,7 @@ pub(crate) async fn run(
         gauges,
         answer: new_answer(),
         estimated: 0,
+        filling: None,
         put_off: false,
         weight: Weight::Light,
         stream: None,
@@ -112,6 +115,8 @@ struct Run<'a> {
     answer: Answer,
     /// Tokens of the request that it answers, as estimated.
     estimated: u32,
+    /// What fills the context window: what was asked last, and what was stored since.
+    filling: Option<Filling>,
     /// Whether a request was put off because it was too long.
     put_off: bool,
     weight: Weight,
@@ -158,11 +163,16 @@ impl Run<'_> {
                 ControlFlow::Continue(Vec::new())
             }
             TurnEffect::StoreStep { parts, usage } => {
+                self.fill_with(&parts);
                 one(self.place.store_step(&self.answer, parts, usage).await)
             }
             TurnEffect::Run(calls) => self.run_calls(calls).await,
             TurnEffect::Plan(call) => self.plan(call).await,
-            TurnEffect::StoreResults(results) => one(self.place.store_results(results).await),
+            TurnEffect::StoreResults(results) => {
+                let results = self.place.told(results);
+                self.fill_with_results(&results);
+                one(self.place.store_results(results).await)
+            }
             TurnEffect::Wait(wait) => {
                 let wait = self.place.parts.pace.of(wait);
                 match self.halt.or(tokio::time::sleep(wait)).await {
@@ -172,6 +182,7 @@ impl Run<'_> {
             }
             TurnEffect::Finish(finish) => {
                 self.has_begun();
+                self.fill_with_end(&finish);
                 ControlFlow::Break(self.place.end(&self.answer, finish).await)
             }
         }

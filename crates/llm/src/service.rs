@@ -76,8 +76,29 @@ struct Sessions {
     working: HashMap<ConversationId, Session>,
     /// Conversations that rest while something is done for them.
     resting: HashMap<ConversationId, Rest>,
-    /// Ends what is asked while nothing else is done.
-    aside: Option<CancellationToken>,
+    /// What is asked while nothing else is done.
+    aside: Option<Aside>,
+}
+
+/// Something is asked while nothing else is done.
+#[derive(Debug, Clone)]
+struct Aside {
+    /// About which conversation, if about one.
+    about: Option<ConversationId>,
+    /// Is cancelled when something else is done.
+    undisturbed: CancellationToken,
+    /// Is cancelled when nothing is asked any more.
+    over: CancellationToken,
+}
+
+/// Whether a conversation that rests can be looked at.
+enum Look {
+    /// It can, until this is disturbed.
+    Begun(Rest),
+    /// Something is done for it until then.
+    After(CancellationToken),
+    /// It works, or the service ends.
+    Needless,
 }
 
 /// Something is done for a conversation that rests.
@@ -159,7 +180,7 @@ impl LlmService {
     /// while a turn runs.
     pub async fn sum_up(&self, turn: &OpenTurn) -> Result<SummedUp, UserError> {
         let Some(rest) = self.inner.begin_rest(&turn.conversation) else {
-            let busy = "An answer is being written: sum up when it is there.";
+            let busy = "An answer is being written. Summarize when it is there.";
             return Err(UserError::new(ErrorCode::Busy, busy));
         };
         match rest::sum_up(&self.inner, turn, &rest, When::Asked).await {
@@ -173,11 +194,28 @@ impl LlmService {
         }
     }
 
+    /// Finds out how full the context window is with a conversation, and tells the host; `turn` is its last
+    /// one and has ended. Nothing is told while a turn runs, which tells it itself. Waits for what is done
+    /// for the conversation while it rests; a message that comes meanwhile ends it.
+    pub async fn measure(&self, turn: &OpenTurn) -> Result<(), UserError> {
+        loop {
+            match self.inner.begin_look(&turn.conversation) {
+                Look::Begun(rest) => return rest::measure(&self.inner, turn, &rest).await,
+                Look::After(over) => over.cancelled().await,
+                Look::Needless => return Ok(()),
+            }
+        }
+    }
+
     /// Asks what a conversation is about, in one request; `turn` is its last one that ended. Only
     /// while nothing else is done: a message in any conversation ends it, so that nobody waits for it.
     pub async fn gist(&self, turn: &OpenTurn, wanted: Wanted) -> Result<Asked, UserError> {
-        let Some(undisturbed) = self.inner.begin_aside() else { return Ok(Asked::Disturbed) };
-        let asked = undisturbed.run_until_cancelled(gist::ask(&self.inner, turn, wanted)).await;
+        let Some(aside) = self.inner.begin_aside(Some(&turn.conversation)) else {
+            return Ok(Asked::Disturbed);
+        };
+        let _over = aside.over.drop_guard();
+        let asked =
+            aside.undisturbed.run_until_cancelled(gist::ask(&self.inner, turn, wanted)).await;
         self.inner.parts.host.rested(turn);
         asked.unwrap_or(Ok(Asked::Disturbed))
     }
@@ -187,8 +225,8 @@ impl LlmService {
         let Inner { parts, .. } = &*self.inner;
         while !parts.cancel.is_cancelled() {
             self.quiet().await;
-            let Some(busy) = self.inner.begin_aside() else { continue };
-            if tokio::time::timeout(parts.pace.of(wait), busy.cancelled()).await.is_err() {
+            let Some(Aside { undisturbed, .. }) = self.inner.begin_aside(None) else { continue };
+            if tokio::time::timeout(parts.pace.of(wait), undisturbed.cancelled()).await.is_err() {
                 return;
             }
         }
@@ -270,21 +308,45 @@ impl Inner {
     }
 
     /// Something is asked while nothing else is done; `None` while something is.
-    fn begin_aside(&self) -> Option<CancellationToken> {
+    fn begin_aside(&self, about: Option<&ConversationId>) -> Option<Aside> {
         let mut sessions = self.sessions();
         if !sessions.working.is_empty() || !sessions.resting.is_empty() {
             return None;
         }
         end_aside(&mut sessions);
-        let undisturbed = self.parts.cancel.child_token();
-        sessions.aside = Some(undisturbed.clone());
-        Some(undisturbed)
+        let (undisturbed, over) = (self.parts.cancel.child_token(), CancellationToken::new());
+        let aside = Aside { about: about.cloned(), undisturbed, over };
+        sessions.aside = Some(aside.clone());
+        Some(aside)
+    }
+
+    /// A look at a conversation begins. What is asked meanwhile about another one goes on: the look is
+    /// short.
+    fn begin_look(&self, conversation: &ConversationId) -> Look {
+        let mut sessions = self.sessions();
+        if self.parts.cancel.is_cancelled() || sessions.working.contains_key(conversation) {
+            return Look::Needless;
+        }
+        if let Some(rest) = sessions.resting.get(conversation) {
+            return Look::After(rest.over.clone());
+        }
+        let about = |aside: &&Aside| aside.about.as_ref() == Some(conversation);
+        if let Some(aside) = sessions.aside.as_ref().filter(about)
+            && !aside.over.is_cancelled()
+        {
+            return Look::After(aside.over.clone());
+        }
+        Look::Begun(self.resting(&mut sessions, conversation))
     }
 
     /// One thing at a time is done for a conversation that rests.
     fn rest(&self, sessions: &mut Sessions, conversation: &ConversationId) -> Rest {
         disturb(sessions, conversation);
         end_aside(sessions);
+        self.resting(sessions, conversation)
+    }
+
+    fn resting(&self, sessions: &mut Sessions, conversation: &ConversationId) -> Rest {
         let disturbed = self.parts.cancel.child_token();
         let rest = Rest { disturbed, over: CancellationToken::new() };
         sessions.resting.insert(conversation.clone(), rest.clone());
@@ -331,7 +393,7 @@ fn forget(sessions: &mut Sessions, conversation: &ConversationId) {
 
 fn end_aside(sessions: &mut Sessions) {
     if let Some(aside) = sessions.aside.take() {
-        aside.cancel();
+        aside.undisturbed.cancel();
     }
 }
 

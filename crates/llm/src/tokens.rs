@@ -50,10 +50,16 @@ fn of_block(block: &Block) -> u32 {
 
 /// Tokens of a stored message.
 pub(crate) fn of_message(message: &Message) -> u32 {
-    message.parts.iter().map(of_part).fold(WRAPPING, u32::saturating_add)
+    of_parts(&message.parts)
 }
 
-fn of_part(part: &Part) -> u32 {
+/// Tokens of a message with these parts.
+pub(crate) fn of_parts(parts: &[Part]) -> u32 {
+    parts.iter().map(of_part).fold(WRAPPING, u32::saturating_add)
+}
+
+/// Tokens of a part of a stored message.
+pub(crate) fn of_part(part: &Part) -> u32 {
     let content = match part {
         Part::Text { text } | Part::Context { text } => of_text(text),
         Part::Call { id, tool, arguments } => {

@@ -70,6 +70,9 @@ pub struct ConversationView {
     pub review: Option<Review>,
     /// What waits to be sent to the hub, oldest first.
     pub held: Vec<HeldNotice>,
+    /// How full the context window is with it; `None` without a model, and until it was found out: then
+    /// [`ContextChanged`](crate::AppEvent::ContextChanged) follows.
+    pub context: Option<crate::ContextUse>,
 }
 
 /// A message of the user that was put in several ways; the conversation is shown as it went on from

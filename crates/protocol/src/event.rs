@@ -187,6 +187,13 @@ pub enum AppEvent {
         /// For what; `None` once the answer goes on, or the turn is over.
         wait: Option<ModelWait>,
     },
+    /// A conversation fills the context window by more or less, or the window is another one.
+    ContextChanged {
+        /// Which.
+        conversation: ConversationId,
+        /// How full it is; `None` when no model answers any more.
+        context: Option<crate::ContextUse>,
+    },
     /// The question is new, answered or withdrawn.
     QuestionChanged {
         /// Where.

@@ -7,6 +7,7 @@ pub mod applied;
 pub mod change;
 pub mod compaction;
 pub mod conflict_copy;
+pub mod context_use;
 pub mod conversation;
 pub mod desktop;
 pub mod effect;
@@ -44,6 +45,7 @@ pub use change::{
     Renamed, Renames, Seen, Unplannable, Whereabouts,
 };
 pub use compaction::{Compaction, Summary, Utility};
+pub use context_use::{ContextKind, ContextPart, ContextUse};
 pub use conversation::{Conversation, ConversationState};
 pub use effect::{Effect, LineCounts};
 pub use error::{ErrorCode, UserError};

@@ -35,10 +35,11 @@ use protocol::shelf::{
 use protocol::spent::{MonthSpent, Spent, TurnSpent};
 use protocol::work::{Work, WorkKind};
 use protocol::{
-    AppEvent, CallId, ChangeKind, ChangeSetId, Conversation, ConversationId, ConversationState,
-    EffectId, ErrorCode, HubState, HubStatus, MessageId, Mode, NoteDiff, NotePath, Numbered,
-    Origin, Passage, ProviderKind, Question, QuestionId, Reaction, Resume, Review, Settings,
-    Snapshot, Source, Timestamp, TurnId, TurnStatus, Usage, UserError, VaultId, reaction::Why,
+    AppEvent, CallId, ChangeKind, ChangeSetId, ContextKind, ContextPart, ContextUse, Conversation,
+    ConversationId, ConversationState, EffectId, ErrorCode, HubState, HubStatus, MessageId, Mode,
+    NoteDiff, NotePath, Numbered, Origin, Passage, ProviderKind, Question, QuestionId, Reaction,
+    Resume, Review, Settings, Snapshot, Source, Timestamp, TurnId, TurnStatus, Usage, UserError,
+    VaultId, reaction::Why,
 };
 use ts_rs::{Config, TS};
 
@@ -154,6 +155,9 @@ fn bindings() -> String {
         Work,
         WorkKind,
         Variant,
+        ContextKind,
+        ContextPart,
+        ContextUse,
         ConversationView,
         Shelf,
         ListConversations,

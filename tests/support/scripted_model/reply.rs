@@ -13,6 +13,7 @@ pub struct Reply {
     pub(super) piece: usize,
     pub(super) gate: Option<Gate>,
     pub(super) cut_after: Option<usize>,
+    pub(super) input_tokens: usize,
 }
 
 pub(super) enum Answer {
@@ -114,6 +115,13 @@ impl Reply {
         self
     }
 
+    /// The same answer, the request counted as so many tokens.
+    #[must_use]
+    pub fn counting(mut self, input_tokens: usize) -> Self {
+        self.input_tokens = input_tokens;
+        self
+    }
+
     fn message(pieces: Vec<Piece>, stop_reason: &str) -> Self {
         Self::from(Answer::Message { pieces, stop_reason: stop_reason.into() })
     }
@@ -121,7 +129,7 @@ impl Reply {
 
 impl From<Answer> for Reply {
     fn from(answer: Answer) -> Self {
-        Self { answer, piece: PIECE, gate: None, cut_after: None }
+        Self { answer, piece: PIECE, gate: None, cut_after: None, input_tokens: 100 }
     }
 }
 
@@ -146,8 +154,8 @@ fn event(data: &Value) -> Event {
 }
 
 /// What begins every answer.
-pub(super) fn opening(answer: &str, model: &Value) -> Vec<Event> {
-    let usage = json!({ "input_tokens": 100, "output_tokens": 1 });
+pub(super) fn opening(answer: &str, model: &Value, input_tokens: usize) -> Vec<Event> {
+    let usage = json!({ "input_tokens": input_tokens, "output_tokens": 1 });
     let message = json!({
         "id": format!("msg_{answer}"), "type": "message", "role": "assistant", "model": model,
         "content": [], "stop_reason": null, "stop_sequence": null, "usage": usage,

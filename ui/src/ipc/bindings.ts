@@ -1255,7 +1255,7 @@ export type AppliedSet = {
  */
 id: ChangeSetId, 
 /**
- * The conversation that led to it, if it is still known.
+ * The conversation that led to it, if one did and it is still known.
  */
 conversation: ConversationId | null, 
 /**
@@ -1588,6 +1588,48 @@ number: number,
 count: number, };
 
 /**
+ * What a model is sent.
+ */
+export type ContextKind = "instructions" | "summary" | "messages" | "tool_results" | "open_turn";
+
+/**
+ * Tokens of one kind.
+ */
+export type ContextPart = { 
+/**
+ * Of which kind.
+ */
+kind: ContextKind, 
+/**
+ * How many.
+ */
+tokens: number, };
+
+/**
+ * How much of the context window a conversation takes: the estimate by which requests are kept within it,
+ * corrected by what the model reported for its last request.
+ */
+export type ContextUse = { 
+/**
+ * Tokens of a request that holds all of it, the sum of `parts`. More than `window` when it no longer
+ * fits: then the oldest messages are left out.
+ */
+used: number, 
+/**
+ * Tokens that a request may hold: the model's context window without the room that is kept free for
+ * the answer, so less than the model's maker tells. Never 0.
+ */
+window: number, 
+/**
+ * What fills it, in the order in which it is sent; kinds that take nothing are left out.
+ */
+parts: Array<ContextPart>, 
+/**
+ * Whether there are earlier messages to summarize: the last six exchanges always stay as they are.
+ */
+canSummarize: boolean, };
+
+/**
  * Everything the chat shows of one conversation.
  */
 export type ConversationView = { 
@@ -1623,7 +1665,12 @@ review: Review | null,
 /**
  * What waits to be sent to the hub, oldest first.
  */
-held: Array<HeldNotice>, };
+held: Array<HeldNotice>, 
+/**
+ * How full the context window is with it; `None` without a model, and until it was found out: then
+ * [`ContextChanged`](crate::AppEvent::ContextChanged) follows.
+ */
+context: ContextUse | null, };
 
 /**
  * Where a conversation lies.
@@ -1855,7 +1902,15 @@ conversation: ConversationId,
 /**
  * For what; `None` once the answer goes on, or the turn is over.
  */
-wait: ModelWait | null, } | { "type": "question_changed", 
+wait: ModelWait | null, } | { "type": "context_changed", 
+/**
+ * Which.
+ */
+conversation: ConversationId, 
+/**
+ * How full it is; `None` when no model answers any more.
+ */
+context: ContextUse | null, } | { "type": "question_changed", 
 /**
  * Where.
  */

@@ -1,5 +1,6 @@
 /** What the application in memory shows of conversations, of the vault and of who answers. */
 import type {
+  ContextUse,
   ConversationId,
   ConversationView,
   Item,
@@ -15,6 +16,14 @@ export const chosenFolder = 'Documents/Notebook';
 /** Whether an item is this message of the user. */
 export function isWords(item: Item, message: MessageId): item is Extract<Item, { type: 'user' }> {
   return item.type === 'user' && item.id === message;
+}
+
+/** A context once the earlier messages were summarized. */
+export function afterSummary(context: ContextUse | null): ContextUse | null {
+  const kept = context?.parts.filter(({ kind }) => kind === 'instructions') ?? [];
+  const used = kept.reduce((sum, { tokens }) => sum + tokens, 600);
+  const parts = [...kept, { kind: 'summary', tokens: 600 } as const];
+  return context && { ...context, used, parts, canSummarize: false };
 }
 
 /** A conversation that just began. */
@@ -41,6 +50,7 @@ export function newView(id: ConversationId, title: string): ConversationView {
     question: null,
     review: null,
     held: [],
+    context: null,
   };
 }
 

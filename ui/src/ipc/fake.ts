@@ -44,7 +44,14 @@ import { FakeLooking, type LookingStory, nothingKnown } from './fake-looking';
 import { noAnswer, noConversation, noNote, nothingToSumUp } from './fake-refusals';
 import { leftOf, outcome } from './fake-review';
 import { FakeShelf } from './fake-shelf';
-import { answerOf, chosenFolder, isWords, newView, vaultAt } from './fake-view';
+import {
+  afterSummary,
+  answerOf,
+  chosenFolder,
+  isWords,
+  newView,
+  vaultAt,
+} from './fake-view';
 import { FakeCalls } from './fake-calls';
 import type { Host } from './host';
 
@@ -256,8 +263,10 @@ export class FakeHost extends FakeCalls implements Host {
     }
     const line: Item = { type: 'summed_up', id: 'summed-up', text: 'They talked.' };
     const items = view.items.toSpliced(at, 0, line);
-    this.#views.set(conversation, { ...view, items });
+    const context = afterSummary(view.context);
+    this.#views.set(conversation, { ...view, items, context });
     this.tell({ type: 'chat_changed', conversation });
+    this.tell({ type: 'context_changed', conversation, context });
   }
 
   async spentIn(conversation: ConversationId): Promise<TurnSpent[]> {

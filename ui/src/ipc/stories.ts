@@ -2,6 +2,8 @@
 import { anew, offered, queue } from './stories/again';
 import {
   closing,
+  full,
+  fullWorking,
   noStart,
   paused,
   refused,
@@ -41,6 +43,8 @@ export const stories: Readonly<Record<string, () => Story>> = {
   equal,
   failed,
   'first-run': firstRun,
+  full: () => full(),
+  'full-working': fullWorking,
   held,
   indexing,
   interrupted,

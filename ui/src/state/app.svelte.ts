@@ -146,6 +146,7 @@ export class AppState {
       case 'item_changed':
       case 'text_added':
       case 'wait_changed':
+      case 'context_changed':
       case 'question_changed':
       case 'review_changed':
       case 'held_changed':
@@ -422,6 +423,7 @@ function boundary(event: ChatEvent): string | null {
     case 'item_changed':
       return endsConversation(event.item) ? m.end_by_assistant() : null;
     case 'text_added':
+    case 'context_changed':
       return null;
     default:
       return event satisfies never;

@@ -1,6 +1,7 @@
 /** The conversation in front of the user, kept true by events. */
 import type {
   AppEvent,
+  ContextUse,
   ConversationId,
   ConversationView,
   HeldNotice,
@@ -21,6 +22,7 @@ export type ChatEvent = Extract<
       | 'item_changed'
       | 'text_added'
       | 'wait_changed'
+      | 'context_changed'
       | 'question_changed'
       | 'review_changed'
       | 'held_changed';
@@ -58,6 +60,8 @@ export class OpenConversation {
   variants = $state.raw<readonly Variant[]>([]);
   /** What a model on this computer does before it answers. */
   wait = $state.raw<ModelWait | null>(null);
+  /** How full the context window is with it; `null` without a model, and until that is known. */
+  context = $state.raw<ContextUse | null>(null);
   question = $state.raw<Question | null>(null);
   review = $state.raw<Review | null>(null);
   /** What the hub is not told before the user has said so. */
@@ -91,6 +95,7 @@ export class OpenConversation {
     this.question = view.question;
     this.#setReview(view.review);
     this.held = view.held;
+    this.context = view.context;
   }
 
   apply(event: ChatEvent, seq: number): void {
@@ -104,6 +109,9 @@ export class OpenConversation {
         return;
       case 'wait_changed':
         this.wait = event.wait;
+        return;
+      case 'context_changed':
+        this.context = event.context;
         return;
       case 'question_changed':
         this.question = event.question;

@@ -81,6 +81,9 @@ const chat: readonly Screen[] = [
   screen('chat-drawer', 'question', [drawer], 'narrow', 'small'),
   screen('long', 'long-chat', [click('^Could not change'), show('.me')], 'small'),
   screen('link', 'long-chat', [click('example.org')], 'small'),
+  screen('context', 'full', [see('context-meter')], 'narrow'),
+  screen('context-parts', 'full', [clickAt('[data-testid=context-meter] summary')], 'small'),
+  screen('context-working', 'full-working', [clickAt('[data-testid=context-meter] summary')]),
   screen('summed', 'summed', [clickAt('summary')], 'small'),
   screen('answer-saving', 'search', saving, 'small'),
   screen(

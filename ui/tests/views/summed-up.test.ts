@@ -27,14 +27,14 @@ async function begin(exchanges: number) {
 }
 
 describe('earlier messages', () => {
-  it('are summed up on request, with a line where they end and the summary on demand', async () => {
+  it('are summarized on request, with a line where they end and the summary on demand', async () => {
     const { host, keys } = await begin(8);
     const log = await screen.findByTestId('chat-log');
     const asks = await within(log).findAllByRole('button', { name: 'Cost' });
     await keys.click(asks.at(-1) ?? log);
-    await keys.click(await within(log).findByRole('button', { name: /Sum up earlier/ }));
+    await keys.click(await within(log).findByRole('button', { name: /Summarize earlier/ }));
     expect(host.asked('sumUp')).toEqual(['c']);
-    const line = await within(log).findByText(/Earlier messages were summed up for the model/);
+    const line = await within(log).findByText(/Earlier messages were summarized for the model/);
     expect(line).toHaveTextContent('Nothing was deleted.');
     const told = within(log).getByText('They talked.');
     expect(told).not.toBeVisible();
@@ -47,16 +47,16 @@ describe('earlier messages', () => {
     );
   });
 
-  it('are too few to be summed up while only six exchanges stand there', async () => {
+  it('are too few to be summarized while only six exchanges stand there', async () => {
     const { keys } = await begin(6);
     const log = await screen.findByTestId('chat-log');
     const asks = await within(log).findAllByRole('button', { name: 'Cost' });
     await keys.click(asks.at(-1) ?? log);
     await within(log).findByTestId('answer-cost');
-    expect(within(log).queryByRole('button', { name: /Sum up earlier/ })).toBeNull();
+    expect(within(log).queryByRole('button', { name: /Summarize earlier/ })).toBeNull();
   });
 
-  it('are summed up by the model and with the words that the settings say', async () => {
+  it('are summarized by the model and with the words that the settings say', async () => {
     const { host, session, keys } = await begin(1);
     session.openSettings('answering');
     const saved = () => host.asked('saveSettings').at(-1);

@@ -33,7 +33,7 @@ async fn told(store: &Store, news: Vec<News>) -> Vec<bool> {
     let ((sender, receiver), (ended, _)) = (mpsc::unbounded_channel(), mpsc::unbounded_channel());
     news.into_iter().for_each(|news| sender.send(news).expect("it is heard"));
     drop(sender);
-    Announcer::new(store.clone(), feed.clone()).run(receiver, ended).await;
+    Announcer::new(store.clone(), feed.clone(), ContextUses::default()).run(receiver, ended).await;
     feed.flush();
     let heard = heard.lock().expect("not poisoned");
     let queued = heard.iter().filter_map(|numbered| match &numbered.event {

@@ -118,8 +118,8 @@ impl Place<'_> {
         }
     }
 
+    /// Stores results as [`told`](Self::told) worded them.
     pub(super) async fn store_results(&self, results: Vec<CallResult>) -> TurnInput {
-        let results = self.told(results);
         point("llm.results.before");
         let stored = self.parts.transcript.results(&self.turn.turn, &results).await;
         point("llm.results.after");
@@ -151,7 +151,7 @@ impl Place<'_> {
     }
 
     /// The results as they are stored and told.
-    fn told(&self, results: Vec<CallResult>) -> Vec<CallResult> {
+    pub(super) fn told(&self, results: Vec<CallResult>) -> Vec<CallResult> {
         let told = |result: CallResult| {
             let sources = self.shows.get(&result.call).map(Shows::all).unwrap_or_default();
             let result = CallResult { sources, ..result };

@@ -6,8 +6,9 @@ use super::place::Place;
 use super::{Flow, Run, Weight, one};
 use crate::budget::{self, Budget, Frame};
 use crate::compaction::{self, Job, Spared, When};
+use crate::filling::Filling;
 use crate::history;
-use crate::host::{Capacity, Detail};
+use crate::host::Capacity;
 use crate::model::{Block, ModelMessage, ModelRequest, ToolSpec};
 use crate::shown::shown;
 use crate::transcript::History;
@@ -24,10 +25,11 @@ impl Run<'_> {
         let setup = &self.setup;
         let frame = self.frame(&tools);
         let budget = Budget::of(&frame);
-        let filled = budget.map(|budget| budget.percent(budget.with(&history)));
+        let open = &self.place.turn.turn;
+        let filled = budget.map(|budget| Filling::of(budget, &history, Some(open), &setup.kept));
         if setup.summing_up.is_some()
             && !self.put_off
-            && filled.is_some_and(|percent| percent >= compaction::BEFORE_A_REQUEST)
+            && filled.is_some_and(|filling| filling.percent() >= compaction::BEFORE_A_REQUEST)
         {
             self.put_off = true;
             return Err(TurnInput::Full);
@@ -40,6 +42,8 @@ impl Run<'_> {
             Some(_) | None => Weight::Light,
         };
         self.estimated = fitting.estimated;
+        self.filling = filled;
+        self.tell_context();
         let mut messages = history::request_messages(&fitting.rows, &setup.maker());
         if let Some(note) = self.answer.told {
             add_note(&mut messages, note);
@@ -58,11 +62,7 @@ impl Run<'_> {
     }
 
     fn tools(&self) -> Vec<ToolSpec> {
-        let registry = &self.place.parts.registry;
-        match self.setup.detail {
-            Detail::Whole => registry.specs(&self.setup.tools),
-            Detail::Brief => registry.briefs(&self.setup.tools),
-        }
+        self.setup.specs(&self.place.parts.registry)
     }
 
     fn frame(&self, tools: &[ToolSpec]) -> Frame<'_> {

@@ -12,6 +12,7 @@ mod asleep;
 #[path = "../../../../tests/support/bodies.rs"]
 mod bodies;
 mod compaction;
+mod context_use;
 mod gist;
 mod history;
 mod json_calls;

@@ -1,4 +1,5 @@
 /** Moments that come while the window is open: a question of its own, a refusal, a loss. */
+import type { ContextUse } from '../bindings';
 import type { Story } from '../fake';
 import { answered, healthy, row, said, view } from './base';
 import { chat } from './chat';
@@ -53,6 +54,36 @@ export function shelf(): Story {
   ];
   const conversations = [...story.snapshot.conversations, ...archived];
   return { ...story, snapshot: { ...story.snapshot, conversations } };
+}
+
+/** A conversation that nearly fills the context window; of `working`, a turn runs in it. */
+export function full(working = false): Story {
+  const conversation = row('archive', 'What the archive says about the mill', { working });
+  const items = Array.from({ length: 8 }, (_, n) => [
+    said(`u${n}`, `What stands in the minutes of 19${41 + n}?`),
+    answered(`a${n}`, `The mill is named twice in [[Archive/Minutes 19${41 + n}]].`),
+  ]).flat();
+  const context: ContextUse = {
+    used: 154_560,
+    window: 184_000,
+    parts: [
+      { kind: 'instructions', tokens: 4_310 },
+      { kind: 'summary', tokens: 1_250 },
+      { kind: 'messages', tokens: 21_400 },
+      { kind: 'tool_results', tokens: 124_900 },
+      ...(working ? [{ kind: 'open_turn', tokens: 2_700 } as const] : []),
+    ],
+    canSummarize: true,
+  };
+  return {
+    snapshot: healthy([conversation]),
+    views: [view(conversation, items, { context })],
+    notes: {},
+  };
+}
+
+export function fullWorking(): Story {
+  return full(true);
 }
 
 /** A long conversation whose beginning was summed up for the model. */

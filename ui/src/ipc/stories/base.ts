@@ -32,7 +32,7 @@ export function row(id: string, title: string, change: Partial<Conversation> = {
 export function view(
   conversation: Conversation,
   items: Item[],
-  waiting: Partial<Pick<ConversationView, 'question' | 'review' | 'held'>> = {},
+  waiting: Partial<Pick<ConversationView, 'question' | 'review' | 'held' | 'context'>> = {},
 ): ConversationView {
   return {
     seq: 0,
@@ -43,6 +43,7 @@ export function view(
     question: null,
     review: null,
     held: [],
+    context: null,
     ...waiting,
   };
 }

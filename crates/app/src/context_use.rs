@@ -1,0 +1,104 @@
+//! How full the context window is with each conversation that was shown or went on.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use protocol::{ContextUse, ConversationId, UserError};
+
+use crate::open_vault::OpenVault;
+use crate::trouble::user_error;
+
+/// What is known of it; clones are the same. It is found out again after a restart.
+#[derive(Clone, Default)]
+pub(crate) struct ContextUses(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    known: HashMap<ConversationId, Known>,
+    /// The conversation that was opened last.
+    opened: Option<ConversationId>,
+}
+
+struct Known {
+    context: ContextUse,
+    /// Whether it has to be found out again.
+    outdated: bool,
+}
+
+/// What is known of a conversation that is opened.
+pub(crate) struct Opened {
+    pub(crate) context: Option<ContextUse>,
+    /// Whether it is to be found out, or found out again.
+    pub(crate) measure: bool,
+}
+
+impl ContextUses {
+    /// Takes note of what was found out; whether that is something else than was known.
+    pub(crate) fn know(&self, conversation: &ConversationId, context: Option<&ContextUse>) -> bool {
+        let mut state = self.state();
+        let before = match context.cloned() {
+            Some(context) => {
+                state.known.insert(conversation.clone(), Known { context, outdated: false })
+            }
+            None => state.known.remove(conversation),
+        };
+        before.as_ref().map(|known| &known.context) != context
+    }
+
+    /// What is known, and that the user looks at this conversation from now on.
+    pub(crate) fn open(&self, conversation: &ConversationId) -> Opened {
+        let mut state = self.state();
+        state.opened = Some(conversation.clone());
+        let known = state.known.get(conversation);
+        Opened {
+            context: known.map(|known| known.context.clone()),
+            measure: known.is_none_or(|known| known.outdated),
+        }
+    }
+
+    /// Other messages stand in a conversation now.
+    pub(crate) fn outdate(&self, conversation: &ConversationId) {
+        if let Some(known) = self.state().known.get_mut(conversation) {
+            known.outdated = true;
+        }
+    }
+
+    /// Another model answers, or the same one otherwise. The conversation that is in front of the user.
+    fn outdate_all(&self) -> Option<ConversationId> {
+        let mut state = self.state();
+        state.known.values_mut().for_each(|known| known.outdated = true);
+        state.opened.clone()
+    }
+
+    /// The state is whole after each statement, so a panic elsewhere does not spoil it.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl OpenVault {
+    /// Has it found out behind the caller's back how full the window is; the feed tells of it.
+    pub(crate) fn measure(self: &Arc<Self>, conversation: ConversationId) {
+        let open = Arc::clone(self);
+        self.spawn(async move {
+            if let Err(error) = open.measured(&conversation).await {
+                tracing::debug!(%conversation, %error, "not known how full the context window is");
+            }
+        });
+    }
+
+    /// The same for the conversation in front of the user, and for any other once it is opened: another
+    /// model answers now, or the same one otherwise.
+    pub(crate) fn measure_again(self: &Arc<Self>) {
+        if let Some(opened) = self.context_uses.outdate_all() {
+            self.measure(opened);
+        }
+    }
+
+    async fn measured(&self, conversation: &ConversationId) -> Result<(), UserError> {
+        match self.store.last_shown_turn(conversation).await.map_err(user_error)? {
+            Some(turn) => self.service.measure(&turn).await,
+            None => Ok(()),
+        }
+    }
+}

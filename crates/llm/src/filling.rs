@@ -1,0 +1,120 @@
+//! What fills the context window: tokens by kind, by the estimate that the budget goes by.
+
+use std::collections::BTreeSet;
+
+use protocol::{ContextKind, ContextPart, ContextUse, Part, TurnId};
+
+use crate::budget::Budget;
+use crate::compaction::LEAST_KEPT;
+use crate::tokens::{self, Gauge};
+use crate::transcript::History;
+
+/// A request that holds a whole history, in tokens as they are estimated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Filling {
+    budget: Budget,
+    summary: u32,
+    earlier: Rows,
+    /// Of the turn that runs.
+    open: Rows,
+    /// Whether earlier messages could be summarized once no turn runs.
+    can_summarize: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Rows {
+    messages: u32,
+    results: u32,
+}
+
+impl Rows {
+    fn all(self) -> u32 {
+        self.messages.saturating_add(self.results)
+    }
+
+    /// Adds a message with these parts.
+    fn add(&mut self, parts: &[Part]) {
+        let is_result = |part: &&Part| matches!(part, Part::Result { .. });
+        let results = parts.iter().filter(is_result).map(tokens::of_part);
+        let results = results.fold(0, u32::saturating_add);
+        self.results = self.results.saturating_add(results);
+        let messages = tokens::of_parts(parts).saturating_sub(results);
+        self.messages = self.messages.saturating_add(messages);
+    }
+}
+
+impl Filling {
+    /// What is heard in `open`, or at rest when no turn is. The turns in `asked` wait for an answer:
+    /// nothing from there on is summarized.
+    pub(crate) fn of(
+        budget: Budget,
+        history: &History,
+        open: Option<&TurnId>,
+        asked: &BTreeSet<TurnId>,
+    ) -> Self {
+        let told = history.compaction.as_ref();
+        let mut filling = Self {
+            budget,
+            summary: told.map_or(0, |told| tokens::of_text(&told.text)),
+            earlier: Rows::default(),
+            open: Rows::default(),
+            can_summarize: false,
+        };
+        let (mut turns, mut held, mut last) = (0_usize, None, None);
+        for row in &history.rows {
+            let rows =
+                if Some(&row.turn) == open { &mut filling.open } else { &mut filling.earlier };
+            rows.add(&row.parts);
+            if last != Some(&row.turn) {
+                held = held.or_else(|| asked.contains(&row.turn).then_some(turns));
+                turns += 1;
+                last = Some(&row.turn);
+            }
+        }
+        filling.can_summarize = turns.saturating_sub(LEAST_KEPT).min(held.unwrap_or(turns)) > 0;
+        filling
+    }
+
+    /// Tokens of the whole request.
+    pub(crate) fn total(&self) -> u32 {
+        let rows = self.earlier.all().saturating_add(self.open.all());
+        self.budget.around.saturating_add(self.summary).saturating_add(rows)
+    }
+
+    /// How much of the budget it takes, in percent.
+    pub(crate) fn percent(&self) -> u32 {
+        self.budget.percent(self.total())
+    }
+
+    /// The turn that runs has stored a message with these parts as well.
+    pub(crate) fn grow(&mut self, parts: &[Part]) {
+        self.open.add(parts);
+    }
+
+    /// The turn that ran has ended: what it said is said earlier from now on.
+    pub(crate) fn close(&mut self) {
+        let Rows { messages, results } = std::mem::take(&mut self.open);
+        self.earlier.messages = self.earlier.messages.saturating_add(messages);
+        self.earlier.results = self.earlier.results.saturating_add(results);
+    }
+
+    /// The same in tokens as the model would count them.
+    pub(crate) fn told(&self, gauge: Gauge) -> ContextUse {
+        let parts = [
+            (ContextKind::Instructions, self.budget.around),
+            (ContextKind::Summary, self.summary),
+            (ContextKind::Messages, self.earlier.messages),
+            (ContextKind::ToolResults, self.earlier.results),
+            (ContextKind::OpenTurn, self.open.all()),
+        ];
+        let parts =
+            parts.map(|(kind, tokens)| ContextPart { kind, tokens: gauge.corrected(tokens) });
+        let parts: Vec<ContextPart> = parts.into_iter().filter(|part| part.tokens > 0).collect();
+        ContextUse {
+            used: parts.iter().map(|part| part.tokens).fold(0, u32::saturating_add),
+            window: self.budget.room.max(1),
+            parts,
+            can_summarize: self.can_summarize,
+        }
+    }
+}
