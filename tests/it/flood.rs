@@ -5,11 +5,13 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use app::Pace;
+use protocol::AppEvent;
 use protocol::shelf::{ListConversations, Shelf};
 use testkit::{Reply, ScriptedModel};
 
 use crate::bare_hub::{Answered, BareHub};
-use crate::stage::{Running, asking, keyed, linked};
+use crate::stage::{Home, Running, asking, keyed, linked, without_model};
 
 /// As many as may wait.
 const QUEUE: usize = 1_000;
@@ -62,6 +64,46 @@ async fn flood(count: usize) {
     }
     model.request(1).await;
     assert!(model.requests().len() <= RUNNING, "{} turns run", model.requests().len());
+    running.quit().await;
+}
+
+/// A hub takes answers to so many of its last messages.
+const REMEMBERED: usize = 100;
+
+/// What the window is told when the hub may not show answers.
+fn unshown(event: &AppEvent) -> Option<String> {
+    match event {
+        AppEvent::Problem { error } if error.message.contains("may not show") => {
+            Some(error.message.clone())
+        }
+        _ => None,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_that_the_hub_shows_no_more_are_told_once_and_together() {
+    const MORE: usize = 30;
+    let (home, hub) = (Home::new(&[]), BareHub::bind().await);
+    let settings = linked(without_model(), &hub.url());
+    let running = home.open_at(settings, Pace::divided_by(100)).await;
+    let mut line = hub.accept().await;
+    let count = REMEMBERED + MORE;
+    for number in 0..count {
+        line.say(&format!("m-{number}"), &format!("remember {number}")).await;
+    }
+    let mut answered = 0;
+    while answered < count {
+        answered += usize::from(line.answer().await.kind == "notification");
+    }
+    running.hears("that answers are not shown", unshown).await;
+    let told = running.heard_so_far(unshown);
+    let [told] = told.as_slice() else { panic!("told {} times: {told:#?}", told.len()) };
+    assert!(told.contains(&format!("may not show {MORE} answers")), "{told}");
+
+    // What comes later is shown, and nothing is told of it.
+    line.say("m-late", "remember the late one").await;
+    while line.answer().await.kind != "notification" {}
+    assert_eq!(running.heard_so_far(unshown).len(), 1);
     running.quit().await;
 }
 

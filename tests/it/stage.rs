@@ -262,6 +262,11 @@ impl Running {
         all.iter().find_map(pick).expect("it was found a moment ago")
     }
 
+    /// What `pick` takes of the events since the start, in order.
+    pub(crate) fn heard_so_far<T>(&self, pick: impl Fn(&AppEvent) -> Option<T>) -> Vec<T> {
+        self.heard.borrow().iter().filter_map(pick).collect()
+    }
+
     /// Messages of which the last thing that was told is that they are queued.
     pub(crate) fn left_queued(&self) -> Vec<String> {
         let mut stands = std::collections::BTreeMap::new();

@@ -1,6 +1,6 @@
 //! What the hub hears of a turn, and the pace at which it is told.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -170,10 +170,10 @@ pub(crate) async fn deliver(
     clocks: llm::Pace,
 ) {
     let mut pace = Pace::at(clocks);
-    let (mut last, mut told) = (None::<UnderWay>, 0);
+    let (mut last, mut unshown) = (None::<UnderWay>, Unshown::default());
     while state.wait_for(|state| *state == HubState::Online).await.is_ok() {
         let under_way = last.as_ref().map(|last| last.id);
-        let delivered = match next(&vault, under_way, &mut told).await {
+        let delivered = match next(&vault, under_way, &mut unshown).await {
             Ok(Some(row)) => match deliver_one(&vault, row, &mut last, &mut pace).await {
                 Ok(Became::Read) => Ok(()),
                 Ok(Became::Unknown) => {
@@ -198,12 +198,12 @@ pub(crate) async fn deliver(
     }
 }
 
-/// The next one to send. What has waited too long is dropped, and the user is told. So is, once and
-/// together, how many answers the hub shows no more; `told` is the number of the last of them.
+/// The next one to send. What has waited too long is dropped, and the user is told. So is how many answers
+/// the hub shows no more.
 async fn next(
     vault: &OpenVault,
     under_way: Option<i64>,
-    told: &mut i64,
+    unshown: &mut Unshown,
 ) -> Result<Option<OutboxRow>, StoreError> {
     let oldest = protocol::Timestamp(now().0 - STALE_AFTER_MS);
     for dropped in vault.store.outbox_drop_older(oldest).await? {
@@ -215,12 +215,40 @@ async fn next(
         vault.feed.tell(AppEvent::Problem { error: UserError::other(words) });
     }
     let next = vault.store.outbox_next(under_way, REMEMBERED).await?;
-    if next.as_ref().is_some_and(|row| row.newer >= REMEMBERED && row.id > *told) {
-        let forgotten = vault.store.outbox_forgotten(*told, REMEMBERED).await?;
-        *told = forgotten.last;
-        vault.feed.tell(AppEvent::Problem { error: unshown(forgotten.count) });
+    if let Some(row) = &next {
+        unshown.look(vault, row).await?;
     }
     Ok(next)
+}
+
+/// Answers that the hub shows no more, as it has forgotten what they answer.
+#[derive(Debug, Default)]
+struct Unshown {
+    /// The number of the last that was told.
+    told: i64,
+    /// Those that went out, or are about to, while it was not known yet how many there will be.
+    early: BTreeSet<i64>,
+}
+
+impl Unshown {
+    /// Tells once how many there are, together: not before all that came is being worked on.
+    async fn look(&mut self, vault: &OpenVault, next: &OutboxRow) -> Result<(), StoreError> {
+        let is_one = next.newer >= REMEMBERED && next.id > self.told;
+        if vault.store.inbox_next().await?.is_some() {
+            self.early.extend(is_one.then_some(next.id));
+            return Ok(());
+        }
+        // The next one is among those that wait.
+        self.early.remove(&next.id);
+        let sent = i64::try_from(std::mem::take(&mut self.early).len()).unwrap_or(i64::MAX);
+        let forgotten = vault.store.outbox_forgotten(self.told, REMEMBERED).await?;
+        self.told = self.told.max(forgotten.last);
+        let count = forgotten.count.saturating_add(sent);
+        if count > 0 {
+            vault.feed.tell(AppEvent::Problem { error: unshown(count) });
+        }
+        Ok(())
+    }
 }
 
 /// The notification that goes out, until it is noted as sent.
