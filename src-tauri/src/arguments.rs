@@ -49,7 +49,8 @@ impl Invocation {
     /// Reads the arguments behind the program's name. `--help` and `--version` win over all options
     /// behind them. An unknown argument is an error whose text names it.
     pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, String> {
-        let mut parsed = Arguments { vault: None, fallback: Fallback::FirstRun, begin: Begin::Shown };
+        let mut parsed =
+            Arguments { vault: None, fallback: Fallback::FirstRun, begin: Begin::Shown };
         let mut rest = arguments.into_iter();
         while let Some(argument) = rest.next() {
             match argument.to_str() {

@@ -14,6 +14,7 @@ mod bad_input;
 mod bare_hub;
 mod beside;
 mod briefing;
+mod broken_link;
 mod canary;
 mod cloud_model;
 mod compaction;

@@ -193,7 +193,7 @@ impl Known {
             AppliedBy::Assistant | AppliedBy::Save => {
                 store.words_of(&first.turn).await.map_err(user_error)?
             }
-            AppliedBy::Undo | AppliedBy::Reapply => String::new(),
+            AppliedBy::Undo | AppliedBy::Reapply | AppliedBy::Repair => String::new(),
         };
         let lacking =
             effects.iter().filter(|effect| self.lacks_text(effect, self.standing(&effect.id)));

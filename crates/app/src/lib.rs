@@ -9,6 +9,7 @@ mod aside;
 mod ask;
 mod blame;
 mod briefing;
+mod broken_link;
 mod capture;
 mod clearing;
 mod clock;

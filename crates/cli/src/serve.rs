@@ -25,7 +25,10 @@ pub(crate) struct Arguments {
 /// Opens the vault and stays until SIGINT or SIGTERM.
 pub(crate) async fn run(data: DataDir, arguments: Arguments) -> Result<ExitCode, UserError> {
     let folder = arguments.vault.or_else(|| data.last_vault()).ok_or_else(|| {
-        UserError::new(ErrorCode::Vault, "No vault given, and none was opened before. Pass --vault DIR.")
+        UserError::new(
+            ErrorCode::Vault,
+            "No vault given, and none was opened before. Pass --vault DIR.",
+        )
     })?;
     let mut terminate = signal(SignalKind::terminate())
         .map_err(|error| UserError::other(format!("Cannot listen for signals: {error}.")))?;

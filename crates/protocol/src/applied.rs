@@ -14,14 +14,14 @@ use crate::{
 pub struct AppliedSet {
     /// The set.
     pub id: ChangeSetId,
-    /// The conversation that led to it, if it is still known.
+    /// The conversation that led to it, if one did and it is still known.
     pub conversation: Option<ConversationId>,
     /// The turn that led to it first.
     pub turn: TurnId,
     /// Whose doing it was.
     pub by: AppliedBy,
     /// The user's words that led to it, or to the answer that was saved; empty for what the user took
-    /// back or put in again.
+    /// back, put in again or repaired.
     pub request: String,
     /// When.
     pub at: Timestamp,
@@ -41,6 +41,8 @@ pub enum AppliedBy {
     Reapply,
     /// The user saved an answer as a note.
     Save,
+    /// The user repaired a broken link.
+    Repair,
 }
 
 /// One applied change of one note or folder.

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::NotePath;
+use crate::{ChangeSetId, NotePath};
 
 /// Which rule keeps a note from the model that answers now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
@@ -176,6 +176,29 @@ pub struct LinkIn {
     pub from: NotePath,
     /// On which line; 1-based.
     pub line: u32,
+}
+
+/// What can be done about a broken link.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct LinkRepairs {
+    /// The note that would be created under the name in the link; `None` where a note cannot have it.
+    pub create: Option<NotePath>,
+    /// The note whose name is nearest, to which the link could lead instead; `None` where none is near.
+    pub instead: Option<NotePath>,
+}
+
+/// A broken link that leads to a note now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "camelCase")]
+pub struct RepairedLink {
+    /// The note that it leads to.
+    pub note: NotePath,
+    /// What was changed for it, to be undone.
+    pub change_set: ChangeSetId,
+    /// The notes in which the link was rewritten; none where the note was created.
+    pub rewritten: Vec<NotePath>,
+    /// The notes in which it is broken still, as they cannot be changed.
+    pub left: Vec<NotePath>,
 }
 
 /// The links of a note; several between the same two are one.

@@ -16,7 +16,8 @@ use protocol::held::{HeldNotice, HeldVerdict, HeldWhy};
 use protocol::history::{Age, ForgottenHistory, KeptHistory, Older};
 use protocol::looking::{
     CountedWord, CountedWords, CutShort, FoundLine, FoundLines, FoundNames, FoundNote, Having,
-    LinkIn, LinkOut, Meaning, NamedNote, NoteLinks, NoteList, PrivateNote, SearchText,
+    LinkIn, LinkOut, LinkRepairs, Meaning, NamedNote, NoteLinks, NoteList, PrivateNote,
+    RepairedLink, SearchText,
 };
 use protocol::model::{Effort, ModelInfo, ModelParameters, Price};
 use protocol::request::{
@@ -203,6 +204,8 @@ fn bindings() -> String {
         LinkOut,
         LinkIn,
         NoteLinks,
+        LinkRepairs,
+        RepairedLink,
     );
     out.truncate(out.trim_end().len());
     out.push('\n');

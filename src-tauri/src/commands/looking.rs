@@ -1,7 +1,8 @@
 //! What is looked up in the notes.
 
 use protocol::looking::{
-    CountedWords, FoundLines, FoundNames, Having, NoteLinks, NoteList, PrivateNote, SearchText,
+    CountedWords, FoundLines, FoundNames, Having, LinkRepairs, NoteLinks, NoteList, PrivateNote,
+    RepairedLink, SearchText,
 };
 use protocol::request::NoteText;
 use protocol::{NotePath, UserError};
@@ -43,6 +44,31 @@ pub(crate) async fn unresolved_links(
     query: String,
 ) -> Result<Option<CountedWords>, UserError> {
     app.unresolved_links(&query).await
+}
+
+#[tauri::command]
+pub(crate) async fn link_repairs(
+    app: InVault,
+    link: String,
+) -> Result<Option<LinkRepairs>, UserError> {
+    app.link_repairs(link).await
+}
+
+#[tauri::command]
+pub(crate) async fn create_linked_note(
+    app: InVault,
+    link: String,
+) -> Result<RepairedLink, UserError> {
+    app.create_linked_note(link).await
+}
+
+#[tauri::command]
+pub(crate) async fn replace_broken_link(
+    app: InVault,
+    link: String,
+    note: NotePath,
+) -> Result<RepairedLink, UserError> {
+    app.replace_broken_link(link, note).await
 }
 
 #[tauri::command]

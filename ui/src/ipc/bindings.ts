@@ -1197,7 +1197,7 @@ export type HeldVerdict = "send" | "discard";
 /**
  * Why changes were applied.
  */
-export type AppliedBy = "assistant" | "undo" | "reapply" | "save";
+export type AppliedBy = "assistant" | "undo" | "reapply" | "save" | "repair";
 
 /**
  * What has become of an applied change since.
@@ -1268,7 +1268,7 @@ turn: TurnId,
 by: AppliedBy, 
 /**
  * The user's words that led to it, or to the answer that was saved; empty for what the user took
- * back or put in again.
+ * back, put in again or repaired.
  */
 request: string, 
 /**
@@ -2425,3 +2425,37 @@ backTotal: number,
  * property count the note as private then.
  */
 unclearLine: number | null, };
+
+/**
+ * What can be done about a broken link.
+ */
+export type LinkRepairs = { 
+/**
+ * The note that would be created under the name in the link; `None` where a note cannot have it.
+ */
+create: NotePath | null, 
+/**
+ * The note whose name is nearest, to which the link could lead instead; `None` where none is near.
+ */
+instead: NotePath | null, };
+
+/**
+ * A broken link that leads to a note now.
+ */
+export type RepairedLink = { 
+/**
+ * The note that it leads to.
+ */
+note: NotePath, 
+/**
+ * What was changed for it, to be undone.
+ */
+changeSet: ChangeSetId, 
+/**
+ * The notes in which the link was rewritten; none where the note was created.
+ */
+rewritten: Array<NotePath>, 
+/**
+ * The notes in which it is broken still, as they cannot be changed.
+ */
+left: Array<NotePath>, };

@@ -3,6 +3,7 @@
 import type {
   AppEvent,
   AtLogin,
+  ChangeSetId,
   ConversationId,
   ConversationPage,
   CountedWords,
@@ -13,6 +14,7 @@ import type {
   KeptConversations,
   KeyPlace,
   KeyTrial,
+  LinkRepairs,
   ListConversations,
   NoteLinks,
   NoteList,
@@ -23,6 +25,7 @@ import type {
   PrivateNote,
   ProviderStatus,
   ProviderTest,
+  RepairedLink,
   Snapshot,
   SearchText,
   VaultId,
@@ -196,6 +199,29 @@ export abstract class FakeCalls {
   async unresolvedLinks(query: string): Promise<CountedWords | null> {
     await this.called('unresolvedLinks', query);
     return this.looking.words('dead', query);
+  }
+
+  /** Notes are changed so that a broken link leads somewhere. */
+  protected abstract repaired(paths: readonly NotePath[], kind: 'create' | 'replace'): ChangeSetId;
+
+  async linkRepairs(link: string): Promise<LinkRepairs | null> {
+    await this.called('linkRepairs', link);
+    return this.looking.repairs(link);
+  }
+
+  async createLinkedNote(link: string): Promise<RepairedLink> {
+    await this.called('createLinkedNote', link);
+    const note = `${link}.md`;
+    this.write(note, '');
+    this.looking.repair(link);
+    return { note, changeSet: this.repaired([note], 'create'), rewritten: [], left: [] };
+  }
+
+  async replaceBrokenLink(link: string, note: NotePath): Promise<RepairedLink> {
+    await this.called('replaceBrokenLink', { link, note });
+    const rewritten = this.looking.having()?.notes ?? [];
+    this.looking.repair(link);
+    return { note, changeSet: this.repaired(rewritten, 'replace'), rewritten, left: [] };
   }
 
   async deadLinks(links: string[]): Promise<string[] | null> {

@@ -81,20 +81,33 @@ export class FakeChanges {
 
   /** The user saved an answer as this note. */
   save(path: NotePath, conversation: ConversationId, lines: number): ChangeSetId {
-    const id = `saved-${this.#sets.length}`;
-    const note: AppliedNote = {
-      effect: `effect-${id}`,
+    return this.#own({ by: 'save', conversation }, [path], 'create', lines);
+  }
+
+  /** The user repaired a broken link. */
+  repair(paths: readonly NotePath[], kind: 'create' | 'replace'): ChangeSetId {
+    return this.#own({ by: 'repair', conversation: null }, paths, kind, kind === 'create' ? 0 : 1);
+  }
+
+  #own(
+    of: Pick<AppliedSet, 'by' | 'conversation'>,
+    paths: readonly NotePath[],
+    kind: 'create' | 'replace',
+    lines: number,
+  ): ChangeSetId {
+    const id = `${of.by}-${this.#sets.length}`;
+    const notes = paths.map((path): AppliedNote => ({
+      effect: `effect-${id}-${path}`,
       path,
       target: null,
-      kind: 'create',
+      kind,
       unit: null,
       added: lines,
-      removed: 0,
+      removed: kind === 'create' ? 0 : lines,
       standing: 'stands',
       tooOld: false,
-    };
-    const of = { conversation, turn: `turn-${id}`, by: 'save', request: '' } as const;
-    const set: AppliedSet = { id, at: Date.now(), notes: [note], ...of };
+    }));
+    const set: AppliedSet = { id, at: Date.now(), notes, turn: `turn-${id}`, request: '', ...of };
     this.#sets = [set, ...this.#sets];
     this.#tell(set);
     return id;

@@ -8,6 +8,7 @@ import type {
   FoundNames,
   FoundNote,
   NamedNote,
+  LinkRepairs,
   NoteLinks,
   NoteList,
   NoteMarks,
@@ -26,6 +27,8 @@ export interface LookingStory {
   readonly properties: readonly CountedWord[];
   readonly values: readonly CountedWord[];
   readonly dead: readonly CountedWord[];
+  /** The notes whose names are nearest to those of broken links. */
+  readonly near?: Readonly<Record<string, NotePath>>;
   readonly links: Readonly<Record<NotePath, NoteLinks>>;
   /** Pictures by the names of their files, as addresses that hold them. */
   readonly pictures?: Readonly<Record<string, string>>;
@@ -50,6 +53,7 @@ const noLinks: NoteLinks = { out: [], outTotal: 0, back: [], backTotal: 0, uncle
 export class FakeLooking {
   #notes: Readonly<Record<NotePath, string>>;
   readonly #story: LookingStory;
+  readonly #repaired = new Set<string>();
 
   constructor(notes: Readonly<Record<NotePath, string>>, story: LookingStory) {
     this.#notes = notes;
@@ -118,13 +122,28 @@ export class FakeLooking {
   words(list: 'tags' | 'properties' | 'values' | 'dead', query: string): CountedWords | null {
     if (!this.#story.stands) return null;
     const part = query.replace(/^#/, '').toLowerCase();
-    const words = this.#story[list].filter(({ word }) => word.toLowerCase().includes(part));
+    const words = this.#story[list].filter(
+      ({ word }) =>
+        word.toLowerCase().includes(part) && !(list === 'dead' && this.#repaired.has(word)),
+    );
     return { words, total: words.length };
   }
 
   having(): NoteList | null {
     const notes = Object.keys(this.#notes).slice(0, 2);
     return this.#story.stands ? { notes, total: notes.length } : null;
+  }
+
+  /** What can be done about a broken link. */
+  repairs(link: string): LinkRepairs | null {
+    if (!this.#story.stands) return null;
+    const create = /\.(?!md$)[a-z]+$/i.test(link) ? null : `${link}.md`;
+    return { create, instead: this.#story.near?.[link] ?? null };
+  }
+
+  /** From now on it leads somewhere. */
+  repair(link: string): void {
+    this.#repaired.add(link);
   }
 
   links(path: NotePath): NoteLinks | null {

@@ -7,6 +7,7 @@ import type {
   AskAnew,
   AskedAnew,
   ChangedSince,
+  ChangeSetId,
   Conversation,
   ConversationId,
   ConversationView,
@@ -383,6 +384,10 @@ export class FakeHost extends FakeCalls implements Host {
       return { type: 'saved', path, changeSet: this.#changes.save(path, conversation.id, lines) };
     }
     throw noAnswer;
+  }
+
+  protected repaired(paths: readonly NotePath[], kind: 'create' | 'replace'): ChangeSetId {
+    return this.#changes.repair(paths, kind);
   }
 
   async readNote(path: NotePath): Promise<NoteText> {

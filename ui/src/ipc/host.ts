@@ -1,10 +1,7 @@
 /** The one door between the window and the application. */
 import type {
   Age, AtLogin, AppliedHunks, AppliedPage, AskAnew, AskedAnew, ChangedSince, ConversationId, ConversationPage, ConversationView, CountedWords, DecideReview,
-  DesktopState, EffectId, ForgottenHistory, Exported, ExportFormat, FoundConversations, FoundLines, FoundNames, Having, Identified, KeptConversations, KeptHistory, KeyPlace, KeyTrial, ListApplied, ListConversations, MessageId,
-  HeldVerdict,
-  MonthSpent,
-  NoteLinks, NoteList, NoteMarks, NotePath, NoteText, Numbered, OnClose, PrivateNote, ProviderTest, SavedAnswer, SearchText, SendMessage, Settings,
+  DesktopState, EffectId, ForgottenHistory, Exported, ExportFormat, FoundConversations, FoundLines, FoundNames, Having, Identified, KeptConversations, KeptHistory, KeyPlace, KeyTrial, ListApplied, ListConversations, MessageId, HeldVerdict, MonthSpent, NoteLinks, NoteList, NoteMarks, NotePath, NoteText, Numbered, OnClose, PrivateNote, ProviderTest, SavedAnswer, SearchText, SendMessage, Settings, LinkRepairs, RepairedLink,
   SettingsChoice, Shelf,
   Snapshot, TokenStatus, TurnId, TurnSpent, Undone, UndoConflict, UndoScope, Unlocking, VaultId,
 } from './bindings';
@@ -122,6 +119,12 @@ export interface Host {
   privateNote(path: NotePath): Promise<PrivateNote | null>;
   /** What links name that is not there, where `query` is part of it. */
   unresolvedLinks(query: string): Promise<CountedWords | null>;
+  /** What can be done about links with this name, which is not there. */
+  linkRepairs(link: string): Promise<LinkRepairs | null>;
+  /** Creates the note that a broken link names. */
+  createLinkedNote(link: string): Promise<RepairedLink>;
+  /** Has every link with this name, which is not there, lead to a note. */
+  replaceBrokenLink(link: string, note: NotePath): Promise<RepairedLink>;
   /** Those of these links, paths as an answer names them, that lead nowhere. */
   deadLinks(links: string[]): Promise<string[] | null>;
   listTags(query: string): Promise<CountedWords | null>;

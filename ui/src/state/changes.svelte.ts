@@ -108,7 +108,7 @@ type Moment = Pick<AppliedSet, 'id' | 'at'>;
 
 /** What the user took back or put in again shows in the set that it was about. */
 function isShown(set: AppliedSet): boolean {
-  return (set.by === 'assistant' || set.by === 'save') && set.notes.length > 0;
+  return ['assistant', 'save', 'repair'].includes(set.by) && set.notes.length > 0;
 }
 
 function isOlder(one: Moment, other: Moment): boolean {

@@ -12,9 +12,12 @@ import type {
 } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
 import type { AppState } from './app.svelte';
+import type { Keeping } from './keeping.svelte';
 import { Newest } from './newest';
 import { noteLabel } from './note-path';
 import { linkLine } from './note-place';
+import { Repairing } from './repairing.svelte';
+import type { Undoing } from './undoing.svelte';
 import { userError } from './user-error';
 
 /** What is looked through. */
@@ -59,6 +62,8 @@ export class Search {
   /** Which row is chosen. */
   at = $state(0);
   preview = $state.raw<Preview | null>(null);
+  /** What can be done about a broken link. */
+  readonly repairing: Repairing;
   readonly rows: readonly Row[] = $derived(rowsOf(this.found, this.query));
 
   readonly #host: Host;
@@ -68,13 +73,20 @@ export class Search {
   /** What was looked for when words were last typed into the text search. */
   #words = '';
 
-  constructor(host: Host, app: AppState) {
+  constructor(host: Host, app: AppState, keeping: Keeping, undoing: Undoing) {
     this.#host = host;
     this.#app = app;
+    this.repairing = new Repairing(host, app, keeping, undoing);
   }
 
   get chosen(): Row | null {
     return this.rows[this.at] ?? null;
+  }
+
+  /** The broken link that was gone into, or the chosen one in the list of them. */
+  get brokenLink(): string | null {
+    if (this.into) return this.into.type === 'dead_link' ? this.into.link : null;
+    return this.kind === 'dead' && this.chosen?.type === 'word' ? this.chosen.word : null;
   }
 
   async type(query: string): Promise<void> {

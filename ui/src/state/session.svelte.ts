@@ -114,8 +114,8 @@ export class Session {
     this.palette = new Palette(host, this.app);
     this.mentioning = new Mentioning(host, this.app);
     this.drafts = new Drafts(host, this.app);
-    this.search = new Search(host, this.app);
     this.keeping = new Keeping(host, this.app);
+    this.search = new Search(host, this.app, this.keeping, this.undoing);
     this.clearing = new Clearing(host, this.app, this.keeping);
     this.said = new Said(host, this.app);
     this.works = new Works(host, this.app, this.keeping);

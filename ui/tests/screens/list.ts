@@ -306,7 +306,19 @@ const looking: readonly Screen[] = [
     ...press('Enter'),
     see('search-into'),
   ]),
-  screen('search-dead', 'search', [...search, clickOn('search-dead'), seeAt('[role=option]')]),
+  screen('search-dead', 'search', [
+    ...search,
+    clickOn('search-dead'),
+    seeAt('[role=option]'),
+    see('broken-link'),
+  ]),
+  screen(
+    'search-dead-notes',
+    'search',
+    [...search, clickOn('search-dead'), click('^Household contact\\b'), see('broken-link')],
+    'narrow',
+    'small',
+  ),
   screen('search-tasks', 'search', [...search, clickOn('search-tasks'), seeAt('[role=option]')]),
   screen(
     'note-links',

@@ -265,3 +265,56 @@ describe('the links of the shown note', () => {
     expect(await screen.findByTestId('note-links')).toHaveTextContent('when the notes are indexed');
   });
 });
+
+describe('repairing a broken link', () => {
+  async function broken(link: RegExp) {
+    const opened = await open();
+    await opened.keys.keyboard(find);
+    await opened.keys.click(await screen.findByTestId('search-dead'));
+    await opened.keys.click(await screen.findByRole('option', { name: link }));
+    await waitFor(() => expect(opened.host.asked('linkRepairs').length).toBeGreaterThan(1));
+    const repairs = await screen.findByTestId('broken-link');
+    return { ...opened, repairs };
+  }
+
+  it('creates the note that it names with one click, goes back to the others and can be undone', async () => {
+    const { host, keys, repairs } = await broken(/^Household contact/);
+    await keys.click(within(repairs).getByRole('button', { name: 'Create “Household contact”' }));
+    expect(host.asked('createLinkedNote')).toEqual(['Household contact']);
+    const notice = await screen.findByTestId('kept-notice');
+    expect(notice).toHaveTextContent('“Household contact” was created');
+    expect(await screen.findByRole('option', { name: /^Tool cupboard/ })).toBeInTheDocument();
+    expect(screen.queryByRole('option', { name: /^Household contact/ })).toBeNull();
+    expect(screen.getByTestId('search-field')).toHaveFocus();
+    await keys.click(within(notice).getByRole('button', { name: 'Undo' }));
+    const [undone] = host.asked('undo');
+    expect(undone).toMatchObject({ type: 'change_set' });
+  });
+
+  it('has it lead to the note with the nearest name instead, and says in how many notes', async () => {
+    const { host, keys, repairs } = await broken(/^Household contact/);
+    await keys.click(
+      within(repairs).getByRole('button', { name: 'Link to “Household contacts” instead' }),
+    );
+    const note = 'House/Household contacts.md';
+    expect(host.asked('replaceBrokenLink')).toEqual([{ link: 'Household contact', note }]);
+    expect(await screen.findByTestId('kept-notice')).toHaveTextContent(
+      '2 notes link to “Household contacts” now',
+    );
+  });
+
+  it('offers what can be done: no note for a picture, and the notes at the link in any case', async () => {
+    const { repairs } = await broken(/^plan of the cellar/);
+    expect(within(repairs).queryAllByRole('button')).toEqual([]);
+    expect(repairs).toHaveTextContent('No note has a name like this one.');
+    expect(screen.getAllByRole('option').length).toBeGreaterThan(0);
+  });
+
+  it('says why a repair was refused, and leaves the link where it is', async () => {
+    const { host, keys, repairs } = await broken(/^Tool cupboard/);
+    host.refusals.set('createLinkedNote', { code: 'write', message: 'The disk is full.' });
+    await keys.click(within(repairs).getByRole('button', { name: /^Create/ }));
+    expect(await screen.findByTestId('problem')).toHaveTextContent('The disk is full.');
+    expect(screen.getByTestId('broken-link')).toBeInTheDocument();
+  });
+});

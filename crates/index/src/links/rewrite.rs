@@ -109,6 +109,16 @@ impl Graph<'_> {
         self.rewritten(&Plan { moved, after }, &mention)
     }
 
+    /// What to write so that each link that leads to `from`, which the graph holds as if it were there,
+    /// leads to the file `to`.
+    #[must_use]
+    pub fn after_replacing(&self, from: &NotePath, to: &NotePath) -> Rewriting {
+        let mut after = self.resolver.clone();
+        after.remove(std::iter::once(from));
+        let moved = HashMap::from([(from, to)]);
+        self.rewritten(&Plan { moved, after }, &Mention::of(std::iter::once(from)))
+    }
+
     /// What to write so that no link that leads to a file is taken over by one of `created`.
     #[must_use]
     pub fn after_creating(&self, created: &[NotePath]) -> Rewriting {

@@ -219,7 +219,8 @@ fn names_that_break_on_some_system_may_not_be_made() {
     for text in ["KEYBD$.md", "screen$", "$idle$.md", "Config$/x.md"] {
         refused_as_new(text, "device name");
     }
-    for text in ["$Extend/x.md", "$mft/x.md", "$LogFile/x.md", "Thumbs.db/x.md", "autorun.inf/x.md"] {
+    for text in ["$Extend/x.md", "$mft/x.md", "$LogFile/x.md", "Thumbs.db/x.md", "autorun.inf/x.md"]
+    {
         refused_as_new(text, "system file");
     }
     let stacked = |marks: usize| format!("Z{}al.md", "\u{301}".repeat(marks));

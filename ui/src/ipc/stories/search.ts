@@ -65,8 +65,11 @@ const looking: LookingStory = {
   dead: [
     { word: 'Tool cupboard', notes: 3 },
     { word: 'Minutes 2019', notes: 1 },
+    { word: 'Household contact', notes: 1 },
+    { word: 'plan of the cellar.png', notes: 1 },
   ],
   private: { 'Diary/2025-11-30.md': 'never', 'Diary/2026-02-17.md': 'local_only' },
+  near: { 'Household contact': 'House/Household contacts.md' },
   links: {
     'House/Heating.md': {
       out: [

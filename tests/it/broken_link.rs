@@ -1,0 +1,131 @@
+//! Broken links, repaired from the window: the note is created, or the links lead to another one.
+
+use std::time::Duration;
+
+use protocol::applied::{AppliedBy, ListApplied, UndoScope};
+use protocol::looking::{Having, LinkRepairs};
+use protocol::{NotePath, UserError};
+
+use crate::stage::{Home, PATIENCE, Running, paths, without_model};
+
+const NOTES: [(&str, &str); 4] = [
+    ("People/Luca Ferri.md", "# Luca\n\nSee [[Luca Feri]].\n"),
+    ("Dinner.md", "With [[luca feri|Luca]] and [[Luca Feri#Phone]].\n\n![[Menu.png]]\n"),
+    ("Trip.md", "[Luca](Luca%20Feri.md \"him\") comes; [[Packing list]] follows.\n"),
+    ("Other.md", "No link to Luca Feri.\n"),
+];
+
+/// The repairs once the index stands.
+async fn repairs(running: &Running, link: &str) -> LinkRepairs {
+    let asked = async {
+        loop {
+            if let Some(repairs) = running.app.link_repairs(link.into()).await.expect("asked") {
+                return repairs;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, asked).await.expect("the index stands")
+}
+
+fn note(text: &str) -> NotePath {
+    NotePath::parse(text).expect("a path")
+}
+
+/// The notes in which a link is broken once the index has seen the last change.
+async fn broken_in(running: &Running, link: &str, expected: &[&str]) {
+    let having = || Having::DeadLink { link: link.into() };
+    let looked = async {
+        loop {
+            let found = running.app.notes_having(having()).await.expect("asked");
+            if found.is_some_and(|found| found.notes == paths(expected)) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, looked).await.expect("it is as expected");
+}
+
+async fn undo(running: &Running, change_set: protocol::ChangeSetId) -> Result<(), UserError> {
+    let undone = running.app.undo(&UndoScope::ChangeSet { change_set }).await?;
+    assert!(undone.conflicts.is_empty(), "{undone:?}");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_broken_link_leads_to_the_nearest_note_wherever_it_stands_and_undo_brings_it_back() {
+    let home = Home::new(&NOTES);
+    let running = home.open(without_model()).await;
+    let offered = repairs(&running, "Luca Feri").await;
+    assert_eq!(offered.create, Some(note("Luca Feri.md")));
+    assert_eq!(offered.instead, Some(note("People/Luca Ferri.md")));
+    let to = offered.instead.expect("a note");
+    let repaired = running.app.replace_broken_link("Luca Feri".into(), to.clone()).await;
+    let repaired = repaired.expect("repaired");
+    assert_eq!(repaired.note, to);
+    assert_eq!(repaired.left, []);
+    let mut rewritten = repaired.rewritten;
+    rewritten.sort();
+    assert_eq!(rewritten, paths(&["Dinner.md", "People/Luca Ferri.md", "Trip.md"]));
+    assert_eq!(
+        home.notes.read("Dinner.md"),
+        "With [[Luca Ferri|Luca]] and [[Luca Ferri#Phone]].\n\n![[Menu.png]]\n"
+    );
+    let trip = home.notes.read("Trip.md");
+    assert!(trip.starts_with("[Luca](People/Luca%20Ferri.md \"him\") comes;"), "{trip}");
+    assert_eq!(home.notes.read("Other.md"), NOTES[3].1);
+    broken_in(&running, "Luca Feri", &[]).await;
+
+    let listed = ListApplied { conversation: None, before: None };
+    let sets = running.app.list_applied(&listed).await.expect("listed").sets;
+    assert_eq!((sets.len(), sets[0].by), (1, AppliedBy::Repair));
+    assert_eq!((sets[0].conversation.clone(), sets[0].notes.len()), (None, 3));
+    undo(&running, repaired.change_set).await.expect("undone");
+    for (path, text) in NOTES {
+        assert_eq!(home.notes.read(path), text, "{path}");
+    }
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_note_that_a_broken_link_names_is_created_and_undo_removes_it() {
+    let home = Home::new(&NOTES);
+    let running = home.open(without_model()).await;
+    assert_eq!(repairs(&running, "Packing list").await.create, Some(note("Packing list.md")));
+    let repaired = running.app.create_linked_note("Packing list".into()).await.expect("created");
+    assert_eq!(repaired.note, note("Packing list.md"));
+    assert_eq!(home.notes.read("Packing list.md"), "");
+    broken_in(&running, "Packing list", &[]).await;
+    let again = running.app.create_linked_note("Packing list".into()).await;
+    assert!(again.is_err(), "it is there by now");
+    undo(&running, repaired.change_set).await.expect("undone");
+    assert_eq!(home.notes.try_read("Packing list.md"), None);
+    running.quit().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_note_takes_no_link_over_and_no_note_is_made_for_a_picture_or_as_rules() {
+    let notes = [
+        ("Recipes/Soup.md", "[[Winter/Plan]] and [[Plan]]\n"),
+        ("Winter/Day.md", "[[Plan]]\n"),
+        ("Plan.md", "all year\n"),
+        ("Rules.md", "[[Winter/AGENTS]] ![[Menu.png]]\n"),
+    ];
+    let home = Home::new(&notes);
+    let running = home.open(without_model()).await;
+    for link in ["Menu.png", "Winter/AGENTS", "../Plan 2"] {
+        assert_eq!(repairs(&running, link).await.create, None, "{link}");
+        assert!(running.app.create_linked_note(link.into()).await.is_err(), "{link}");
+    }
+    // The folder in the link is wrong, and the note is there.
+    assert_eq!(repairs(&running, "Winter/Plan").await.instead, Some(note("Plan.md")));
+    running.app.create_linked_note("Winter/Plan".into()).await.expect("created");
+    assert_eq!(home.notes.read("Winter/Plan.md"), "");
+    // Left as it was, the link of the day would lead to the new plan.
+    assert_eq!(home.notes.read("Winter/Day.md"), "[[/Plan]]\n");
+    assert_eq!(home.notes.read("Recipes/Soup.md"), notes[0].1);
+    let gone = running.app.replace_broken_link("Menu 2".into(), note("Nowhere.md")).await;
+    assert!(gone.is_err());
+    running.quit().await;
+}
