@@ -1,6 +1,6 @@
 /// Every command that the window may call. The build makes a permission of each; the capability
 /// file grants them to the window `main`; a test compares this list with the handler and the UI.
-pub(crate) const COMMANDS: [&str; 76] = [
+pub(crate) const COMMANDS: [&str; 80] = [
     "subscribe",
     "open_conversation",
     "open_conversation_at",

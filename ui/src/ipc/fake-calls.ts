@@ -16,6 +16,7 @@ import type {
   KeyTrial,
   LinkRepairs,
   ListConversations,
+  MonthSpent,
   NoteLinks,
   NoteList,
   NoteMarks,
@@ -32,6 +33,7 @@ import type {
   Settings,
   SettingsChoice,
   TokenStatus,
+  TurnSpent,
   Unlocking,
 } from './bindings';
 import type { FakeLooking } from './fake-looking';
@@ -46,6 +48,12 @@ type Call = readonly [name: keyof Host, argument?: unknown];
 interface Tested {
   readonly listed: readonly ModelInfo[];
   readonly result: ProviderTest;
+}
+
+/** What models have cost: one conversation's turns, and the months. */
+export interface SpentStory {
+  readonly turns: readonly TurnSpent[];
+  readonly months: readonly MonthSpent[];
 }
 
 export abstract class FakeCalls {
@@ -72,6 +80,7 @@ export abstract class FakeCalls {
   tested: () => Promise<Tested> = () =>
     Promise.resolve({ listed: [], result: { ok: true, message: 'It answers.', unlisted: null } });
   #provider: ProviderStatus;
+  spent: SpentStory = { turns: [], months: [] };
   /** How the desktop around the window stands. */
   desktop: DesktopState = { inTray: true, atLogin: 'stays_off' };
 
@@ -339,5 +348,15 @@ export abstract class FakeCalls {
     const refusal = this.refusals.get(name);
     this.refusals.delete(name);
     if (refusal !== undefined) throw refusal;
+  }
+
+  async spentIn(conversation: ConversationId): Promise<TurnSpent[]> {
+    await this.called('spentIn', conversation);
+    return [...this.spent.turns];
+  }
+
+  async spentByMonth(): Promise<MonthSpent[]> {
+    await this.called('spentByMonth');
+    return [...this.spent.months];
   }
 }

@@ -22,7 +22,6 @@ import type {
   KeptHistory,
   ListApplied,
   MessageId,
-  MonthSpent,
   NotePath,
   NoteText,
   Numbered,
@@ -32,7 +31,6 @@ import type {
   Shelf,
   Snapshot,
   TurnId,
-  TurnSpent,
   Identified,
   UndoConflict,
   UndoScope,
@@ -45,15 +43,8 @@ import { FakeLooking, type LookingStory, nothingKnown } from './fake-looking';
 import { noAnswer, noConversation, noNote, nothingToSumUp } from './fake-refusals';
 import { leftOf, outcome } from './fake-review';
 import { FakeShelf } from './fake-shelf';
-import {
-  afterSummary,
-  answerOf,
-  chosenFolder,
-  isWords,
-  newView,
-  vaultAt,
-} from './fake-view';
-import { FakeCalls } from './fake-calls';
+import { afterSummary, answerOf, chosenFolder, isWords, newView, vaultAt } from './fake-view';
+import { FakeCalls, type SpentStory } from './fake-calls';
 import type { Host } from './host';
 
 /** Of a longer conversation only so much of its end comes first. */
@@ -76,7 +67,7 @@ export interface Story {
   readonly removedOnceShown?: NotePath;
   /** What a model writes for the hub; `null` writes for ever. */
   readonly described?: string | null;
-  readonly spent?: { readonly turns: readonly TurnSpent[]; readonly months: readonly MonthSpent[] };
+  readonly spent?: SpentStory;
 }
 
 export class FakeHost extends FakeCalls implements Host {
@@ -99,6 +90,7 @@ export class FakeHost extends FakeCalls implements Host {
     for (const [name, refusal] of Object.entries(story.refusals ?? {})) {
       this.refusals.set(name, refusal);
     }
+    if (story.spent) this.spent = story.spent;
     if (story.described !== undefined) this.described = story.described;
     this.#seq = story.snapshot.seq;
     this.#views = new Map(story.views.map((view) => [view.conversation.id, view]));
@@ -268,16 +260,6 @@ export class FakeHost extends FakeCalls implements Host {
     this.#views.set(conversation, { ...view, items, context });
     this.tell({ type: 'chat_changed', conversation });
     this.tell({ type: 'context_changed', conversation, context });
-  }
-
-  async spentIn(conversation: ConversationId): Promise<TurnSpent[]> {
-    await this.called('spentIn', conversation);
-    return [...(this.#story.spent?.turns ?? [])];
-  }
-
-  async spentByMonth(): Promise<MonthSpent[]> {
-    await this.called('spentByMonth');
-    return [...(this.#story.spent?.months ?? [])];
   }
 
   /** Every verdict on a review. */
