@@ -193,8 +193,7 @@ impl OpenVault {
         around: &Surroundings,
     ) -> Result<(Arc<Self>, Ears), UserError> {
         let (tasks, cancel) = (TaskTracker::new(), CancellationToken::new());
-        let (desk, bell, deciding) = (around.desk.clone(), Arc::default(), Arc::default());
-        let recollection = Arc::default();
+        let (bell, deciding, recollection) = (Arc::default(), Arc::default(), Arc::default());
         let keeper = Keeper::new(&vault, &indexing.index, around.config.private_rules());
         let (news, heard) = mpsc::unbounded_channel();
         let registry = Arc::new(registry(&store, &indexing, &keeper, &news)?);
@@ -228,7 +227,7 @@ impl OpenVault {
             config: around.config.clone(),
             service,
             answering: around.answering.clone(),
-            desk,
+            desk: around.desk.clone(),
             feed: around.feed.clone(),
             works: around.works.clone(),
             hub,
