@@ -1,8 +1,7 @@
 //! One change of an order, whatever it does: made ready, carried out, taken back, finished.
 
-use protocol::{Act, Intent};
+use protocol::{Act, ChangeKind, Intent};
 
-use crate::folder::is_same;
 use crate::found::Found;
 use crate::place::Place;
 use crate::spot::Spot;
@@ -10,7 +9,8 @@ use crate::swap::{self, Refusal};
 use crate::unit::Left;
 use crate::{Vault, carrying, recover, trash, twin};
 
-/// Makes the change ready and touches no note. Says which file was made to get the note's name.
+/// Makes the change ready and touches no note. Says which file was made to get the note's name, or which folder
+/// is to come back from the trash.
 pub(crate) fn stage(vault: &Vault, intent: &Intent) -> Result<Left, Refusal> {
     for path in std::iter::once(&intent.change.path).chain(intent.change.target()) {
         vault.takes_changes(path).map_err(Refusal::failed)?;
@@ -24,7 +24,7 @@ pub(crate) fn stage(vault: &Vault, intent: &Intent) -> Result<Left, Refusal> {
         Act::Replace { before, after } => swap::stage(vault, intent, before, after),
         Act::Trash { before } => trash::stage(vault, intent, before).map(|()| None),
         Act::Rename { .. } | Act::TrashFolder { .. } | Act::RestoreFolder { .. } => {
-            carrying::stage(vault, intent).map(|()| None)
+            carrying::stage(vault, intent)
         }
         Act::MakeFolder => Ok(None),
     }
@@ -63,8 +63,10 @@ pub(crate) fn revert(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
             carrying::revert(vault, intent)
         }
         Act::MakeFolder => {
-            // A folder that is used by now stays.
-            if let Ok(spot) = Spot::open(vault, &intent.change.path) {
+            // A folder that is used by now stays, and one that was there before.
+            if intent.base.is_none()
+                && let Ok(spot) = Spot::open(vault, &intent.change.path)
+            {
                 let _ = spot.remove_empty_folder();
             }
             Ok(())
@@ -90,25 +92,25 @@ pub(crate) fn has_happened(vault: &Vault, intent: &Intent) -> Result<bool, Refus
         Act::Create { after, .. } | Act::Replace { after, .. } => {
             let Ok(place) = Place::open(vault, intent) else { return Ok(false) };
             // Somebody may have gone on writing in it.
-            if intent
-                .staged
-                .zip(place.note_id())
-                .is_some_and(|(staged, note)| is_same(staged, note))
-            {
+            if swap::is_staged(intent, place.note_id()) {
                 return Ok(true);
             }
             let note = place.note().map_err(Refusal::open)?;
             Ok(matches!(note, Found::File(bytes) if bytes == *after))
         }
-        Act::Trash { before } => {
-            let path = &intent.change.path;
-            let spot = Spot::in_trash(vault, &intent.temp_name, path).map_err(Refusal::open)?;
-            let note = spot.found();
-            Ok(matches!(note.map_err(Refusal::open)?, Found::File(bytes) if bytes == *before))
-        }
+        Act::Trash { before } => trash::has_happened(vault, intent, before),
         Act::Rename { .. } | Act::TrashFolder { .. } | Act::RestoreFolder { .. } => {
             carrying::has_happened(vault, intent)
         }
         Act::MakeFolder => Ok(false),
     }
+}
+
+/// Whether new bytes of a note, or a new note, certainly still wait for their exchange.
+pub(crate) fn is_waiting(vault: &Vault, intent: &Intent) -> bool {
+    let Ok(place) = Place::open(vault, intent) else { return false };
+    // Without a stored file nothing was exchanged, unless the power was cut.
+    intent.staged.is_none()
+        || swap::is_staged(intent, place.temp_id())
+        || (intent.change.kind() == ChangeKind::Replace && swap::is_base(intent, place.note_id()))
 }

@@ -1,15 +1,19 @@
 //! A file or folder gets another path, or a folder goes to the trash and comes back.
 
-use protocol::{Act, Intent, NotePath, Renamed};
+use std::collections::HashSet;
+
+use protocol::{Act, FileId, Intent, NotePath, Renamed};
 use rustix::fs::FileType;
 
+use crate::folder::is_same;
 use crate::spot::Spot;
-use crate::swap::{Refusal, is_base};
+use crate::swap::Refusal;
 use crate::unit::Left;
 use crate::{Vault, VaultError};
 
-/// What is carried is there and its new place is free.
-pub(crate) fn stage(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
+/// What is carried is there and its new place is free. Says which folder is to come back from the trash:
+/// nothing else tells of it later.
+pub(crate) fn stage(vault: &Vault, intent: &Intent) -> Result<Left, Refusal> {
     let way = Way::of(intent);
     if let End::Path(path) = &way.to
         && let Ok(there) = Spot::open(vault, path)
@@ -17,26 +21,32 @@ pub(crate) fn stage(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
     {
         return Err(Refusal::stale(VaultError::Exists { path: (*path).clone() }));
     }
-    if let End::Trash(name) = &way.from {
-        let path = &intent.change.path;
-        let here = Spot::in_trash(vault, name, path).map_err(Refusal::failed)?;
-        let kind = here.kind().map_err(Refusal::failed)?;
-        admit(path, way.what, kind).map_err(Refusal::of_missing)?;
+    let path = &intent.change.path;
+    let here = match &way.from {
+        End::Trash(name) => Spot::in_trash(vault, name, path).map_err(Refusal::failed)?,
+        End::Path(path) => Spot::open(vault, path).map_err(Refusal::of_missing)?,
+    };
+    let kind = here.kind().map_err(Refusal::failed)?;
+    admit(path, way.what, kind).map_err(Refusal::of_missing)?;
+    is_meant(intent, &here)?;
+    Ok(here.file_id().filter(|_| matches!(intent.change.act, Act::RestoreFolder { .. })))
+}
+
+/// The file or folder that is carried, as far as it is recorded.
+fn carried(intent: &Intent) -> Option<FileId> {
+    match &intent.change.act {
+        Act::RestoreFolder { .. } => intent.staged,
+        _ => intent.base,
     }
-    if let End::Path(path) = &way.from {
-        let here = Spot::open(vault, path).map_err(Refusal::of_missing)?;
-        let kind = here.kind().map_err(Refusal::failed)?;
-        admit(path, way.what, kind).map_err(Refusal::of_missing)?;
-        is_meant(intent, &here)?;
-    }
-    Ok(())
 }
 
 /// Refuses what is not the file or folder that the plan was made on. Its text says nothing: what is
 /// carried is carried whatever is in it.
 fn is_meant(intent: &Intent, spot: &Spot) -> Result<(), Refusal> {
-    match intent.base {
-        Some(base) if base.born.is_some() && !is_base(intent, spot.file_id()) => {
+    match carried(intent).zip(Some(spot.file_id())) {
+        Some((it, found))
+            if it.born.is_some() && !found.is_some_and(|found| is_same(it, found)) =>
+        {
             Err(Refusal::stale(VaultError::Stale { path: intent.change.path.clone() }))
         }
         _ => Ok(()),
@@ -45,9 +55,7 @@ fn is_meant(intent: &Intent, spot: &Spot) -> Result<(), Refusal> {
 
 /// Carries it, durable when this returns. Says which file or folder that was.
 pub(crate) fn commit(vault: &Vault, intent: &Intent) -> Result<Left, Refusal> {
-    let way = Way::of(intent);
-    let is_from_trash = matches!(way.from, End::Trash(_));
-    let (here, there) = way.spots(vault)?;
+    let (here, there) = Way::of(intent).spots(vault)?;
     let path = &intent.change.path;
     let changed = || Refusal::stale(VaultError::FolderChanged { path: path.clone() });
     if let Act::TrashFolder { .. } = &intent.change.act {
@@ -56,11 +64,9 @@ pub(crate) fn commit(vault: &Vault, intent: &Intent) -> Result<Left, Refusal> {
     if !holds_as_planned(intent, &here)? {
         return Err(changed());
     }
-    if !is_from_trash {
-        is_meant(intent, &here)?;
-    }
+    is_meant(intent, &here)?;
     here.carry(&there).map_err(Refusal::of_missing)?;
-    if !is_from_trash && let Err(other) = is_meant(intent, &there) {
+    if let Err(other) = is_meant(intent, &there) {
         // Another one took its name in that moment.
         there.carry(&here).map_err(|_| Refusal::parked_at(path))?;
         there.sync_with(&here).map_err(Refusal::open)?;
@@ -75,7 +81,7 @@ pub(crate) fn commit(vault: &Vault, intent: &Intent) -> Result<Left, Refusal> {
 fn left(intent: &Intent, there: &Spot) -> Left {
     match &intent.change.act {
         Act::Rename { .. } | Act::RestoreFolder { .. } => {
-            intent.base.filter(|base| base.born.is_some()).or_else(|| there.file_id())
+            carried(intent).filter(|it| it.born.is_some()).or_else(|| there.file_id())
         }
         _ => None,
     }
@@ -109,36 +115,106 @@ fn holds_as_planned(intent: &Intent, spot: &Spot) -> Result<bool, Refusal> {
     }
 }
 
-/// Carries it back.
+/// Whether all that a folder in the trash holds is part of what the plan was made on: what the user took out
+/// of it there says nothing about the deletion.
+fn holds_nothing_new(intent: &Intent, spot: &Spot) -> Result<bool, Refusal> {
+    let Act::TrashFolder { holds: Some(holds) } = &intent.change.act else { return Ok(true) };
+    let held: HashSet<&[u8]> = holds.as_bytes().split(|byte| *byte == b'\n').collect();
+    let found = spot.contents().map_err(Refusal::of_missing)?;
+    Ok(found.as_bytes().split(|byte| *byte == b'\n').all(|line| held.contains(line)))
+}
+
+/// Carries it back, if it is what was carried. A folder that came back from the trash goes there again only as
+/// it was: the user may work in it by now.
 pub(crate) fn revert(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
+    let path = &intent.change.path;
     let (here, there) =
         Way::of(intent).spots(vault).map_err(|refusal| Refusal::open(refusal.why))?;
-    if matches!(intent.change.act, Act::Rename { .. }) && is_meant(intent, &there).is_err() {
-        return Err(Refusal::parked_at(&intent.change.path));
+    let may_go = |spot: &Spot| match &intent.change.act {
+        Act::RestoreFolder { .. } => {
+            intent.staged.is_some()
+                && is_meant(intent, spot).is_ok()
+                && spot.admit_deletion().is_ok()
+                && holds_as_planned(intent, spot).is_ok_and(|holds| holds)
+        }
+        _ => is_meant(intent, spot).is_ok(),
+    };
+    if !may_go(&there) {
+        return Err(Refusal::parked_at(path));
     }
-    there.carry(&here).map_err(|why| Refusal::of_taking_back(&intent.change.path, why))?;
+    there.carry(&here).map_err(|why| Refusal::of_taking_back(path, why))?;
+    if !may_go(&here) {
+        // Another one took its name in that moment, or somebody came to work in it.
+        here.carry(&there).map_err(|_| Refusal::parked_at(path))?;
+        here.sync_with(&there).map_err(Refusal::open)?;
+        return Err(Refusal::parked_at(path));
+    }
     there.sync_with(&here).map_err(Refusal::open)
 }
 
-/// Whether it is where it was carried to, and not where it was.
+/// Whether it is where it was carried to.
 pub(crate) fn has_happened(vault: &Vault, intent: &Intent) -> Result<bool, Refusal> {
+    Ok(stand(vault, intent)? == Stand::There)
+}
+
+/// Whether its old place is empty, and another one has its new place: it may have been carried and replaced
+/// there since, and it may never have been carried.
+pub(crate) fn is_untold(vault: &Vault, intent: &Intent) -> Result<bool, Refusal> {
+    Ok(stand(vault, intent)? == Stand::Untold)
+}
+
+/// Where it is, for whoever finishes what was interrupted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stand {
+    /// Where it was, or another one is there: it goes now, or is refused.
+    Here,
+    /// Where it was carried to, whatever has its old place by now.
+    There,
+    /// Nobody can tell.
+    Untold,
+    /// Nothing is where it was, and nothing where it was to go.
+    Nowhere,
+}
+
+fn stand(vault: &Vault, intent: &Intent) -> Result<Stand, Refusal> {
     let way = Way::of(intent);
-    Ok(!way.from.is_there(vault, intent)? && way.to.is_there(vault, intent)?)
+    Ok(match (way.from.found(vault, intent)?, way.to.found(vault, intent)?) {
+        (At::Nothing | At::Other | At::Unknown, At::It) | (At::Nothing, At::Unknown) => {
+            Stand::There
+        }
+        // Another folder in the trash never comes back.
+        (At::Other, _) if matches!(way.from, End::Trash(_)) => Stand::Untold,
+        // Another one in the trash may have had its place there all the time.
+        (At::Other, At::Other) if matches!(way.to, End::Trash(_)) => Stand::Untold,
+        (At::It | At::Other | At::Unknown, _) => Stand::Here,
+        (At::Nothing, At::Other) => Stand::Untold,
+        (At::Nothing, At::Nothing) => Stand::Nowhere,
+    })
 }
 
 /// Finishes what was interrupted.
 pub(crate) fn finish(vault: &Vault, intent: &Intent) -> Result<Left, Refusal> {
-    let way = Way::of(intent);
-    match (way.from.is_there(vault, intent)?, way.to.is_there(vault, intent)?) {
-        (true, _) => stage(vault, intent).and_then(|()| commit(vault, intent)),
-        (false, true) => {
-            let (here, there) = way.spots(vault)?;
-            confirm(intent, &here, &there)?;
-            here.sync_with(&there).map_err(Refusal::open)?;
-            // Somebody may have moved it on, and put another one there.
-            Ok(is_meant(intent, &there).ok().and_then(|()| left(intent, &there)))
+    let parked = || Refusal::parked_at(&intent.change.path);
+    match stand(vault, intent)? {
+        Stand::Here => {
+            let staged = stage(vault, intent)?;
+            commit(vault, &Intent { staged: intent.staged.or(staged), ..intent.clone() })
         }
-        (false, false) => Err(Refusal::parked_at(&intent.change.path)),
+        Stand::There => {
+            let (here, there) = Way::of(intent).spots(vault)?;
+            let found = carried(intent).zip(there.file_id());
+            let is_known = found.is_some_and(|(it, found)| is_same(it, found));
+            if !is_known && !holds_as_planned(intent, &there)? {
+                return Err(parked());
+            }
+            if !(is_known && holds_nothing_new(intent, &there)?) {
+                confirm(intent, &here, &there)?;
+            }
+            here.sync_with(&there).map_err(Refusal::open)?;
+            // Where nobody recorded what was carried, it may be another one.
+            Ok(is_known.then(|| left(intent, &there)).flatten())
+        }
+        Stand::Untold | Stand::Nowhere => Err(parked()),
     }
 }
 
@@ -193,15 +269,31 @@ impl<'a> Way<'a> {
     }
 }
 
+/// What stands at an end of the way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum At {
+    Nothing,
+    /// What is carried.
+    It,
+    Other,
+    /// Something; what is carried was not recorded, or the file system knows no birth times.
+    Unknown,
+}
+
 impl End<'_> {
-    fn is_there(&self, vault: &Vault, intent: &Intent) -> Result<bool, Refusal> {
+    fn found(&self, vault: &Vault, intent: &Intent) -> Result<At, Refusal> {
         let spot = match self {
             End::Path(path) => Spot::open(vault, path),
             End::Trash(name) => Spot::in_trash(vault, name, &intent.change.path),
         };
         match spot {
-            Ok(spot) => Ok(spot.kind().map_err(Refusal::open)?.is_some()),
-            Err(VaultError::NotFound { .. }) => Ok(false),
+            Ok(spot) if spot.kind().map_err(Refusal::open)?.is_none() => Ok(At::Nothing),
+            Ok(spot) => Ok(match (carried(intent), spot.file_id()) {
+                (Some(it), Some(found)) if is_same(it, found) => At::It,
+                (Some(it), Some(_)) if it.born.is_some() => At::Other,
+                _ => At::Unknown,
+            }),
+            Err(VaultError::NotFound { .. }) => Ok(At::Nothing),
             Err(error) => Err(Refusal::open(error)),
         }
     }

@@ -12,25 +12,43 @@ const DEEPEST: usize = 64;
 /// Whether `file` stands in the vault under another name than `path`, in hidden folders and the trash too. Looks
 /// at every name, so it is asked only where something else stands at the path.
 pub(crate) fn stands(vault: &Vault, file: FileId, path: &NotePath) -> bool {
-    vault.root().folder_or_self(None).is_ok_and(|top| holds(&top, "", file, path, DEEPEST))
+    path_of(vault, file, path).is_some()
 }
 
-fn holds(folder: &Folder, at: &str, file: FileId, except: &NotePath, depth: usize) -> bool {
-    let Ok(entries) = folder.entries() else { return false };
-    entries.filter_map(Result::ok).any(|entry| {
-        let Ok(name) = entry.file_name().to_str() else { return false };
+/// Under which other name than `path` it stands. A folder on another device is passed over: in a snapshot of Btrfs
+/// a copy has the number and the birth time of the file.
+pub(crate) fn path_of(vault: &Vault, file: FileId, path: &NotePath) -> Option<String> {
+    let top = vault.root().folder_or_self(None).ok()?;
+    let device = top.device()?;
+    find(&top, "", &Wanted { file, except: path, device }, DEEPEST)
+}
+
+struct Wanted<'a> {
+    file: FileId,
+    except: &'a NotePath,
+    device: u64,
+}
+
+fn find(folder: &Folder, at: &str, wanted: &Wanted<'_>, depth: usize) -> Option<String> {
+    if folder.device() != Some(wanted.device) {
+        return None;
+    }
+    folder.entries().ok()?.filter_map(Result::ok).find_map(|entry| {
+        let name = entry.file_name().to_str().ok()?;
         if matches!(name, "." | "..") {
-            return false;
+            return None;
         }
         let path = if at.is_empty() { name.to_owned() } else { format!("{at}/{name}") };
         let is_it = || {
-            path != except.as_str() && folder.file_id(name).is_ok_and(|found| is_same(file, found))
+            path != wanted.except.as_str()
+                && folder.file_id(name).is_ok_and(|found| is_same(wanted.file, found))
         };
-        (entry.ino() == file.inode && is_it())
-            || (depth > 0
-                && matches!(entry.file_type(), FileType::Directory | FileType::Unknown)
-                && folder
-                    .folder(name)
-                    .is_ok_and(|below| holds(&below, &path, file, except, depth - 1)))
+        if entry.ino() == wanted.file.inode && is_it() {
+            return Some(path);
+        }
+        let may_hold =
+            depth > 0 && matches!(entry.file_type(), FileType::Directory | FileType::Unknown);
+        let below = folder.folder(name).ok().filter(|_| may_hold)?;
+        find(&below, &path, wanted, depth - 1)
     })
 }

@@ -68,6 +68,11 @@ impl Folder {
         id_of(&self.open(path, OFlags::PATH, Mode::empty())?)
     }
 
+    /// The device that it is on.
+    pub(crate) fn device(&self) -> Option<u64> {
+        fs::fstat(self).ok().map(|stat| stat.st_dev)
+    }
+
     /// The entries, in the order the system gives them.
     pub(crate) fn entries(&self) -> Result<Dir, Errno> {
         Dir::read_from(self)

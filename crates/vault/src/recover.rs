@@ -1,6 +1,6 @@
 //! Finding out how interrupted changes ended, and finishing them.
 
-use protocol::{Act, Change, ChangeKind, Intent};
+use protocol::{Act, Change, ChangeKind, Intent, NotePath};
 use tokio::sync::OwnedMutexGuard;
 use tokio::task::spawn_blocking;
 
@@ -10,7 +10,7 @@ use crate::found::Found;
 use crate::ledger::Ledger;
 use crate::place::Place;
 use crate::root::Changing;
-use crate::swap::{self, Refusal};
+use crate::swap::{self, Refusal, is_base, is_staged};
 use crate::unit::Left;
 use crate::{ApplyError, Vault, VaultError, act, elsewhere, replaced, unit};
 
@@ -99,6 +99,12 @@ enum Remedy {
     Park,
     /// A creation that was being taken back took out somebody else's bytes; they go back.
     PutBack,
+    /// It certainly did not happen, and the note is another one or gone: what was made ready goes.
+    GiveUp,
+    /// It happened, and the note was moved since.
+    Moved,
+    /// It happened, and the note is gone since.
+    Gone,
 }
 
 /// The three states of a note, each with what its temporary file tells.
@@ -168,6 +174,12 @@ pub(crate) fn finish_note(vault: &Vault, intent: &Intent) -> Result<Left, Refusa
         }
         Remedy::TakeBack => Err(swap::take_back(vault, &place, change.after().unwrap_or_default())),
         Remedy::Park => Err(Refusal::parked(&place)),
+        Remedy::Moved => Ok(intent.staged),
+        Remedy::Gone => Ok(None),
+        Remedy::GiveUp => Err(Refusal::stale(match change.kind() {
+            ChangeKind::Create => VaultError::Exists { path: change.path.clone() },
+            _ => VaultError::Stale { path: change.path.clone() },
+        })),
         Remedy::PutBack => {
             place.put_new().map_err(|error| Refusal::open(place.failed(error)))?;
             place.sync().map_err(Refusal::open)?;
@@ -176,17 +188,40 @@ pub(crate) fn finish_note(vault: &Vault, intent: &Intent) -> Result<Left, Refusa
     }
 }
 
-/// The remedy by what stands under the two names, and by which files these are.
+/// The remedy by what stands under the two names, and by which files these are. The file that was made ready
+/// is under the temporary name until it is put in place, and never there again: so it tells what happened.
 fn by_files(vault: &Vault, intent: &Intent, place: &Place, (note, temp): (Image, Image)) -> Remedy {
-    let is_ours = intent.staged.is_some() && left(intent, place).is_some();
-    match remedy(intent.change.kind(), note, temp) {
-        // It happened, and somebody went on writing in the note.
-        Remedy::Park
-            if is_ours
-                && note == Image::Other
-                && matches!(temp, Image::Nothing | Image::Before) =>
-        {
+    let kind = intent.change.kind();
+    let staged = intent.staged;
+    let is_ready =
+        temp == Image::After && staged.is_none_or(|_| is_staged(intent, place.temp_id()));
+    let was_put = staged.is_some() && matches!(temp, Image::Nothing | Image::Before);
+    match remedy(kind, note, temp) {
+        // It happened, and somebody went on writing in the note, maybe what stood there before.
+        Remedy::Park | Remedy::Apply if was_put && is_staged(intent, place.note_id()) => {
             Remedy::Done
+        }
+        Remedy::Park if is_ready && matches!(note, Image::Other | Image::Nothing) => Remedy::GiveUp,
+        Remedy::Park | Remedy::Apply
+            if was_put
+                && note == Image::Nothing
+                && staged
+                    .is_some_and(|file| elsewhere::stands(vault, file, &intent.change.path)) =>
+        {
+            Remedy::Moved
+        }
+        // Only a unit takes a change back, and one of a unit may have been.
+        Remedy::Apply if was_put && kind == ChangeKind::Create && intent.unit.is_none() => {
+            Remedy::Gone
+        }
+        Remedy::Apply
+            if was_put
+                && temp == Image::Nothing
+                && intent.unit.is_none()
+                && intent.base.is_some_and(|base| base.born.is_some())
+                && !is_base(intent, place.note_id()) =>
+        {
+            Remedy::Park
         }
         Remedy::Apply if is_another_note(vault, intent, place) => Remedy::Park,
         remedy => remedy,
@@ -195,15 +230,19 @@ fn by_files(vault: &Vault, intent: &Intent, place: &Place, (note, temp): (Image,
 
 /// The file that has the note's name, unless it is somebody's copy of ours: it has to be the one that was made
 /// ready. Where that was not stored, the old file tells as long as it has the temporary name: the exchange was
-/// the last that happened to it, and what was made later is not ours. Without that nobody can tell any more.
+/// the last that happened to it, and what was made later is not ours. Without that nobody can tell any more, unless
+/// the note is still the file that the change was made on.
 fn left(intent: &Intent, place: &Place) -> Left {
     let note = place.note_id()?;
     if let Some(staged) = intent.staged {
         return is_same(staged, note).then_some(note);
     }
     let old = place.temp_id().filter(|old| Some(*old) == intent.base);
-    match (old, note.born, place.temp_changed()) {
-        (Some(_), Some(born), Some(exchanged)) => (born <= exchanged).then_some(note),
+    if old.is_none() {
+        return is_base(intent, Some(note)).then_some(note);
+    }
+    match (note.born, place.temp_changed()) {
+        (Some(born), Some(exchanged)) => (born <= exchanged).then_some(note),
         _ => Some(note),
     }
 }
@@ -239,10 +278,36 @@ fn finish_way_back(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
 
 /// A creation may have stopped before its folder was made; an edited note went with its folder.
 fn finish_without_folder(vault: &Vault, intent: &Intent) -> Result<Left, Refusal> {
+    let path = &intent.change.path;
+    let found = intent.staged.and_then(|file| elsewhere::path_of(vault, file, path));
+    if let Some(found) = found {
+        let (folder, name) = found.rsplit_once('/').unwrap_or(("", &found));
+        let beside = format!("{folder}/{}", path.name());
+        if let Ok(beside) = NotePath::parse(beside.trim_start_matches('/')) {
+            tidy_up(vault, intent, &beside);
+        }
+        if name != intent.temp_name {
+            return Ok(intent.staged);
+        }
+        if intent.change.kind() == ChangeKind::Replace {
+            return Err(Refusal::stale(VaultError::Stale { path: path.clone() }));
+        }
+    }
     if intent.change.kind() == ChangeKind::Replace {
-        return Err(Refusal::parked_at(&intent.change.path));
+        return Err(Refusal::parked_at(path));
     }
     act::stage(vault, intent).and_then(|_| act::commit(vault, intent))
+}
+
+/// Removes the temporary file beside a note whose folder has another path by now: what was made ready, or the
+/// file that the change was made on.
+fn tidy_up(vault: &Vault, intent: &Intent, beside: &NotePath) {
+    let Ok(place) = Place::beside(vault, beside, intent.temp_name.clone()) else { return };
+    let is_ours = is_staged(intent, place.temp_id()) || is_base(intent, place.temp_id());
+    let found = place.temp().map(|found| image(&intent.change, found));
+    if is_ours && matches!(found, Ok(Image::Before | Image::After)) {
+        let _one_in_use_stays = swap::discard_temp(vault, &place);
+    }
 }
 
 fn image(change: &Change, found: Found) -> Image {

@@ -130,6 +130,11 @@ pub(crate) fn is_base(intent: &Intent, file: Option<FileId>) -> bool {
     intent.base.zip(file).is_some_and(|(base, file)| is_same(base, file))
 }
 
+/// Whether a file is the one that was made ready for the change.
+pub(crate) fn is_staged(intent: &Intent, file: Option<FileId>) -> bool {
+    intent.staged.zip(file).is_some_and(|(staged, file)| is_same(staged, file))
+}
+
 /// Puts a new note that was staged in place, durable when this returns. Says which file it is.
 pub(crate) fn commit_new(vault: &Vault, intent: &Intent, after: &[u8]) -> Result<Left, Refusal> {
     let place = Place::open(vault, intent).map_err(Refusal::open)?;
@@ -168,16 +173,19 @@ pub(crate) fn commit(
     Ok(left)
 }
 
-/// Takes a new note out of its place again, if it still holds what was put there.
+/// Takes a new note out of its place again, if it is the file that was put there and holds what it held.
 pub(crate) fn revert_new(vault: &Vault, intent: &Intent, after: &[u8]) -> Result<(), Refusal> {
     let path = &intent.change.path;
     let refused = |why| Refusal::of_taking_back(path, why);
     let place = Place::open(vault, intent).map_err(refused)?;
     let note = place.open_note().map_err(|error| refused(place.failed(error)))?;
+    if !is_staged(intent, id_of(&note).ok()) {
+        return Err(Refusal::parked_at(path));
+    }
     let old = OldFile::hold(path, &note).map_err(refused)?;
     place.take_out().map_err(|error| refused(place.failed(error)))?;
     match place.temp() {
-        Ok(Found::File(bytes)) if bytes == after && !old.is_wanted() => {
+        Ok(Found::File(bytes)) if bytes == after && place.temp_is(&note) && !old.is_wanted() => {
             old.discard(vault, &place);
             place.sync().map_err(Refusal::open)
         }
@@ -188,9 +196,9 @@ pub(crate) fn revert_new(vault: &Vault, intent: &Intent, after: &[u8]) -> Result
     }
 }
 
-/// Puts the bytes before in the note's place again, if it still holds the bytes after. The same
-/// exchange the other way round, with a temporary name of its own: a recovery must not take the
-/// beginnings of this one for bytes of somebody else.
+/// Puts the bytes before in the note's place again, if it is the file that was put there and still holds
+/// the bytes after. The same exchange the other way round, with a temporary name of its own: a recovery must
+/// not take the beginnings of this one for bytes of somebody else.
 pub(crate) fn revert(
     vault: &Vault,
     intent: &Intent,
@@ -198,7 +206,9 @@ pub(crate) fn revert(
     after: &[u8],
 ) -> Result<(), Refusal> {
     // The file there is the one that was staged, and not the one that the change was made on.
-    let back = Intent { temp_name: way_back(intent), is_exact: false, ..intent.clone() };
+    let base = intent.staged.ok_or_else(|| Refusal::parked_at(&intent.change.path))?;
+    let back =
+        Intent { temp_name: way_back(intent), base: Some(base), is_exact: true, ..intent.clone() };
     let reverted =
         stage(vault, &back, after, before).and_then(|_| commit(vault, &back, after, before));
     let left = reverted.map_err(|refusal| match refusal.state {
@@ -218,12 +228,18 @@ pub(crate) fn way_back(intent: &Intent) -> String {
     format!("{}.back.tmp", name.strip_suffix(".tmp").unwrap_or(name))
 }
 
-/// Removes what was made ready, if it is that.
+/// Removes what was made ready, if it is that. It may be half written: then no exchange has put another
+/// file under its name.
 pub(crate) fn sweep(vault: &Vault, intent: &Intent) {
-    if let Ok(place) = Place::open(vault, intent)
-        && let Some(after) = intent.change.after()
-        && matches!(place.temp(), Ok(Found::File(bytes)) if bytes == after)
-    {
+    let Ok(place) = Place::open(vault, intent) else { return };
+    let Some(after) = intent.change.after() else { return };
+    let Ok(Found::File(bytes)) = place.temp() else { return };
+    let was_exchanged = || {
+        is_base(intent, place.temp_id())
+            || is_staged(intent, place.note_id())
+            || matches!(place.note(), Ok(Found::File(note)) if note == after)
+    };
+    if bytes == after || (after.starts_with(&bytes) && !was_exchanged()) {
         place.discard_temp();
     }
 }

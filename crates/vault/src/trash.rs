@@ -13,7 +13,7 @@ use crate::place::Place;
 use crate::spot::{Spot, TRASH};
 use crate::swap::{Refusal, admit_file, is_base};
 use crate::unit::Left;
-use crate::{Vault, VaultError, read};
+use crate::{Vault, VaultError, elsewhere, read};
 
 /// The note is what the plan was made on.
 pub(crate) fn stage(vault: &Vault, intent: &Intent, before: &[u8]) -> Result<(), Refusal> {
@@ -48,11 +48,37 @@ pub(crate) fn commit(vault: &Vault, intent: &Intent, before: &[u8]) -> Result<Le
     }
 }
 
-/// Brings the note back from the trash.
+/// Brings the note back from the trash, and no other that has its name there.
 pub(crate) fn revert(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
     let (note, trashed) = spots(vault, intent).map_err(|refusal| Refusal::open(refusal.why))?;
+    let before = intent.change.before().unwrap_or_default();
+    if !is_it(intent, &trashed, before)? {
+        return Err(Refusal::parked_at(&intent.change.path));
+    }
     trashed.carry(&note).map_err(|why| Refusal::of_taking_back(&intent.change.path, why))?;
+    if !is_it(intent, &note, before)? {
+        // Another one took its name in that moment.
+        note.carry(&trashed).map_err(|_| Refusal::parked_at(&intent.change.path))?;
+        note.sync_with(&trashed).map_err(Refusal::open)?;
+        return Err(Refusal::parked_at(&intent.change.path));
+    }
     trashed.sync_with(&note).map_err(Refusal::open)
+}
+
+/// Whether the note is in the trash.
+pub(crate) fn has_happened(vault: &Vault, intent: &Intent, before: &[u8]) -> Result<bool, Refusal> {
+    let path = &intent.change.path;
+    let trashed = Spot::in_trash(vault, &intent.temp_name, path).map_err(Refusal::open)?;
+    is_it(intent, &trashed, before)
+}
+
+/// Whether it is the note that the change is about. Where its file was not recorded its text has to do.
+fn is_it(intent: &Intent, spot: &Spot, before: &[u8]) -> Result<bool, Refusal> {
+    if intent.base.is_some_and(|base| base.born.is_some()) {
+        return Ok(is_base(intent, spot.file_id()));
+    }
+    let found = spot.found().map_err(Refusal::open)?;
+    Ok(matches!(found, Found::File(bytes) if bytes == before))
 }
 
 /// Finishes what was interrupted.
@@ -61,18 +87,25 @@ pub(crate) fn finish(vault: &Vault, intent: &Intent, before: &[u8]) -> Result<Le
     let in_trash = trashed.found();
     let is_other = intent.is_exact && !is_base(intent, trashed.file_id());
     match in_trash.map_err(Refusal::open)? {
-        // Another note had its path in that moment.
-        Found::File(_) if is_other => {
-            trashed.carry(&note).map_err(|_| Refusal::parked_at(&intent.change.path))?;
-            trashed.sync_with(&note).map_err(Refusal::open)?;
-            Err(Refusal::stale(VaultError::Stale { path: intent.change.path.clone() }))
-        }
+        // Somebody threw another note away under this name. It stays there, whatever became of the first.
+        Found::File(_) | Found::Other if is_other => match is_base(intent, note.file_id()) {
+            true => Err(Refusal::stale(VaultError::Stale { path: intent.change.path.clone() })),
+            false => Err(Refusal::parked_at(&intent.change.path)),
+        },
         Found::File(bytes) if bytes == before && !trashed.is_being_written() => {
             note.sync_with(&trashed).map_err(Refusal::open)?;
             Ok(None)
         }
-        // Neither here nor there: it was handed on to the user's own trash, or emptied away.
-        Found::Nothing if note.kind().map_err(Refusal::open)?.is_none() => Ok(None),
+        // Neither here nor there: it was handed on to the user's own trash, or emptied away. If it stands
+        // elsewhere somebody moved it, before it went or after.
+        Found::Nothing if note.kind().map_err(Refusal::open)?.is_none() => {
+            match intent.base.filter(|base| base.born.is_some()) {
+                Some(base) if elsewhere::stands(vault, base, &intent.change.path) => {
+                    Err(Refusal::parked_at(&intent.change.path))
+                }
+                _ => Ok(None),
+            }
+        }
         Found::Nothing => stage(vault, intent, before).and_then(|()| commit(vault, intent, before)),
         // It is the note, which somebody saved or opened before it went.
         _ if intent.base.is_some() && trashed.file_id() == intent.base => {

@@ -4,7 +4,7 @@ use protocol::{Change, ChangeKind, FileId, Intent, IntentState, NotePath};
 
 use crate::place::Place;
 use crate::swap::Refusal;
-use crate::{Vault, VaultError, act};
+use crate::{Vault, VaultError, act, carrying};
 
 /// Changes of one order that stand or fall together; without a unit, one alone.
 pub(crate) type Group = Vec<Intent>;
@@ -62,8 +62,15 @@ fn keep_to_what_was_made_ready(group: &mut Group) {
         let (earlier, later) = group.split_at_mut(at);
         let Some(intent) = later.first_mut() else { return };
         if intent.base.is_none() && intent.change.is_rename() {
-            let made = earlier.iter().rfind(|made| made.change.path == intent.change.path);
-            intent.base = made.and_then(|made| made.staged);
+            let path = &intent.change.path;
+            intent.base = earlier
+                .iter()
+                .rev()
+                .find_map(|earlier| match earlier.change.target() {
+                    Some(target) => (target == path).then_some(earlier.base),
+                    None => (earlier.change.path == *path).then_some(earlier.staged),
+                })
+                .flatten();
         }
     }
 }
@@ -103,30 +110,35 @@ pub(crate) fn not_here(group: Group) -> Outcomes {
 }
 
 /// Finishes a group that was interrupted, or takes back what of it stands.
-pub(crate) fn finish(vault: &Vault, group: Group) -> Outcomes {
+pub(crate) fn finish(vault: &Vault, mut group: Group) -> Outcomes {
+    keep_to_what_was_made_ready(&mut group);
     // Renames come last: where one has happened, all contents have, and are looked for in vain
     // under their first paths.
-    let happened: Vec<bool> = group
-        .iter()
-        .filter(|intent| intent.change.is_rename())
-        .map(|intent| act::has_happened(vault, intent).unwrap_or(false))
-        .collect();
-    let (is_past, is_over) = (happened.contains(&true), !happened.contains(&false));
-    let renames: Vec<_> = group
-        .iter()
+    let (mut happened, mut untold) = (Vec::new(), Vec::new());
+    for intent in group.iter().filter(|intent| intent.change.is_rename()) {
+        if act::has_happened(vault, intent).unwrap_or(false) {
+            happened.push(intent.effect.clone());
+        } else if carrying::is_untold(vault, intent).unwrap_or(false) {
+            untold.push(intent.effect.clone());
+        }
+    }
+    let renames = group.iter().filter(|intent| intent.change.is_rename());
+    if !untold.is_empty() && contents_stand(vault, &group) {
+        happened.append(&mut untold.clone());
+    }
+    let is_over = renames.clone().count() == happened.len();
+    let renames: Vec<_> = renames
+        .filter(|intent| happened.contains(&intent.effect))
         .filter_map(|intent| Some((intent.change.path.clone(), intent.change.target()?.clone())))
         .collect();
-    let carried_path = |intent: &Intent| {
-        renames.iter().fold(intent.change.path.clone(), |path, (from, to)| {
-            path.moved(from, to).unwrap_or(path)
-        })
-    };
-    if !is_past {
+    if renames.is_empty() {
         return all_or_nothing(vault, group, act::finish, take_back);
     }
     let finish = |vault: &Vault, intent: &Intent| match intent.change.is_rename() {
+        // Its contents tell that it was carried; the file that is there now is another one.
+        true if untold.contains(&intent.effect) && happened.contains(&intent.effect) => Ok(None),
         true => act::finish(vault, intent),
-        false => finish_moved(vault, intent, carried_path(intent)),
+        false => finish_moved(vault, intent, carried_path(intent, &renames)),
     };
     if !is_over {
         return all_or_nothing(vault, group, finish, take_back);
@@ -139,19 +151,57 @@ pub(crate) fn finish(vault: &Vault, group: Group) -> Outcomes {
     group.into_iter().map(finished).collect()
 }
 
-/// Finishes new contents of a note that has got `path` by now: somebody may have moved it there by hand before
+/// Where what a change is about is after these renames.
+fn carried_path(intent: &Intent, renames: &[(NotePath, NotePath)]) -> NotePath {
+    renames
+        .iter()
+        .fold(intent.change.path.clone(), |path, (from, to)| path.moved(from, to).unwrap_or(path))
+}
+
+/// Whether the contents of a group were exchanged, so that the renames after them may have been carried out:
+/// one of them certainly, and none waits.
+fn contents_stand(vault: &Vault, group: &Group) -> bool {
+    let renames: Vec<_> = group
+        .iter()
+        .filter_map(|intent| Some((intent.change.path.clone(), intent.change.target()?.clone())))
+        .collect();
+    let contents = group.iter().filter(|intent| intent.change.kind() == ChangeKind::Replace);
+    let mut stands = false;
+    for intent in contents {
+        let moved = at_path(intent, carried_path(intent, &renames));
+        let is_there =
+            |intent: &Intent| act::has_happened(vault, intent).is_ok_and(|happened| happened);
+        if is_there(intent) || is_there(&moved) {
+            stands = true;
+        } else if act::is_waiting(vault, intent) || act::is_waiting(vault, &moved) {
+            return false;
+        }
+    }
+    stands
+}
+
+/// The same change at another path.
+fn at_path(intent: &Intent, path: NotePath) -> Intent {
+    Intent { change: Change { path, ..intent.change.clone() }, ..intent.clone() }
+}
+
+/// Finishes a change of what has got `path` by now: somebody may have moved it there by hand before
 /// its contents, or those of the notes that link there, were written.
 fn finish_moved(vault: &Vault, intent: &Intent, path: NotePath) -> Result<Left, Refusal> {
-    if intent.change.kind() != ChangeKind::Replace {
+    if intent.change.kind() == ChangeKind::MakeFolder {
         return Ok(vault.file_id(&path));
     }
-    let there = Intent { change: Change { path, ..intent.change.clone() }, ..intent.clone() };
+    if path == intent.change.path && intent.change.kind() != ChangeKind::Replace {
+        return act::finish(vault, intent);
+    }
+    let there = at_path(intent, path);
     let finished = act::finish(vault, &there);
     act::unstage(vault, intent);
     match finished {
         // Its temporary file went with the exchange, and the note was replaced since.
         Err(refusal)
             if refusal.state == IntentState::Parked
+                && intent.change.kind() == ChangeKind::Replace
                 && intent.staged.is_some()
                 && !has_temporary_file(vault, &there) =>
         {
@@ -169,11 +219,18 @@ fn has_temporary_file(vault: &Vault, intent: &Intent) -> bool {
 /// for it.
 fn take_back(vault: &Vault, intent: &Intent) -> Result<(), Refusal> {
     if act::has_happened(vault, intent)? {
-        act::finish(vault, intent)?;
-        return act::revert(vault, intent);
+        let left = act::finish(vault, intent)?;
+        return act::revert(vault, &left_in(intent, left));
     }
     act::unstage(vault, intent);
     Ok(())
+}
+
+/// A change that was carried out, as it is taken back: only the file in which it left its note counts, and not
+/// what has the note's path and bytes.
+fn left_in(intent: &Intent, left: Left) -> Intent {
+    let makes_file = matches!(intent.change.kind(), ChangeKind::Create | ChangeKind::Replace);
+    Intent { staged: if makes_file { left } else { intent.staged.or(left) }, ..intent.clone() }
 }
 
 fn all_or_nothing(
@@ -207,7 +264,8 @@ fn all_or_nothing(
             }
         }
         for (earlier, done) in group.iter().enumerate().take(back_to).rev() {
-            match act::revert(vault, done) {
+            let left = lefts.get(earlier).copied().unwrap_or(done.staged);
+            match act::revert(vault, &left_in(done, left)) {
                 Ok(()) => {}
                 // What cannot be taken back now is finished or taken back by the next recovery,
                 // and what stands before it is as it must be for that.

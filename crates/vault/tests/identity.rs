@@ -40,7 +40,9 @@ async fn what_was_recorded_for_another_folder_is_not_finished_in_one_that_never_
     let elsewhere = Folder::with(&[("a.md", "a")]);
     let ledger = MemoryLedger::default();
     elsewhere.vault().apply(order([create("b.md", "x")]), &ledger).await.unwrap();
-    let open = || MemoryLedger::holding(vec![ledger.0.lock().unwrap()[0].0.clone()]);
+    // As a kill leaves it before anything was made ready.
+    let intent = protocol::Intent { staged: None, ..ledger.0.lock().unwrap()[0].0.clone() };
+    let open = || MemoryLedger::holding(vec![intent.clone()]);
     let folder = Folder::with(&[("a.md", "a")]);
     let vault = folder.vault();
     vault.will_be(ID.to_owned());
