@@ -191,9 +191,14 @@ impl Vault {
                 Ok(copy) => {
                     tracing::warn!(%path, %copy, "a program wrote to the old file of a note");
                 }
-                Err(error) => {
-                    tracing::error!(%path, %error, "what a program wrote to the old file is lost");
-                }
+                Err(error) => match replaced::save_in_trash(self, &path, &bytes) {
+                    Ok(copy) => {
+                        tracing::warn!(%path, %copy, %error, "a program wrote to the old file of a note");
+                    }
+                    Err(error) => {
+                        tracing::error!(%path, %error, "what a program wrote to the old file is lost");
+                    }
+                },
             }
         }
     }

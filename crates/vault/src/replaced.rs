@@ -18,6 +18,9 @@ use crate::{Vault, VaultError, keep};
 /// since 1970, the size and the time of the last write that it had then, and the note's name.
 const KEPT_IN: &str = "vaultmate-replaced";
 
+/// The longest name of a file, in bytes.
+const NAME_LIMIT: usize = 255;
+
 /// How long one is kept that nobody wrote to.
 const KEPT_FOR: Duration = Duration::from_secs(60 * 60);
 
@@ -59,6 +62,22 @@ pub(crate) fn unlink(vault: &Vault, place: &Place) {
     }
 }
 
+/// Saves `bytes` where nothing else can be done with them: in the trash, under a name like those of the old files
+/// there, and for good. Returns the name.
+pub(crate) fn save_in_trash(vault: &Vault, path: &NotePath, bytes: &[u8]) -> Result<String, Errno> {
+    let kept = folder(vault)?;
+    let number = fastrand::u64(..);
+    // No size and time of a write: so it is never taken for one that was kept long enough.
+    let name = format!("{}-{number:016x} {}", now().as_millis(), path.name());
+    let name = name.get(..name.floor_char_boundary(NAME_LIMIT)).unwrap_or(&name);
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+    let mut copy = File::from(kept.open(name, flags, Mode::from_raw_mode(0o600))?);
+    let written = copy.write_all(bytes).and_then(|()| copy.sync_all());
+    written.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+    fs::fsync(&kept)?;
+    Ok(name.to_owned())
+}
+
 /// Saves `bytes` as a new note beside the one at `path`, with the owner and permissions of `like`; returns
 /// where.
 pub(crate) fn save_beside(
@@ -70,9 +89,13 @@ pub(crate) fn save_beside(
     let failed = |error| VaultError::system("created", path, error);
     let folder = vault.root().folder_or_self(path.folder()).map_err(failed)?;
     let (stem, extension) = path.name().rsplit_once('.').unwrap_or((path.name(), "md"));
-    let mut names = (1..100).map(|number| match number {
-        1 => format!("{stem} (written during a change).{extension}"),
-        _ => format!("{stem} (written during a change {number}).{extension}"),
+    let mut names = (1..100).map(|number| {
+        let end = match number {
+            1 => format!(" (written during a change).{extension}"),
+            _ => format!(" (written during a change {number}).{extension}"),
+        };
+        let room = stem.floor_char_boundary(NAME_LIMIT.saturating_sub(end.len()));
+        format!("{}{end}", stem.get(..room).unwrap_or(stem))
     });
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
     let (name, made) = names
@@ -134,5 +157,37 @@ impl Place {
 
     fn link_note(&self, to: &Folder, name: &str) -> Result<(), Errno> {
         fs::linkat(self.folder(), self.path().name(), to, name, AtFlags::empty())
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "a test makes its own files")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_late_is_saved_beside_a_note_with_a_long_name_and_else_in_the_trash() {
+        let all = tempfile::tempdir().unwrap();
+        let vault = Vault::open(all.path()).unwrap();
+        let like = File::create(all.path().join("like")).unwrap();
+        for (name, saved) in [
+            ("note.md".to_owned(), "note (written during a change).md".to_owned()),
+            (
+                format!("{}.md", "ä".repeat(120)),
+                format!("{} (written during a change).md", "ä".repeat(113)),
+            ),
+        ] {
+            let path = NotePath::parse(&name).unwrap();
+            let copy = save_beside(&vault, &path, b"late", &like).unwrap();
+            assert_eq!(copy.as_str(), saved);
+            assert_eq!(std::fs::read(all.path().join(saved)).unwrap(), b"late");
+        }
+        // The folder is gone.
+        let path = NotePath::parse("gone/note.md").unwrap();
+        save_beside(&vault, &path, b"late", &like).unwrap_err();
+        let name = save_in_trash(&vault, &path, b"late").unwrap();
+        remove_old(&folder(&vault).unwrap());
+        let kept = all.path().join(TRASH).join(KEPT_IN).join(name);
+        assert_eq!(std::fs::read(kept).unwrap(), b"late");
     }
 }
