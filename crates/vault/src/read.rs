@@ -58,6 +58,15 @@ impl Vault {
         self.root().file_id(path.as_str()).ok()
     }
 
+    /// Whether the folder at `path` lies on the device of the vault's own folder. What is in another one, such as a
+    /// snapshot of Btrfs, can have the number and the birth time of a file and is another one.
+    #[must_use]
+    pub fn is_on_its_device(&self, path: &NotePath) -> bool {
+        let root = self.root();
+        let folder = root.folder(path.as_str());
+        root.device().is_none_or(|device| folder.is_ok_and(|it| it.device() == Some(device)))
+    }
+
     /// Refuses to change what stands at `path` if it is no regular file with one name, or in an
     /// extra root, without opening it; of any size.
     pub fn admits(&self, path: &NotePath) -> Result<(), VaultError> {
