@@ -44,7 +44,8 @@ impl Home {
         let copy_of = original.filter(|_| known.is_none()).map(|record| record.place.clone());
         let card = seen.card.or_else(|| known.and_then(|known| known.card.clone()));
         let (mark, place) = (seen.mark, seen.place);
-        let now = Record { data_mark: Mark::of(&dir).ok(), dir, id, card, mark, place };
+        let (data_mark, card_mark) = (Mark::of(&dir).ok(), seen.card_mark);
+        let now = Record { dir, id, card, mark, place, data_mark, card_mark };
         let is_news = known != Some(&now);
         Ok(Self { dir: now.dir.clone(), id: now.id.clone(), copy_of, now, is_news })
     }
@@ -69,6 +70,8 @@ struct Seen {
     /// The id that it carries.
     card: Option<String>,
     mark: Mark,
+    /// Of the file with the card.
+    card_mark: Option<Mark>,
     /// Device and inode, as they are now.
     number: (u64, u64),
     /// Its canonical path.
@@ -82,14 +85,15 @@ impl Seen {
         let told = |error: std::io::Error| trouble("find", named, &error);
         let (mark, found) = (Mark::of(&place).map_err(told)?, fs::metadata(&place).map_err(told)?);
         let number = (found.dev(), found.ino());
-        Ok(Self { card: vault.identity(), mark, number, place })
+        let card_mark = Mark::of_card(&place);
+        Ok(Self { card: vault.identity(), mark, card_mark, number, place })
     }
 
     /// The record of this very vault: the surest one. Where several are as sure nobody can tell, and
     /// none is, unless the vault stands where one of them says.
     fn known<'a>(&self, records: &'a [Record]) -> Option<&'a Record> {
         let its: Vec<&Record> = records.iter().filter(|record| self.is_it(record)).collect();
-        let likeness = |record: &&Record| self.mark.likeness(&record.mark);
+        let likeness = |record: &&Record| record.likeness(&self.mark, self.card_mark.as_ref());
         let surest = its.iter().map(likeness).min()?;
         let surest: Vec<&Record> =
             its.into_iter().filter(|record| likeness(record) == surest).collect();
@@ -115,7 +119,7 @@ impl Seen {
             return false;
         }
         let carries = record.card.is_some() && record.card == self.card;
-        match self.mark.likeness(&record.mark) {
+        match record.likeness(&self.mark, self.card_mark.as_ref()) {
             Likeness::Same => is_here || self.is_at(&record.place) || !record.still_stands(),
             Likeness::Likely => is_here || carries && !record.still_stands(),
             Likeness::Unknown => is_here,

@@ -50,6 +50,6 @@ pub fn adopt(data: &DataDir, folder: &Path, from: &Path) -> Result<(), UserError
     own.make()?;
     let _ours = taken(&own.dir)?;
     record::leave(&own.dir)?;
-    let (mark, place) = (own.now.mark, own.now.place.clone());
-    Record { mark, place, ..old.clone() }.write()
+    let (mark, card_mark, place) = (own.now.mark, own.now.card_mark, own.now.place.clone());
+    Record { mark, card_mark, place, ..old.clone() }.write()
 }

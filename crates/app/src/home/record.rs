@@ -16,6 +16,8 @@ use crate::data_dir::{trouble, write_private};
 const NAME: &str = "home";
 /// And in one that a vault had, before it got another.
 const LEFT: &str = "home-left";
+/// Where a vault carries its card.
+const CARD: &str = ".vaultmate/vault.json";
 /// Numbers up to this are those of the top folders of file systems: each has one.
 pub(super) const LAST_OF_TOPS: u64 = 256;
 
@@ -49,6 +51,15 @@ impl Mark {
         let (seconds, nanoseconds) = (found.stx_btime.tv_sec, found.stx_btime.tv_nsec);
         let born = i128::from(seconds) * 1_000_000_000 + i128::from(nanoseconds);
         Ok(Self { inode: found.stx_ino, born: Some(born).filter(|born| is_known && *born > 0) })
+    }
+
+    /// Of the file with the card of the vault at `place`, if it has one.
+    pub(super) fn of_card(place: &Path) -> Option<Self> {
+        Self::of(&place.join(CARD)).ok()
+    }
+
+    fn has_whole_seconds(&self) -> bool {
+        self.born.is_some_and(|born| born % 1_000_000_000 == 0)
     }
 
     pub(super) fn likeness(&self, other: &Self) -> Likeness {
@@ -87,10 +98,12 @@ pub(super) struct Record {
     pub(super) place: PathBuf,
     /// Of the data folder that the record was written into.
     pub(super) data_mark: Option<Mark>,
+    /// Of the file with the vault's card, which a copy has in another file.
+    pub(super) card_mark: Option<Mark>,
 }
 
 impl Record {
-    /// Three lines: the id; card, mark and data folder's mark; the place, whatever bytes it has. Before
+    /// Three lines: the id; card, mark, data folder's mark and card file's mark; the place, whatever bytes it has. Before
     /// there were times in it the second said whether the id was carried, and the inode.
     pub(super) fn read(dir: PathBuf) -> Option<Self> {
         let bytes = fs::read(dir.join(NAME)).ok()?;
@@ -104,25 +117,43 @@ impl Record {
             "promised" => None,
             card => Some(card.strip_prefix("card:")?),
         };
-        let data_mark = words.next().and_then(Mark::read);
+        let (data_mark, card_mark) =
+            (words.next().and_then(Mark::read), words.next().and_then(Mark::read));
         let place = PathBuf::from(OsString::from_vec(lines.next()?.to_vec()));
         let (id, card) = (VaultId::from(id), card.map(str::to_owned));
-        Some(Self { dir, id, card, mark, place, data_mark })
+        Some(Self { dir, id, card, mark, place, data_mark, card_mark })
     }
 
     pub(super) fn write(&self) -> Result<(), UserError> {
         let card = self.card.as_ref().map(|card| format!("card:{card}"));
         let card = card.unwrap_or_else(|| "promised".to_owned());
-        let data_mark = self.data_mark.as_ref().map(Mark::written).unwrap_or_default();
-        let about = format!("{card} {} {data_mark}", self.mark.written());
+        let written =
+            |mark: &Option<Mark>| mark.as_ref().map_or_else(|| "-".to_owned(), Mark::written);
+        let (data_mark, card_mark) = (written(&self.data_mark), written(&self.card_mark));
+        let about = format!("{card} {} {data_mark} {card_mark}", self.mark.written());
         let mut bytes = format!("{}\n{}\n", self.id, about.trim_end()).into_bytes();
         bytes.extend_from_slice(self.place.as_os_str().as_bytes());
         write_private(&self.dir.join(NAME), &bytes)
     }
 
+    /// How sure it is that a folder with these marks is the vault. The top folders of two disks can have the
+    /// same mark, where the file system stores the time of its making in whole seconds (ext4): then the file with
+    /// the card tells a copy.
+    pub(super) fn likeness(&self, mark: &Mark, card: Option<&Mark>) -> Likeness {
+        let likeness = mark.likeness(&self.mark);
+        let is_vague = mark.inode <= LAST_OF_TOPS && mark.has_whole_seconds();
+        let is_other_card =
+            self.card_mark.as_ref().zip(card).is_some_and(|(then, now)| then != now);
+        if likeness == Likeness::Same && is_vague && is_other_card {
+            return Likeness::Other;
+        }
+        likeness
+    }
+
     /// Whether the vault is where it was seen last.
     pub(super) fn still_stands(&self) -> bool {
-        let is_it = |mark: Mark| mark.likeness(&self.mark) != Likeness::Other;
+        let card_mark = Mark::of_card(&self.place);
+        let is_it = |mark: Mark| self.likeness(&mark, card_mark.as_ref()) != Likeness::Other;
         let carries = |vault: Vault| self.card.is_none() || vault.identity() == self.card;
         Mark::of(&self.place).is_ok_and(is_it) && Vault::open(&self.place).is_ok_and(carries)
     }
@@ -168,5 +199,29 @@ mod tests {
         assert_eq!(alike("5001", "5002@17"), Likeness::Unknown);
         assert_eq!(alike("2@-", "2@-"), Likeness::Unknown, "the top folder of any mount");
         assert_eq!(Mark::read("5001@17").expect("a mark").written(), "5001@17");
+    }
+
+    #[test]
+    fn the_card_file_tells_two_disks_apart_that_were_formatted_in_one_second() {
+        let record = |mark: &str, card: &str| Record {
+            dir: PathBuf::new(),
+            id: VaultId::from("id".to_owned()),
+            card: Some("card".to_owned()),
+            mark: Mark::read(mark).expect("a mark"),
+            place: PathBuf::new(),
+            data_mark: None,
+            card_mark: Mark::read(card),
+        };
+        let likeness = |mark: &str, then: &str, now: &str| {
+            let found = Mark::read(mark).expect("a mark");
+            record(mark, then).likeness(&found, Mark::read(now).as_ref())
+        };
+        let (whole, exact) = ("2@1700000000000000000", "2@1700000000000000001");
+        assert_eq!(likeness(whole, "12@5", "12@6"), Likeness::Other, "the copy has another file");
+        assert_eq!(likeness(whole, "12@5", "12@5"), Likeness::Same, "the same disk");
+        assert_eq!(likeness(whole, "-", "12@6"), Likeness::Same, "recorded by an earlier version");
+        assert_eq!(likeness(exact, "12@5", "12@6"), Likeness::Same, "its time is enough");
+        let folder = "5001@1700000000000000000";
+        assert_eq!(likeness(folder, "12@5", "12@6"), Likeness::Same, "no top folder");
     }
 }

@@ -241,9 +241,10 @@ fn another_disk_in_the_place_of_one_with_an_id_is_another_vault() {
             mark,
             place: place.clone(),
             data_mark: None,
+            card_mark: None,
         };
         let card = card.map(str::to_owned);
-        Seen { card, mark, number: (0, 0), place: place.clone() }.is_it(&record)
+        Seen { card, mark, card_mark: None, number: (0, 0), place: place.clone() }.is_it(&record)
     };
     // The top folder of a disk has the number that all have; its time says little or nothing.
     for top in ["2@-", "1@-", "2@1790000000000000000"] {
