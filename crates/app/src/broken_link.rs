@@ -83,9 +83,10 @@ fn assumed(link: &str) -> Option<NotePath> {
         return Some(path);
     }
     let (_, end) = path.name().rsplit_once('.').unwrap_or_default();
-    let is_extension = (1..=5).contains(&end.len())
-        && end.chars().all(|sign| sign.is_ascii_alphanumeric())
-        && end.chars().any(|sign| sign.is_ascii_alphabetic());
+    let is_extension = end.eq_ignore_ascii_case("canvas")
+        || (1..=5).contains(&end.len())
+            && end.chars().all(|sign| sign.is_ascii_alphanumeric())
+            && end.chars().any(|sign| sign.is_ascii_alphabetic());
     if is_extension { None } else { NotePath::parse(&format!("{name}.md")).ok() }
 }
 
