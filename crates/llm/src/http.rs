@@ -20,12 +20,14 @@ mod address;
 mod answer;
 mod failure;
 mod patience;
+mod place;
 mod trouble;
 
 pub use address::{holds_a_secret, is_on_this_computer};
 use answer::Waits;
 pub(crate) use failure::Failures;
 use patience::{Reading, Speed};
+pub(crate) use place::Place;
 pub(crate) use trouble::Trouble;
 
 /// How much of an error's body is read, in bytes.
@@ -179,15 +181,6 @@ impl Server {
         self.value(self.client.get(self.url(path)), "").await
     }
 
-    /// The same, of what stands beside the vendor's own paths on the server.
-    pub(crate) async fn look_beside(&self, path: &str) -> Result<Value, ModelError> {
-        let (Root::Always(root) | Root::UnlessGiven(root)) = self.vendor.root;
-        let base = self.base.path().trim_end_matches('/');
-        let mut url = self.base.clone();
-        url.set_path(&format!("{}{path}", base.strip_suffix(root).unwrap_or(base)));
-        self.value(self.client.get(url), "").await
-    }
-
     /// Asks something about `model` that has one JSON value as its answer.
     pub(crate) async fn ask(
         &self,
@@ -235,17 +228,11 @@ impl Server {
 
     async fn send(
         &self,
-        mut request: RequestBuilder,
+        request: RequestBuilder,
         failures: &Failures,
         deadline: Instant,
     ) -> Result<Response, ModelError> {
-        for (name, value) in self.vendor.headers {
-            request = request.header(*name, *value);
-        }
-        if let Some(header) = &self.header {
-            request = request.header(self.vendor.key.0.clone(), header.clone());
-        }
-        match timeout_at(deadline, request.send()).await {
+        match timeout_at(deadline, self.signed(request).send()).await {
             Err(_) => Err(failures.silent("took too long to answer")),
             Ok(Err(error)) => Err(failures.unreached(&error)),
             Ok(Ok(response)) if response.status().is_success() => Ok(response),
@@ -253,6 +240,17 @@ impl Server {
                 let body = read(&mut response, LARGEST_ERROR, deadline).await;
                 Err(failures.status(response.status(), response.headers(), &body))
             }
+        }
+    }
+
+    /// The request with what every request to the vendor says besides.
+    fn signed(&self, mut request: RequestBuilder) -> RequestBuilder {
+        for (name, value) in self.vendor.headers {
+            request = request.header(*name, *value);
+        }
+        match &self.header {
+            Some(header) => request.header(self.vendor.key.0.clone(), header.clone()),
+            None => request,
         }
     }
 

@@ -1,5 +1,7 @@
 //! What a vendor's folder implements.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 use protocol::ModelInfo;
@@ -32,6 +34,10 @@ pub trait Provider: Send + Sync {
         Capabilities::default()
     }
 }
+
+/// For so long it counts what a server said of a model: it may be started anew with another window, and
+/// the name may be given to another model.
+pub(crate) const HOLDS: Duration = Duration::from_secs(30);
 
 /// What a server says of a model; `None` for what it does not say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -6,16 +6,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 
 use super::list;
-use crate::http::Server;
-use crate::model::ModelError;
+use crate::http::{Place, Server};
 use crate::ollama::list as tags;
-use crate::provider::Capabilities;
-
-/// For so long an answer holds: a server may be started anew with another window.
-const HOLDS: Duration = Duration::from_secs(30);
+use crate::provider::{Capabilities, HOLDS};
 
 /// A server that computes may be slow to say what it can.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -47,20 +43,28 @@ impl Told {
 
 impl Known {
     /// What `server` says of the model, not older than half a minute. What it does not answer in a few
-    /// seconds is as it was known before.
+    /// seconds is as it was known before; but where the model runs is unknown then, which counts as
+    /// elsewhere until the server says it.
     pub(super) async fn of(&self, server: &Server, model: &str) -> Capabilities {
         let told = self.told().get(model).copied().unwrap_or_default();
         if told.at.is_some_and(|at| at.elapsed() < HOLDS) {
             return told.capabilities();
         }
-        let models = timeout(PATIENCE, server.look("/models")).await;
-        let is_loading = matches!(models, Ok(Err(ModelError::Loading(_))));
-        let models = models.ok().and_then(Result::ok).unwrap_or_default();
-        let listed = ask(server, model, models).await.or(told.listed);
+        let models = server.place("/models", PATIENCE).await;
+        // A server that loads the model says more a moment later.
+        let is_loading = models == Place::Loading;
+        let asked = match models {
+            // It would not answer the next question either.
+            Place::Unknown => None,
+            models => ask(server, model, &models.value()).await,
+        };
+        let holds = asked.is_some() && !is_loading;
+        let asked =
+            asked.unwrap_or(Capabilities { runs_elsewhere: true, ..Capabilities::default() });
+        let listed = Capabilities { runs_elsewhere: asked.runs_elsewhere, ..asked.or(told.listed) };
         let mut known = self.told();
         let told = known.entry(model.to_owned()).or_default();
-        // A server that loads the model says more a moment later.
-        (told.listed, told.at) = (listed, (!is_loading).then(Instant::now));
+        (told.listed, told.at) = (listed, holds.then(Instant::now));
         told.capabilities()
     }
 
@@ -77,29 +81,28 @@ impl Known {
     }
 }
 
-/// What the server says beside its list of `models`.
-async fn ask(server: &Server, model: &str, models: Value) -> Capabilities {
-    let entry = entry(&models, model);
+/// What the server says beside its list of `models`; `None` where that leaves open where the model runs.
+async fn ask(server: &Server, model: &str, models: &Value) -> Option<Capabilities> {
+    let entry = entry(models, model);
     let listed = entry.map(of_entry).unwrap_or_default();
     if entry.is_some_and(is_of_llama) {
-        return of_props(&said(server.look_beside("/props")).await).or(listed);
+        let props = server.place_beside("/props", PATIENCE).await;
+        return Some(of_props(&props.value()).or(listed));
     }
-    let tags = said(server.look_beside("/api/tags")).await;
+    let tags = match server.place_beside("/api/tags", PATIENCE).await {
+        Place::Unknown => return None,
+        tags => tags.value(),
+    };
     if entry.is_some_and(is_of_ollama) || tags.get("models").is_some_and(Value::is_array) {
         // Of a model that is not in the list nobody knows where it runs.
         let runs_elsewhere = tags::entry(&tags, model).is_none_or(tags::runs_elsewhere);
-        return Capabilities { runs_elsewhere, ..listed };
+        return Some(Capabilities { runs_elsewhere, ..listed });
     }
     if listed.window.is_some() {
-        return listed;
+        return Some(listed);
     }
-    let studio = said(server.look_beside("/api/v0/models")).await;
-    listed.or(self::entry(&studio, model).map(of_entry).unwrap_or_default())
-}
-
-/// What a server answers soon; nothing otherwise.
-async fn said(asked: impl Future<Output = Result<Value, ModelError>>) -> Value {
-    timeout(PATIENCE, asked).await.ok().and_then(Result::ok).unwrap_or_default()
+    let studio = server.place_beside("/api/v0/models", PATIENCE).await.value();
+    Some(listed.or(self::entry(&studio, model).map(of_entry).unwrap_or_default()))
 }
 
 /// The model's entry in a list; the only one, where a server answers with its one model whatever the

@@ -21,6 +21,7 @@ mod memory;
 mod model;
 mod ollama;
 mod openai;
+mod places;
 mod server;
 mod service;
 mod tools;

@@ -1,0 +1,84 @@
+//! What stands at a place of a server that many servers do not have. No answer in time is not the
+//! answer that nothing stands there.
+
+use std::time::Duration;
+
+use reqwest::{Response, StatusCode, Url};
+use serde_json::Value;
+use tokio::time::{Instant, timeout_at};
+
+use super::trouble::Sort;
+use super::{LARGEST_VALUE, Root, Server, Trouble};
+
+/// What a server says of a place.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Place {
+    /// This value stands there.
+    Value(Value),
+    /// The server is well and has no JSON there.
+    Nothing,
+    /// It is still loading its model.
+    Loading,
+    /// Nobody knows: there was no answer in time, none that is whole, or one that tells of a failure.
+    Unknown,
+}
+
+impl Place {
+    /// The value; null for none.
+    pub(crate) fn value(self) -> Value {
+        match self {
+            Self::Value(value) => value,
+            Self::Nothing | Self::Loading | Self::Unknown => Value::Null,
+        }
+    }
+}
+
+impl Server {
+    /// What stands at one of the vendor's own paths, as far as the server says it within `patience`.
+    pub(crate) async fn place(&self, path: &str, patience: Duration) -> Place {
+        self.at(self.url(path), patience).await
+    }
+
+    /// The same, of what stands beside the vendor's own paths on the server.
+    pub(crate) async fn place_beside(&self, path: &str, patience: Duration) -> Place {
+        let (Root::Always(root) | Root::UnlessGiven(root)) = self.vendor.root;
+        let base = self.base.path().trim_end_matches('/');
+        let mut url = self.base.clone();
+        url.set_path(&format!("{}{path}", base.strip_suffix(root).unwrap_or(base)));
+        self.at(url, patience).await
+    }
+
+    async fn at(&self, url: Url, patience: Duration) -> Place {
+        let deadline = Instant::now() + patience;
+        let asked = self.signed(self.client.get(url)).send();
+        let Ok(Ok(mut response)) = timeout_at(deadline, asked).await else { return Place::Unknown };
+        let status = response.status();
+        match whole(&mut response, deadline).await {
+            Some(body) => read(status, &body),
+            None => Place::Unknown,
+        }
+    }
+}
+
+fn read(status: StatusCode, body: &[u8]) -> Place {
+    match status.as_u16() {
+        200..=299 => serde_json::from_slice(body).map_or(Place::Nothing, Place::Value),
+        // What stands between may say these, or the server that has too much to do.
+        407 | 408 | 425 | 429 => Place::Unknown,
+        400..=499 | 501 => Place::Nothing,
+        503 if Trouble::read(body).sort() == Sort::Loading => Place::Loading,
+        _ => Place::Unknown,
+    }
+}
+
+/// The whole body; `None` for one that is cut, late or too large.
+async fn whole(response: &mut Response, deadline: Instant) -> Option<Vec<u8>> {
+    let mut body = Vec::new();
+    while let Some(chunk) = timeout_at(deadline, response.chunk()).await.ok()?.ok()? {
+        body.extend_from_slice(&chunk);
+        if body.len() > LARGEST_VALUE {
+            return None;
+        }
+    }
+    Some(body)
+}

@@ -1,0 +1,88 @@
+//! Where a model runs, as its server says it, or does not.
+
+use std::time::Duration;
+
+use llm::{Deadlines, OpenAi, OpenAiConfig, Parameters, Provider};
+use serde_json::{Value, json};
+
+use crate::server::{Answer, Server, Then, respond};
+use crate::world::within;
+
+fn openai(server: &Server) -> OpenAi {
+    let (base_url, deadlines) = (server.url(), Deadlines::default());
+    let parameters = Parameters::default();
+    OpenAi::new(OpenAiConfig { base_url, key: "".into(), deadlines, parameters }).unwrap()
+}
+
+fn value(value: &Value) -> Answer {
+    respond("200 OK", "content-type: application/json\r\n", &value.to_string())
+}
+
+/// A server that takes the question and says no more than this of its answer.
+fn begun(bytes: &str, then: Then) -> Answer {
+    Answer { bytes: bytes.to_owned(), at_a_time: usize::MAX, then }
+}
+
+/// Of which nobody can tell whose server lists it.
+fn models() -> Answer {
+    value(&json!({ "data": [{ "id": "foo", "owned_by": "somebody" }] }))
+}
+
+fn tags(entry: &Value) -> Answer {
+    value(&json!({ "models": [entry] }))
+}
+
+fn nothing() -> Answer {
+    respond("404 Not Found", "", "404 page not found")
+}
+
+async fn runs_elsewhere(provider: &dyn Provider) -> bool {
+    within(provider.capabilities("foo")).await.runs_elsewhere
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_say_where_a_model_runs_has_it_elsewhere_until_it_does() {
+    let head = "HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{\"models\":";
+    for unknown in [
+        vec![begun("", Then::Hold)],
+        vec![begun("", Then::Close)],
+        vec![models(), begun("", Then::Hold)],
+        vec![models(), begun("", Then::Close)],
+        vec![models(), begun(head, Then::Close)],
+        vec![models(), respond("500 Internal Server Error", "", "{}")],
+    ] {
+        let asked = unknown.len();
+        let here = [models(), tags(&json!({ "name": "foo" }))];
+        let server = Server::serving(unknown.into_iter().chain(here).collect()).await;
+        let provider = openai(&server);
+        assert!(runs_elsewhere(&provider).await, "{asked}");
+        // What it did not say is not held against it.
+        assert!(!runs_elsewhere(&provider).await, "{asked}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_no_ollama_has_its_models_here() {
+    for no_tags in [nothing(), value(&json!({ "error": "Unexpected endpoint" }))] {
+        let server = Server::serving(vec![models(), no_tags, nothing()]).await;
+        assert!(!runs_elsewhere(&openai(&server)).await);
+    }
+}
+
+async fn half_a_minute() {
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(31)).await;
+    tokio::time::resume();
+}
+
+#[tokio::test]
+async fn a_server_that_falls_silent_is_not_taken_at_its_older_word() {
+    let here = || tags(&json!({ "name": "foo" }));
+    let answers = vec![models(), here(), models(), begun("", Then::Close), models(), here()];
+    let server = Server::serving(answers).await;
+    let provider = openai(&server);
+    for elsewhere in [false, true, false] {
+        assert_eq!(runs_elsewhere(&provider).await, elsewhere);
+        half_a_minute().await;
+    }
+}
