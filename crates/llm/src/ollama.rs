@@ -9,11 +9,12 @@ use protocol::ModelInfo;
 use reqwest::header::AUTHORIZATION;
 use secrecy::SecretString;
 use serde_json::Value;
+use tokio::time::Instant;
 
 use crate::http::{Deadlines, Keyless, Root, Server, Vendor};
 use crate::model::{ModelError, ModelRequest};
 use crate::parameters::Parameters;
-use crate::provider::{Capabilities, ModelStream, Provider};
+use crate::provider::{Capabilities, HOLDS, ModelStream, Provider};
 
 mod decode;
 pub(crate) mod list;
@@ -51,8 +52,8 @@ pub struct OllamaConfig {
 pub struct Ollama {
     server: Server,
     parameters: Parameters,
-    /// What the server showed of each model.
-    shown: Mutex<BTreeMap<String, Arc<Value>>>,
+    /// What the server showed of each model, and when.
+    shown: Mutex<BTreeMap<String, (Instant, Arc<Value>)>>,
 }
 
 impl Ollama {
@@ -63,19 +64,28 @@ impl Ollama {
         Ok(Self { server, parameters, shown: Mutex::default() })
     }
 
-    /// What the server shows of the model; asked once a model.
+    /// What the server shows of the model, not older than half a minute: the name may be given to another
+    /// model meanwhile.
     async fn show(&self, model: &str) -> Result<Arc<Value>, ModelError> {
         let known = self.shown().get(model).cloned();
-        if let Some(known) = known {
+        if let Some((at, known)) = known
+            && at.elapsed() < HOLDS
+        {
             return Ok(known);
         }
+        let asked = Instant::now();
         let told = Arc::new(self.server.ask("/show", model, &list::Show { model }).await?);
-        self.shown().insert(model.to_owned(), Arc::clone(&told));
+        self.shown().insert(model.to_owned(), (asked, Arc::clone(&told)));
         Ok(told)
     }
 
+    /// What the server showed of the model at any time; null for nothing.
+    fn showed(&self, model: &str) -> Arc<Value> {
+        self.shown().get(model).map(|(_, told)| Arc::clone(told)).unwrap_or_default()
+    }
+
     /// The map is whole after each statement, so a panic elsewhere does not spoil it.
-    fn shown(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Value>>> {
+    fn shown(&self) -> MutexGuard<'_, BTreeMap<String, (Instant, Arc<Value>)>> {
         self.shown.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -84,7 +94,8 @@ impl Ollama {
 impl Provider for Ollama {
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
         // A server that does not tell is asked all the same; what it cannot do it will say then.
-        let shown = self.show(&request.model).await.unwrap_or_default();
+        let shown = self.show(&request.model).await;
+        let shown = shown.unwrap_or_else(|_| self.showed(&request.model));
         let longest = list::window(&shown).filter(|tokens| *tokens > 0);
         let sent = window::sent(&request);
         let window = window::choose(&sent, request.max_tokens, longest)?;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use llm::{Deadlines, OpenAi, OpenAiConfig, Parameters, Provider};
+use llm::{Deadlines, Ollama, OllamaConfig, OpenAi, OpenAiConfig, Parameters, Provider};
 use serde_json::{Value, json};
 
 use crate::server::{Answer, Server, Then, respond};
@@ -82,6 +82,22 @@ async fn a_server_that_falls_silent_is_not_taken_at_its_older_word() {
     let server = Server::serving(answers).await;
     let provider = openai(&server);
     for elsewhere in [false, true, false] {
+        assert_eq!(runs_elsewhere(&provider).await, elsewhere);
+        half_a_minute().await;
+    }
+}
+
+#[tokio::test]
+async fn a_name_that_ollama_gives_to_a_model_elsewhere_is_asked_for_again() {
+    let size = json!({ "parameter_size": "3B" });
+    let here = value(&json!({ "details": size }));
+    let cloud = value(&json!({ "details": size, "remote_host": "https://ollama.com:443" }));
+    let server = Server::serving(vec![here, cloud, begun("", Then::Close)]).await;
+    let (base_url, deadlines) = (server.url(), Deadlines::default());
+    let parameters = Parameters::default();
+    let config = OllamaConfig { base_url, key: "".into(), deadlines, parameters };
+    let provider = Ollama::new(config).unwrap();
+    for elsewhere in [false, true, true] {
         assert_eq!(runs_elsewhere(&provider).await, elsewhere);
         half_a_minute().await;
     }
