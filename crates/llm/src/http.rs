@@ -135,8 +135,9 @@ impl Server {
             .user_agent(concat!("vaultmate/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(deadlines.connect)
             .redirect(reqwest::redirect::Policy::none());
-        // A proxy would see the key of an unencrypted request.
-        let builder = if base.scheme() == "http" { builder.no_proxy() } else { builder };
+        // A proxy would see the key of an unencrypted request, and has a loopback of its own.
+        let is_direct = base.scheme() == "http" || address::is_loopback(&base);
+        let builder = if is_direct { builder.no_proxy() } else { builder };
         let client = builder.build().map_err(|_| ModelError::Unknown {
             message: "Cannot set up encrypted connections: check the system's certificates.".into(),
             retryable: false,

@@ -102,3 +102,43 @@ async fn a_name_that_ollama_gives_to_a_model_elsewhere_is_asked_for_again() {
         half_a_minute().await;
     }
 }
+
+/// Set where this test runs itself with a proxy: the address that it asks then.
+const ASKS: &str = "LLM_TEST_ASKS";
+
+/// A proxy counts for a whole program, so the test runs itself once more for each address.
+#[tokio::test]
+async fn a_server_on_this_computer_is_asked_through_no_proxy() {
+    if let Ok(base_url) = std::env::var(ASKS) {
+        let (deadlines, parameters) = (Deadlines::default(), Parameters::default());
+        let config = OpenAiConfig { base_url, key: "key".into(), deadlines, parameters };
+        let _ = within(OpenAi::new(config).unwrap().models()).await;
+        return;
+    }
+    for (asks, through_proxy) in [
+        ("https://models.invalid", true),
+        ("https://localhost:1", false),
+        ("https://127.0.0.1:1", false),
+        ("https://[::1]:1", false),
+        ("http://localhost:1", false),
+    ] {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let proxy = format!("http://{}", listener.local_addr().unwrap());
+        let mut again = tokio::process::Command::new(std::env::current_exe().unwrap());
+        again.args(["--exact", "places::a_server_on_this_computer_is_asked_through_no_proxy"]);
+        again.env_remove("NO_PROXY").env_remove("no_proxy").kill_on_drop(true);
+        for name in ["HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy"] {
+            again.env(name, &proxy);
+        }
+        let mut ran = again.env(ASKS, asks).stdout(std::process::Stdio::null()).spawn().unwrap();
+        let is_asked = tokio::select! {
+            biased;
+            asked = listener.accept() => asked.is_ok(),
+            ended = within(ran.wait()) => {
+                assert!(ended.unwrap().success(), "{asks}");
+                false
+            }
+        };
+        assert_eq!(is_asked, through_proxy, "{asks}");
+    }
+}
