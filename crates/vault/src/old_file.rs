@@ -187,18 +187,22 @@ impl Vault {
             temps.push(still_open);
         }
         for (path, bytes, old) in nameless.into_iter().filter_map(OldFile::written_late) {
-            match replaced::save_beside(self, &path, &bytes, &old) {
-                Ok(copy) => {
-                    tracing::warn!(%path, %copy, "a program wrote to the old file of a note");
-                }
-                Err(error) => match replaced::save_in_trash(self, &path, &bytes) {
-                    Ok(copy) => {
-                        tracing::warn!(%path, %copy, %error, "a program wrote to the old file of a note");
-                    }
-                    Err(error) => {
-                        tracing::error!(%path, %error, "what a program wrote to the old file is lost");
-                    }
-                },
+            self.save_late_write(&path, &bytes, &old);
+        }
+    }
+
+    /// Saves bytes that a program wrote to the old file of a note: beside the note, or else in the trash.
+    /// The log says where they are.
+    fn save_late_write(&self, path: &NotePath, bytes: &[u8], old: &File) {
+        let beside = replaced::save_beside(self, path, bytes, old).map(|copy| copy.to_string());
+        let saved = beside.or_else(|error| {
+            tracing::warn!(%path, %error, "bytes written to an old file do not fit beside its note");
+            replaced::save_in_trash(self, path, bytes)
+        });
+        match saved {
+            Ok(copy) => tracing::warn!(%path, %copy, "a program wrote to the old file of a note"),
+            Err(error) => {
+                tracing::error!(%path, %error, "what a program wrote to the old file is lost");
             }
         }
     }
