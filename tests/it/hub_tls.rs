@@ -109,7 +109,7 @@ async fn a_hub_elsewhere_that_proves_who_it_is_hears_the_token_and_nobody_else_d
     assert_eq!(frame(&mut socket).await["payload"]["type"], "ack");
     let mut lines = BufReader::new(served.stderr.take().expect("its words")).lines();
     let mut said = Vec::new();
-    while !said.iter().any(|line: &String| line.starts_with("Online")) {
+    while !said.iter().any(|line: &String| line.starts_with("Connected to the hub")) {
         let line = tokio::time::timeout(PATIENCE, lines.next_line()).await.expect("a line");
         said.push(line.expect("text").expect("it is told that it is online"));
     }
