@@ -119,7 +119,7 @@ async fn what_waits_although_it_was_to_be_written_is_told_and_waits_in_the_list(
     assert_eq!(said.code, Some(0), "{said:?}");
     let told = "1 change is waiting for review: AGENTS.md. Open the vault in Vaultmate to accept or \
                 reject what is shown above.\n";
-    assert!(said.err.ends_with(told) && !said.err.contains("add --write"), "{said:?}");
+    assert!(said.err.ends_with(told) && !said.err.contains("Run again with --write"), "{said:?}");
     assert!(said.out.contains("+Be loud."), "{said:?}");
     assert_eq!(home.notes.snapshot(), before);
     // What is said is so: the window lists it, and it can be accepted there.
