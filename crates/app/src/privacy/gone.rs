@@ -10,7 +10,6 @@ use protocol::{ChangeKind, Effect, Message, NotePath, Privacy, Source, TurnId, U
 use store::Store;
 use vault::Vault;
 
-use super::replaced::read_at;
 use super::{Keeper, Told, View};
 use crate::aside::aside;
 use crate::trouble::user_error;
@@ -54,9 +53,7 @@ impl Keeper {
                 notes.remove(&made.change.path);
             }
         }
-        let mut gone = self.gone_of(view, notes).await?;
-        gone.extend(self.replaced(view, read_at(rows, told)).await?);
-        Ok(Arc::new(gone))
+        self.gone_of(view, notes).await.map(Arc::new)
     }
 
     pub(super) async fn gone_of(
@@ -144,11 +141,11 @@ pub(super) fn heard_of(
 }
 
 /// Whether the file can be read there, a link to it followed where links are.
-pub(super) fn is_there(seen: &Vault, path: &NotePath) -> bool {
+fn is_there(seen: &Vault, path: &NotePath) -> bool {
     seen.dates(path).is_ok()
 }
 
-pub(super) fn note(source: &Source) -> Option<NotePath> {
+fn note(source: &Source) -> Option<NotePath> {
     match source {
         Source::Note(path) => Some(path.clone()),
         _ => None,
