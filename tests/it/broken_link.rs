@@ -1,12 +1,10 @@
 //! Broken links, repaired from the window: the note is created, or the links lead to another one.
 
-use std::time::Duration;
-
 use protocol::applied::{AppliedBy, ListApplied, UndoScope};
 use protocol::looking::{Having, LinkRepairs};
 use protocol::{NotePath, UserError};
 
-use crate::stage::{Home, PATIENCE, Running, paths, without_model};
+use crate::stage::{Home, Running, paths, without_model};
 
 const NOTES: [(&str, &str); 4] = [
     ("People/Luca Ferri.md", "# Luca\n\nSee [[Luca Feri]].\n"),
@@ -17,15 +15,8 @@ const NOTES: [(&str, &str); 4] = [
 
 /// The repairs once the index stands.
 async fn repairs(running: &Running, link: &str) -> LinkRepairs {
-    let asked = async {
-        loop {
-            if let Some(repairs) = running.app.link_repairs(link.into()).await.expect("asked") {
-                return repairs;
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    tokio::time::timeout(PATIENCE, asked).await.expect("the index stands")
+    let probe = async || running.app.link_repairs(link.into()).await.expect("asked");
+    running.until("the index", probe).await
 }
 
 fn note(text: &str) -> NotePath {
@@ -35,16 +26,11 @@ fn note(text: &str) -> NotePath {
 /// The notes in which a link is broken once the index has seen the last change.
 async fn broken_in(running: &Running, link: &str, expected: &[&str]) {
     let having = || Having::DeadLink { link: link.into() };
-    let looked = async {
-        loop {
-            let found = running.app.notes_having(having()).await.expect("asked");
-            if found.is_some_and(|found| found.notes == paths(expected)) {
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+    let probe = async || {
+        let found = running.app.notes_having(having()).await.expect("asked");
+        found.filter(|found| found.notes == paths(expected))
     };
-    tokio::time::timeout(PATIENCE, looked).await.expect("it is as expected");
+    running.until("the broken links", probe).await;
 }
 
 async fn undo(running: &Running, change_set: protocol::ChangeSetId) -> Result<(), UserError> {

@@ -262,7 +262,26 @@ impl Running {
         all.iter().find_map(pick).expect("it was found a moment ago")
     }
 
-    /// What `pick` takes of the events since the start, in order.
+    /// Asks `probe` until it has an answer: at once, and again after each event.
+    pub(crate) async fn until<T>(
+        &self,
+        what: &str,
+        mut probe: impl AsyncFnMut() -> Option<T>,
+    ) -> T {
+        let mut heard = self.heard.subscribe();
+        let asked = async {
+            loop {
+                if let Some(found) = probe().await {
+                    return found;
+                }
+                heard.changed().await.expect("the list is held by `self`");
+            }
+        };
+        let found = tokio::time::timeout(PATIENCE, asked).await;
+        found.unwrap_or_else(|_| panic!("{what} did not come: {:#?}", self.heard.borrow()))
+    }
+
+    /// All that `pick` takes of the events since the start, in order.
     pub(crate) fn heard_so_far<T>(&self, pick: impl Fn(&AppEvent) -> Option<T>) -> Vec<T> {
         self.heard.borrow().iter().filter_map(pick).collect()
     }
