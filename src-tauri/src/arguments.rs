@@ -23,7 +23,7 @@ Options:
 See also: vaultmate-cli --help
 ";
 
-/// What the command line asks for.
+/// The command line, parsed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Invocation {
     /// Open the window.

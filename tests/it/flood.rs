@@ -70,7 +70,7 @@ async fn flood(count: usize) {
 /// A hub takes answers to so many of its last messages.
 const REMEMBERED: usize = 100;
 
-/// What the window is told when the hub may not show answers.
+/// The problem that the window is told when the hub may not show answers.
 fn unshown(event: &AppEvent) -> Option<String> {
     match event {
         AppEvent::Problem { error } if error.message.contains("may not show") => {
@@ -100,7 +100,7 @@ async fn answers_that_the_hub_shows_no_more_are_told_once_and_together() {
     let [told] = told.as_slice() else { panic!("told {} times: {told:#?}", told.len()) };
     assert!(told.contains(&format!("may not show {MORE} answers")), "{told}");
 
-    // What comes later is shown, and nothing is told of it.
+    // Later answers are shown, so no problem is told.
     line.say("m-late", "remember the late one").await;
     while line.answer().await.kind != "notification" {}
     assert_eq!(running.heard_so_far(unshown).len(), 1);

@@ -75,7 +75,7 @@ async fn a_note_is_found_by_some_letters_of_its_names_and_what_was_shown_lately_
     again.quit().await;
 }
 
-/// What a link to each note says, by the note's path.
+/// The text of a link to each note, by the note's path.
 async fn links(running: &Running) -> Vec<(String, String)> {
     let found = running.app.find_names("").await.expect("it finds").names.into_iter();
     let mut links: Vec<_> = found.map(|named| (named.path.to_string(), named.link)).collect();

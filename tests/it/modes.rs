@@ -43,7 +43,7 @@ async fn check(mode: Mode, words: &str, call: (&'static str, Value), expected: F
     check_with_open_note(mode, Open::Nothing, words, call, expected).await;
 }
 
-/// What is open beside the chat.
+/// The note that is open beside the chat, and whether it is sent.
 #[derive(Debug, Clone, Copy)]
 enum Open {
     Nothing,

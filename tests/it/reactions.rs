@@ -1,4 +1,4 @@
-//! What a tool tells the window beside its words for the model: while it happens, and when it is read back.
+//! The reactions of tools that the window is told, live and when a conversation is opened again.
 
 use protocol::conversation::Item;
 use protocol::{AppEvent, ConversationId, Reaction};

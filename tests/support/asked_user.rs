@@ -14,7 +14,7 @@ const ROOT: &str = "/org/freedesktop/secrets";
 const COLLECTION: &str = "/org/freedesktop/secrets/collection/login";
 const PROMPT: &str = "/org/freedesktop/secrets/prompt/p1";
 
-/// What the user does when asked.
+/// The user's answer to the prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     /// Types the password.

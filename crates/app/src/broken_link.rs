@@ -17,7 +17,7 @@ use crate::taint::is_rules_file;
 use crate::trouble::of_note;
 
 impl App {
-    /// What can be done about links that name `link`, which is not there; `None` until the index stands.
+    /// The repairs on offer for links to `link`, which does not exist; `None` until the index is built.
     pub async fn link_repairs(&self, link: String) -> Result<Option<LinkRepairs>, UserError> {
         self.look_up(move |open| {
             open.indexing.user.unresolved()?;

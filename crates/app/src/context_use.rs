@@ -8,7 +8,7 @@ use protocol::{ContextUse, ConversationId, UserError};
 use crate::open_vault::OpenVault;
 use crate::trouble::user_error;
 
-/// What is known of it; clones are the same. It is found out again after a restart.
+/// The last known figures; clones share them. They are measured again after a restart.
 #[derive(Clone, Default)]
 pub(crate) struct ContextUses(Arc<Mutex<State>>);
 
@@ -25,7 +25,7 @@ struct Known {
     outdated: bool,
 }
 
-/// What is known of a conversation that is opened.
+/// The figures of a conversation that is being opened.
 pub(crate) struct Opened {
     pub(crate) context: Option<ContextUse>,
     /// Whether it is to be found out, or found out again.
@@ -45,7 +45,7 @@ impl ContextUses {
         before.as_ref().map(|known| &known.context) != context
     }
 
-    /// What is known, and that the user looks at this conversation from now on.
+    /// Returns the known figures, and remembers that the user looks at this conversation from now on.
     pub(crate) fn open(&self, conversation: &ConversationId) -> Opened {
         let mut state = self.state();
         state.opened = Some(conversation.clone());

@@ -11,7 +11,7 @@ use crate::aside::aside;
 use crate::open_vault::OpenVault;
 use crate::ports::host;
 
-/// Whoever types waits no longer for a model server that is asked where its model runs.
+/// Typing waits no longer than this for a model server that is asked where its model runs.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 impl App {

@@ -66,7 +66,7 @@ impl Answering {
         }
     }
 
-    /// Who answers, as far as that is known by now: waits for nothing.
+    /// The model that answers, if it is known by now; never waits.
     pub(crate) fn at_hand(&self) -> Option<Arc<Chosen>> {
         self.chosen.borrow().clone()
     }
@@ -94,7 +94,7 @@ impl Answering {
         status
     }
 
-    /// Who would answer with this key of a vendor; nobody else is asked for it, and nothing is changed.
+    /// The model that would answer with this key of a vendor. Nothing is changed.
     pub(crate) async fn with_key(
         &self,
         choice: Choice,

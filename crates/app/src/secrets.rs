@@ -105,7 +105,7 @@ fn in_environment(secret: Secret) -> Option<String> {
     Some(keys.expose_secret().to_owned())
 }
 
-/// What was found of a secret.
+/// The outcome of looking for a secret.
 pub(crate) enum Finding {
     /// It.
     Keys(FoundKeys),
@@ -116,7 +116,7 @@ pub(crate) enum Finding {
 }
 
 impl Finding {
-    /// What was found, whatever the keyring may hold besides.
+    /// The keys that were found, even if the keyring may hold more.
     pub(crate) fn keys(self) -> Option<FoundKeys> {
         match self {
             Self::Keys(keys) => Some(keys),

@@ -20,7 +20,7 @@ pub(crate) struct SentNote {
     pub(crate) path: Option<NotePath>,
 }
 
-/// What the user has chosen.
+/// The user's choice about the open note.
 enum Choice {
     /// No note is open.
     NoneOpen,
@@ -103,7 +103,7 @@ impl OpenVault {
         })
     }
 
-    /// What is selected in the note, unless some model must not see it.
+    /// The selection in the note, unless some model must not see it.
     async fn selection_of(&self, note: &OpenNote, age: String) -> Result<Option<Part>, UserError> {
         if note.selected.trim().is_empty() {
             return Ok(None);

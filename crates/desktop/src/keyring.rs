@@ -16,7 +16,7 @@ pub use secret_service::Keyring;
 /// Whose secrets they are.
 const APPLICATION: &str = "vaultmate";
 
-/// What is in the keyring under an account, as far as it can be known without asking the user.
+/// The content of the keyring under an account, as far as it can be known without asking the user.
 #[derive(Debug)]
 pub enum InKeyring {
     /// This.

@@ -33,7 +33,7 @@ fn at(bus: &PrivateBus) -> Keyring {
     Keyring::on(Bus::at(bus.address()))
 }
 
-/// What is there, as a word, or the secret itself.
+/// The state as a word, or the secret itself.
 async fn look(keyring: &Keyring, account: &str) -> String {
     match keyring.look(account).await {
         InKeyring::Secret(secret) => secret.expose_secret().to_owned(),

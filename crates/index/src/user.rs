@@ -191,7 +191,7 @@ impl UserIndex {
         })
     }
 
-    /// What a link to a note says so that no other file is meant: its title, else its path without
+    /// The text of a link to a note by which no other file is meant: its title, else its path without
     /// `.md`, else the whole path. Until the index stands a title is not known to be the only one.
     #[must_use]
     pub fn link_to(&self, note: &NotePath) -> String {

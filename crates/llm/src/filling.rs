@@ -1,4 +1,4 @@
-//! What fills the context window: tokens by kind, by the estimate that the budget goes by.
+//! Tokens in the context window by kind, by the estimate that the budget uses.
 
 use std::collections::BTreeSet;
 
@@ -44,7 +44,7 @@ impl Rows {
 }
 
 impl Filling {
-    /// What is heard in `open`, or at rest when no turn is. The turns in `asked` wait for an answer:
+    /// The history that is sent in `open`, or at rest if no turn is. The turns in `asked` wait for an answer:
     /// nothing from there on is summarized.
     pub(crate) fn of(
         budget: Budget,

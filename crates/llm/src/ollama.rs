@@ -52,7 +52,7 @@ pub struct OllamaConfig {
 pub struct Ollama {
     server: Server,
     parameters: Parameters,
-    /// What the server showed of each model, and when.
+    /// The server's description of each model, and when it was read.
     shown: Mutex<BTreeMap<String, (Instant, Arc<Value>)>>,
 }
 
@@ -64,7 +64,7 @@ impl Ollama {
         Ok(Self { server, parameters, shown: Mutex::default() })
     }
 
-    /// What the server shows of the model, not older than half a minute: the name may be given to another
+    /// The server's description of the model, at most half a minute old: the name may be given to another
     /// model meanwhile.
     async fn show(&self, model: &str) -> Result<Arc<Value>, ModelError> {
         let known = self.shown().get(model).cloned();
@@ -79,7 +79,7 @@ impl Ollama {
         Ok(told)
     }
 
-    /// What the server showed of the model at any time; null for nothing.
+    /// The last description of the model, however old; null if there is none.
     fn showed(&self, model: &str) -> Arc<Value> {
         self.shown().get(model).map(|(_, told)| Arc::clone(told)).unwrap_or_default()
     }

@@ -115,7 +115,7 @@ struct Run<'a> {
     answer: Answer,
     /// Tokens of the request that it answers, as estimated.
     estimated: u32,
-    /// What fills the context window: what was asked last, and what was stored since.
+    /// The content of the context window: the last request, and all that was stored since.
     filling: Option<Filling>,
     /// Whether a request was put off because it was too long.
     put_off: bool,

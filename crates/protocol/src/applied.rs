@@ -20,8 +20,8 @@ pub struct AppliedSet {
     pub turn: TurnId,
     /// Whose doing it was.
     pub by: AppliedBy,
-    /// The user's words that led to it, or to the answer that was saved; empty for what the user took
-    /// back, put in again or repaired.
+    /// The user's words that led to it, or to the answer that was saved; empty for an undo, a reapplied
+    /// change and a repaired link.
     pub request: String,
     /// When.
     pub at: Timestamp,

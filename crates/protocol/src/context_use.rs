@@ -14,7 +14,7 @@ pub struct ContextUse {
     /// Tokens that a request may hold: the model's context window without the room that is kept free for
     /// the answer, so less than the model's maker tells. Never 0.
     pub window: u32,
-    /// What fills it, in the order in which it is sent; kinds that take nothing are left out.
+    /// Tokens by kind, in the order in which they are sent; kinds without tokens are left out.
     pub parts: Vec<ContextPart>,
     /// Whether there are earlier messages to summarize: the last six exchanges always stay as they are.
     pub can_summarize: bool,
@@ -29,7 +29,7 @@ pub struct ContextPart {
     pub tokens: u32,
 }
 
-/// What a model is sent.
+/// A kind of content that a model is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum ContextKind {

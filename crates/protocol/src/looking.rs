@@ -30,7 +30,7 @@ pub struct NamedNote {
     pub alias: bool,
     /// Which letters of `name` were asked for, as UTF-16 offsets `[start, end)`, ascending.
     pub marks: Vec<(u32, u32)>,
-    /// What a link to it says so that no other file is meant: its name, else its path.
+    /// The text of a link to it by which no other file is meant: its name, else its path.
     pub link: String,
     /// The rule that keeps it from the model that answers now, if there is one.
     pub private: Option<PrivateNote>,
@@ -178,7 +178,7 @@ pub struct LinkIn {
     pub line: u32,
 }
 
-/// What can be done about a broken link.
+/// The repairs on offer for a broken link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct LinkRepairs {
     /// The note that would be created under the name in the link; `None` where a note cannot have it.
@@ -193,7 +193,7 @@ pub struct LinkRepairs {
 pub struct RepairedLink {
     /// The note that it leads to.
     pub note: NotePath,
-    /// What was changed for it, to be undone.
+    /// The change set of the repair, to undo it.
     pub change_set: ChangeSetId,
     /// The notes in which the link was rewritten; none where the note was created.
     pub rewritten: Vec<NotePath>,

@@ -11,7 +11,7 @@ use crate::Usage;
 pub struct ModelInfo {
     /// Its id, as it is sent.
     pub id: String,
-    /// What its provider calls it, where that is not the id.
+    /// The display name its provider gives it, if that differs from the id.
     pub name: Option<String>,
     /// How many tokens a prompt and its answer may have together.
     pub window: Option<u32>,

@@ -156,7 +156,7 @@ pub struct ProviderTest {
     pub unlisted: Option<String>,
 }
 
-/// What came of trying a key before it is stored.
+/// The outcome of trying a key before it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum KeyTrial {
@@ -164,7 +164,7 @@ pub enum KeyTrial {
     Works,
     /// The provider does not accept it.
     Refused {
-        /// What the provider said, in words.
+        /// The provider's answer, in words.
         message: String,
     },
     /// Nobody knows.
@@ -174,7 +174,7 @@ pub enum KeyTrial {
     },
 }
 
-/// What came of asking the user to unlock the keyring.
+/// The outcome of asking the user to unlock the keyring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 pub enum Unlocking {

@@ -203,7 +203,7 @@ async fn answer(
     Ok(Some((turn, words.join("\n\n"))))
 }
 
-/// What a message of a model says to the user, with the ids that the chat shows it with: its own words,
+/// The texts of a model's message for the user, with the ids that the chat shows them with: its own words,
 /// then those of its `send_message` calls that were delivered and ask nothing.
 fn spoken(message: &Message, results: &[Part]) -> Vec<(MessageId, String)> {
     if message.role != Role::Assistant {

@@ -11,7 +11,7 @@ use crate::swap::Refusal;
 use crate::unit::Left;
 use crate::{Vault, VaultError};
 
-/// What is carried is there and its new place is free. Says which folder is to come back from the trash:
+/// Checks that the source is there and its new place is free. Returns the folder that is to come back from the trash:
 /// nothing else tells of it later.
 pub(crate) fn stage(vault: &Vault, intent: &Intent) -> Result<Left, Refusal> {
     let way = Way::of(intent);
@@ -269,11 +269,11 @@ impl<'a> Way<'a> {
     }
 }
 
-/// What stands at an end of the way.
+/// The content of one of the two places of a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum At {
     Nothing,
-    /// What is carried.
+    /// The recorded file or folder.
     It,
     Other,
     /// Something; what is carried was not recorded, or the file system knows no birth times.

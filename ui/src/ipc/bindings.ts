@@ -215,7 +215,7 @@ export type ModelInfo = {
  */
 id: string, 
 /**
- * What its provider calls it, where that is not the id.
+ * The display name its provider gives it, if that differs from the id.
  */
 name: string | null, 
 /**
@@ -1267,8 +1267,8 @@ turn: TurnId,
  */
 by: AppliedBy, 
 /**
- * The user's words that led to it, or to the answer that was saved; empty for what the user took
- * back, put in again or repaired.
+ * The user's words that led to it, or to the answer that was saved; empty for an undo, a reapplied
+ * change and a repaired link.
  */
 request: string, 
 /**
@@ -1588,7 +1588,7 @@ number: number,
 count: number, };
 
 /**
- * What a model is sent.
+ * A kind of content that a model is sent.
  */
 export type ContextKind = "instructions" | "summary" | "messages" | "tool_results" | "open_turn";
 
@@ -1621,7 +1621,7 @@ used: number,
  */
 window: number, 
 /**
- * What fills it, in the order in which it is sent; kinds that take nothing are left out.
+ * Tokens by kind, in the order in which they are sent; kinds without tokens are left out.
  */
 parts: Array<ContextPart>, 
 /**
@@ -2154,11 +2154,11 @@ message: string,
 unlisted: string | null, };
 
 /**
- * What came of trying a key before it is stored.
+ * The outcome of trying a key before it is stored.
  */
 export type KeyTrial = { "type": "works" } | { "type": "refused", 
 /**
- * What the provider said, in words.
+ * The provider's answer, in words.
  */
 message: string, } | { "type": "untried", 
 /**
@@ -2167,7 +2167,7 @@ message: string, } | { "type": "untried",
 message: string, };
 
 /**
- * What came of asking the user to unlock the keyring.
+ * The outcome of asking the user to unlock the keyring.
  */
 export type Unlocking = "unlocked" | "dismissed" | "unavailable";
 
@@ -2215,7 +2215,7 @@ alias: boolean,
  */
 marks: Array<[number, number]>, 
 /**
- * What a link to it says so that no other file is meant: its name, else its path.
+ * The text of a link to it by which no other file is meant: its name, else its path.
  */
 link: string, 
 /**
@@ -2427,7 +2427,7 @@ backTotal: number,
 unclearLine: number | null, };
 
 /**
- * What can be done about a broken link.
+ * The repairs on offer for a broken link.
  */
 export type LinkRepairs = { 
 /**
@@ -2448,7 +2448,7 @@ export type RepairedLink = {
  */
 note: NotePath, 
 /**
- * What was changed for it, to be undone.
+ * The change set of the repair, to undo it.
  */
 changeSet: ChangeSetId, 
 /**

@@ -50,7 +50,7 @@ interface Tested {
   readonly result: ProviderTest;
 }
 
-/** What models have cost: one conversation's turns, and the months. */
+/** The cost of models: by the turns of one conversation, and by month. */
 export interface SpentStory {
   readonly turns: readonly TurnSpent[];
   readonly months: readonly MonthSpent[];
@@ -67,14 +67,14 @@ export abstract class FakeCalls {
   protected readonly looking: FakeLooking;
   /** Where the token for the hub comes from. */
   hubToken: TokenStatus = { source: null, keyring: null };
-  /** What comes of asking the user to unlock the keyring, which has a key in it. */
+  /** The outcome of asking the user to unlock the keyring, which has a key in it. */
   unlocked: () => Promise<Unlocking> = () => Promise.resolve('unlocked');
   #unlockingStopped = (): void => undefined;
   /** What a model writes for the hub; `null` writes for ever. */
   described: string | null =
     'Keeps recipes and the minutes of meetings. Ask it what to cook or what was decided.';
   #stopped = (): void => undefined;
-  /** What comes of trying a key. */
+  /** The outcome of trying a key. */
   tried: (key: string) => Promise<KeyTrial> = () => Promise.resolve({ type: 'works' });
   /** What comes of testing the provider: the models that it lists, and whether it answers. */
   tested: () => Promise<Tested> = () =>

@@ -134,7 +134,7 @@ export class FakeLooking {
     return this.#story.stands ? { notes, total: notes.length } : null;
   }
 
-  /** What can be done about a broken link. */
+  /** The repairs on offer for a broken link. */
   repairs(link: string): LinkRepairs | null {
     if (!this.#story.stands) return null;
     const create = /\.(?!md$)[a-z]+$/i.test(link) ? null : `${link}.md`;

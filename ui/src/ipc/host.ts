@@ -119,7 +119,7 @@ export interface Host {
   privateNote(path: NotePath): Promise<PrivateNote | null>;
   /** What links name that is not there, where `query` is part of it. */
   unresolvedLinks(query: string): Promise<CountedWords | null>;
-  /** What can be done about links with this name, which is not there. */
+  /** The repairs on offer for links to this name, which does not exist. */
   linkRepairs(link: string): Promise<LinkRepairs | null>;
   /** Creates the note that a broken link names. */
   createLinkedNote(link: string): Promise<RepairedLink>;

@@ -16,7 +16,7 @@ import type { ModelListing } from './model-listing';
 import type { SettingsSaving } from './settings-saving';
 import { userError } from './user-error';
 
-/** What became of a key, and why it was not kept: its provider `refused` it, or it is `untried` and kept if
+/** The outcome for a key, and why it was not stored: its provider `refused` it, or it is `untried` and kept if
  * the user says so, or the keyring did not take it and the user may choose the file `elsewhere`, or it
  * `failed` to be kept. */
 export type KeyResult =

@@ -23,7 +23,7 @@ export class Drafts {
   readonly #app: AppState;
   readonly #texts = new SvelteMap<Where, string>();
   readonly #attached = new SvelteMap<Where, readonly Mention[]>();
-  /** What was chosen from the list for the sentence, also what no longer stands in it: undo in the box
+  /** All that was chosen from the list for the sentence, also if it no longer stands in it: undo in the box
    * brings its text back. */
   readonly #chosen = new SvelteMap<Where, readonly Mention[]>();
 
@@ -41,7 +41,7 @@ export class Drafts {
     this.#texts.set(this.#here, text);
   }
 
-  /** What is sent with them: what their sentence mentions, then what is attached. */
+  /** All that is sent with the text: its mentions, then the attachments. */
   get mentions(): readonly Mention[] {
     return [...this.#inWords, ...this.#behind];
   }
@@ -120,7 +120,7 @@ export class Drafts {
     return chosen.filter((one) => placeOfText(text, mentionText(one)) >= 0);
   }
 
-  /** What is attached and not mentioned by the sentence as well. */
+  /** Attachments that the sentence does not mention as well. */
   get #behind(): readonly Mention[] {
     const said = this.#inWords.map(mentionKey);
     const attached = this.#attached.get(this.#here) ?? [];

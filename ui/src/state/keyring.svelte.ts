@@ -19,7 +19,7 @@ export function keyringWords(trouble: KeyringTrouble, secret: 'key' | 'token'): 
   }
 }
 
-/** What can be done about it. */
+/** The action that can help. */
 export function keyringAction(trouble: KeyringTrouble): string {
   return trouble === 'unavailable' ? m.try_again() : m.keyring_unlock();
 }
@@ -27,11 +27,11 @@ export function keyringAction(trouble: KeyringTrouble): string {
 export class Keyring {
   /** Whether the system asks the user for its password. */
   waits = $state(false);
-  /** What came of asking last. */
+  /** The outcome of the last try. */
   #outcome = $state.raw<Unlocking | null>(null);
   readonly #host: Host;
   readonly #app: AppState;
-  /** What lies in the keyring can be looked for: its owner sets what then happens. */
+  /** Called once the keyring can be read; its owner sets what then happens. */
   onunlocked = (): void => undefined;
 
   constructor(host: Host, app: AppState) {
@@ -39,7 +39,7 @@ export class Keyring {
     this.#app = app;
   }
 
-  /** What came of asking last, where the keyring is locked still. */
+  /** The outcome of the last try, if the keyring is still locked. */
   get news(): string {
     if (this.#outcome === 'dismissed') return m.keyring_not_unlocked();
     return this.#outcome === 'unavailable' ? m.keyring_silent() : '';

@@ -1,4 +1,4 @@
-/** What a message mentions, and how it stands in what is sent: nothing is sent that the message does not
+/** The mentions of a message, and their text in it: nothing is sent that the message does not
  * show. */
 import type { ConversationId, NotePath } from '../ipc/bindings';
 import type { IconName } from '../shared/icons';

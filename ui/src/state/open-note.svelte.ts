@@ -42,7 +42,7 @@ export class OpenNote {
     });
   }
 
-  /** What happened to it before a new snapshot was not told. */
+  /** Changes of the note before a new snapshot were not told. */
   async showAgain(): Promise<void> {
     const note = this.#app.note;
     if (note) this.#app.showNote(await this.#host.showNote(note.path));
@@ -61,7 +61,7 @@ export class OpenNote {
     });
   }
 
-  /** What is known about it is asked anew. */
+  /** Asks for the facts about the note again. */
   look(): void {
     void this.links.look();
     void this.marks.look();

@@ -1,16 +1,16 @@
-/** What a tool shows to the user, a note or the list of changes: each call shows it once, where the user sees
+/** A note or the list of changes that a tool shows to the user: each call shows it once, where the user sees
  * the answer. */
 import type { ConversationId, Numbered, Reaction } from '../ipc/bindings';
 import { itemKey } from './conversation.svelte';
 
-/** What is to be shown. */
+/** The view to show. */
 type ToShow = Extract<Reaction, { type: 'open_note' | 'show_changes' }>;
 
 export class Opening {
   readonly #show: (what: ToShow) => void;
   /** The calls that were heard of. */
   readonly #heard = new Set<string>();
-  /** What is to be shown last in a conversation which is not in front of the user yet. */
+  /** The last view to show in a conversation that is not in front of the user yet. */
   #early: { readonly conversation: ConversationId; readonly what: ToShow } | null = null;
 
   constructor(show: (what: ToShow) => void) {

@@ -10,7 +10,7 @@ import type { Undoing } from './undoing.svelte';
 import { userError } from './user-error';
 
 export class Repairing {
-  /** What can be done about a broken link; `null` where none is shown, and until that is known. */
+  /** The repairs on offer for the broken link on display; `null` without one, and until they are known. */
   known = $state.raw<{ readonly link: string; readonly repairs: LinkRepairs } | null>(null);
   /** Whether a repair is on its way to the vault. */
   repairing = $state(false);

@@ -62,7 +62,7 @@ export class Search {
   /** Which row is chosen. */
   at = $state(0);
   preview = $state.raw<Preview | null>(null);
-  /** What can be done about a broken link. */
+  /** The repairs of the broken link on display. */
   readonly repairing: Repairing;
   readonly rows: readonly Row[] = $derived(rowsOf(this.found, this.query));
 

@@ -5,7 +5,7 @@ import type { AppState } from './app.svelte';
 import { Newest } from './newest';
 import { userError } from './user-error';
 
-/** What the chip shows. */
+/** The content of the chip. */
 export interface OpenNoteChip {
   readonly path: NotePath;
   /** Whether words are selected in it, which are sent too. */
@@ -38,7 +38,7 @@ export class SentNote {
     return { path, selected: path === this.#selected, private: rule };
   }
 
-  /** What a message that is sent now takes along. */
+  /** The open note that a message takes along if it is sent now. */
   get path(): NotePath | null {
     const { chip } = this;
     return chip?.private === null ? chip.path : null;

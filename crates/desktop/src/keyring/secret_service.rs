@@ -142,7 +142,7 @@ struct Items {
     locked: Vec<OwnedObjectPath>,
 }
 
-/// What has to happen before the keyring is unlocked.
+/// The step that is left before the keyring is unlocked.
 enum Asked {
     Nothing,
     Prompt(OwnedObjectPath),

@@ -109,7 +109,7 @@ impl Graph<'_> {
         self.rewritten(&Plan { moved, after }, &mention)
     }
 
-    /// What to write so that each link that leads to `from`, which the graph holds as if it were there,
+    /// The new text with which each link that leads to `from`, which the graph holds as if it were there,
     /// leads to the file `to`.
     #[must_use]
     pub fn after_replacing(&self, from: &NotePath, to: &NotePath) -> Rewriting {

@@ -1,4 +1,4 @@
-//! What stands at a place of a server that many servers do not have. No answer in time is not the
+//! Looks at a path of a server that many servers do not have. No answer in time is not the
 //! answer that nothing stands there.
 
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout_at};
 use super::trouble::Sort;
 use super::{LARGEST_VALUE, Root, Server, Trouble};
 
-/// What a server says of a place.
+/// A server's answer about a path.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Place {
     /// This value stands there.
@@ -34,7 +34,7 @@ impl Place {
 }
 
 impl Server {
-    /// What stands at one of the vendor's own paths, as far as the server says it within `patience`.
+    /// The answer at one of the vendor's own paths, if the server gives it within `patience`.
     pub(crate) async fn place(&self, path: &str, patience: Duration) -> Place {
         self.at(self.url(path), patience).await
     }
@@ -63,7 +63,7 @@ impl Server {
 fn read(status: StatusCode, body: &[u8]) -> Place {
     match status.as_u16() {
         200..=299 => serde_json::from_slice(body).map_or(Place::Nothing, Place::Value),
-        // What stands between may say these, or the server that has too much to do.
+        // A proxy in between may answer with these, or a server that is overloaded.
         407 | 408 | 425 | 429 => Place::Unknown,
         400..=499 | 501 => Place::Nothing,
         503 if Trouble::read(body).sort() == Sort::Loading => Place::Loading,

@@ -81,7 +81,7 @@ impl Known {
     }
 }
 
-/// What the server says beside its list of `models`; `None` where that leaves open where the model runs.
+/// The capabilities told beside the list of `models`; `None` if they leave open where the model runs.
 async fn ask(server: &Server, model: &str, models: &Value) -> Option<Capabilities> {
     let entry = entry(models, model);
     let listed = entry.map(of_entry).unwrap_or_default();

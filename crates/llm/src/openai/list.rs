@@ -21,7 +21,7 @@ fn model(entry: &Value) -> Option<ModelInfo> {
     })
 }
 
-/// What the model is called: as Anthropic and OpenRouter say it.
+/// The display name, as Anthropic and OpenRouter give it.
 fn name(entry: &Value, id: &str) -> Option<String> {
     let mut names = ["display_name", "name"].into_iter().filter_map(|key| entry.get(key)?.as_str());
     let name = names.find(|name| !name.trim().is_empty())?;

@@ -61,7 +61,7 @@ async fn a_turn_that_reads_fills_the_window_and_is_said_earlier_once_it_has_ende
     let results = tokens(&ended, ContextKind::ToolResults);
     assert!(results > 0);
     let messages = tokens(&ended, ContextKind::Messages);
-    // What the next request holds: the answer came last.
+    // The next request also holds the answer that came last.
     assert!(messages + results > open(&read) + 150, "{ended:?}");
     assert_eq!(ended.used, read.used + (messages + results - open(&read)));
     world.model.will(answers("Yes."));

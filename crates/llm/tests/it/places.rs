@@ -56,7 +56,7 @@ async fn a_server_that_does_not_say_where_a_model_runs_has_it_elsewhere_until_it
         let server = Server::serving(unknown.into_iter().chain(here).collect()).await;
         let provider = openai(&server);
         assert!(runs_elsewhere(&provider).await, "{asked}");
-        // What it did not say is not held against it.
+        // A server that did not answer once is not counted as elsewhere for good.
         assert!(!runs_elsewhere(&provider).await, "{asked}");
     }
 }

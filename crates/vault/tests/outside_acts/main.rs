@@ -1,7 +1,7 @@
 //! A change is cut, somebody acts on the notes, and the next start settles it: only the recorded file is
 //! finished, taken back or carried, and what cannot be identified stays where it is.
 //!
-//! What recovery does, by what stands at the two ends of a change. "It" is the recorded file (inode and birth
+//! The outcome of recovery, by the content of both ends of a change. "It" is the recorded file (inode and birth
 //! time: `Intent::base`; of what is made or comes back `Intent::staged`), "other" is any other file.
 //!
 //! | change | old end | new end | finish | take back |
