@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex};
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::Uri;
 use axum::http::header::CONTENT_TYPE;
+use axum::http::{StatusCode, Uri};
+use axum::response::IntoResponse as _;
 use protocol::settings::PrivateSettings;
 use protocol::{ProviderKind, Settings};
 use serde_json::{Value, json};
@@ -24,25 +25,53 @@ const JSON: &str = "application/json";
 /// What was sent for an answer, one text a request.
 type Sent = Arc<Mutex<Vec<String>>>;
 
+/// The computer that the model runs on, where that is another one.
+type Remote = Arc<Mutex<Option<&'static str>>>;
+
+const ELSEWHERE: Option<&str> = Some("https://ollama.com:443");
+
+/// How the server answers who asks what there is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Lists {
+    AtOnce,
+    /// It never does; whoever asks for an answer gets one.
+    Never,
+    /// It is too busy for that.
+    Busy,
+    /// It is no Ollama and has no such place.
+    Unknown,
+}
+
 /// Ollama with one model under a name of the user's own, at its own address and at OpenAI's.
 struct Server {
     url: String,
     sent: Sent,
+    /// What the server tells beside the model's name.
+    remote: Remote,
     _serving: JoinSet<()>,
 }
 
 impl Server {
-    /// `remote` is what the server tells beside the model's name.
-    async fn telling(remote: Option<&'static str>) -> Self {
+    async fn telling(remote: Option<&'static str>, lists: Lists) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("its address"));
         let sent = Sent::default();
+        let remote = Remote::new(Mutex::new(remote));
+        let told = Arc::clone(&remote);
         let answer = move |State(sent): State<Sent>, uri: Uri, body: Bytes| async move {
             let mut model =
                 json!({ "name": "mine:latest", "details": { "parameter_size": "70B" } });
-            if let Some(host) = remote {
+            if let Some(host) = *told.lock().expect("no panic") {
                 model["remote_host"] = json!(host);
                 model["remote_model"] = json!("gpt-oss:120b");
+            }
+            if matches!(uri.path(), "/api/tags" | "/api/show" | "/v1/models") {
+                match lists {
+                    Lists::AtOnce => {}
+                    Lists::Never => std::future::pending().await,
+                    Lists::Busy => return StatusCode::SERVICE_UNAVAILABLE.into_response(),
+                    Lists::Unknown => return StatusCode::NOT_FOUND.into_response(),
+                }
             }
             let body = String::from_utf8_lossy(&body).into_owned();
             let has_result = body.contains(r#""role":"tool""#);
@@ -62,12 +91,12 @@ impl Server {
                 }
                 _ => (JSON, "{}".to_owned()),
             };
-            ([(CONTENT_TYPE, kind)], text)
+            ([(CONTENT_TYPE, kind)], text).into_response()
         };
         let router = Router::new().fallback(answer).with_state(Arc::clone(&sent));
         let mut serving = JoinSet::new();
         serving.spawn(async move { axum::serve(listener, router).await.expect("it serves") });
-        Self { url, sent, _serving: serving }
+        Self { url, sent, remote, _serving: serving }
     }
 
     fn settings(&self, provider: ProviderKind) -> Settings {
@@ -111,10 +140,14 @@ fn openai(has_result: bool) -> String {
     format!("data: {delta}\n\ndata: {end}\n\ndata: [DONE]\n\n")
 }
 
+fn home() -> Home {
+    Home::new(&[("Home/Plan.md", "canary-77b0 is the code.\n"), ("Open.md", "open\n")])
+}
+
 /// Whether the text of the note is in a request.
-async fn is_sent(provider: ProviderKind, remote: Option<&'static str>) -> bool {
-    let server = Server::telling(remote).await;
-    let home = Home::new(&[("Home/Plan.md", "canary-77b0 is the code.\n"), ("Open.md", "open\n")]);
+async fn is_sent(provider: ProviderKind, remote: Option<&'static str>, lists: Lists) -> bool {
+    let server = Server::telling(remote, lists).await;
+    let home = home();
     let running = home.open(server.settings(provider)).await;
     let conversation = running.say(None, "What is the plan?").await;
     let items = running.view(&conversation).await.items;
@@ -127,7 +160,35 @@ async fn is_sent(provider: ProviderKind, remote: Option<&'static str>) -> bool {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_model_that_runs_elsewhere_under_a_name_of_its_own_is_not_shown_local_notes() {
     for provider in [ProviderKind::Ollama, ProviderKind::OpenAi] {
-        assert!(is_sent(provider, None).await, "the control: a model on this computer is");
-        assert!(!is_sent(provider, Some("https://ollama.com:443")).await, "{provider:?}");
+        let here = is_sent(provider, None, Lists::AtOnce).await;
+        assert!(here, "the control: a model on this computer is");
+        assert!(!is_sent(provider, ELSEWHERE, Lists::AtOnce).await, "{provider:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_is_not_shown_local_notes_while_its_server_does_not_say_where_it_runs() {
+    for lists in [Lists::Never, Lists::Busy] {
+        assert!(!is_sent(ProviderKind::OpenAi, ELSEWHERE, lists).await, "{lists:?}");
+    }
+    let other = is_sent(ProviderKind::OpenAi, None, Lists::Unknown).await;
+    assert!(other, "the control: a server that is no Ollama hands nothing on");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_whose_name_means_one_elsewhere_by_now_is_not_shown_local_notes_any_more() {
+    for (then, expected) in [(None, true), (ELSEWHERE, false)] {
+        let server = Server::telling(None, Lists::AtOnce).await;
+        let home = home();
+        let running = home.open(server.settings(ProviderKind::Ollama)).await;
+        running.say(None, "What is the plan?").await;
+        *server.remote.lock().expect("no panic") = then;
+        let first = server.sent.lock().expect("no panic").len();
+        running.say(None, "What is the plan now?").await;
+        running.quit().await;
+        let sent = server.sent.lock().expect("no panic");
+        assert!(sent[..first].iter().any(|request| request.contains(TEXT)), "it was here");
+        assert!(sent.len() >= first + 2, "the second call and its result were sent");
+        assert_eq!(sent[first..].iter().any(|request| request.contains(TEXT)), expected);
     }
 }

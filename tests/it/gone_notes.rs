@@ -3,12 +3,14 @@
 use std::fs;
 use std::path::Path;
 
-use protocol::Settings;
+use protocol::request::{DecideReview, HunkVerdict, NoteVerdict, Verdict};
 use protocol::settings::PrivateSettings;
+use protocol::{ConversationId, Settings};
 use serde_json::{Value, json};
+use testkit::scripted_model::{last_words, results};
 use testkit::{Reply, ScriptedModel};
 
-use crate::stage::{Home, asking, keyed};
+use crate::stage::{Home, Running, asking, keyed};
 
 const TEXT: &str = "canary-b93d";
 const NAME: &str = "Kanarienvogel";
@@ -66,6 +68,16 @@ fn is_moved(root: &Path) {
     fs::rename(root.join("Work/Kanarienvogel.md"), to).expect("moved");
 }
 
+fn is_moved_and_replaced(root: &Path) {
+    is_moved(root);
+    fs::write(root.join("Work/Kanarienvogel.md"), "moved\n").expect("written");
+}
+
+fn is_saved_as_programs_do(root: &Path) {
+    fs::write(root.join("Work/.new"), "# Bird\n\nelse\n").expect("written");
+    fs::rename(root.join("Work/.new"), root.join("Work/Kanarienvogel.md")).expect("renamed");
+}
+
 fn is_copied_and_deleted(root: &Path) {
     let to = root.join("Diary/Other.md");
     fs::copy(root.join("Work/Kanarienvogel.md"), to).expect("copied");
@@ -102,6 +114,21 @@ async fn neither_text_nor_name_is_told_of_a_note_that_may_be_private_wherever_it
     }
     let told = told_after(&["Diary/"], &[|_| {}]).await;
     assert!(told.contains("It says canary-b93d"), "the control: it stays, {told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_read_is_not_told_of_another_note_that_has_the_name_by_now() {
+    for never in [&["Diary/"][..], &["#private", "Diary/"]] {
+        let told = told_after(never, &[is_moved_and_replaced]).await;
+        assert!(!told.contains(TEXT) && told.contains("what does it say?"), "{never:?}: {told}");
+    }
+    for never in [&[][..], &["Other/"]] {
+        let told = told_after(never, &[is_moved_and_replaced]).await;
+        assert!(told.contains(TEXT), "the control, {never:?}: {told}");
+    }
+    // Another program put a new file in its place, and no private note was touched.
+    let told = told_after(&["Diary/"], &[is_saved_as_programs_do]).await;
+    assert!(told.contains(TEXT), "{told}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -191,10 +218,12 @@ async fn a_plan_that_waits_tells_nothing_of_a_note_that_left_for_a_private_place
         ("move_file", json!({ "source": note, "destination": "Birds/Canary.md" })),
         ("delete_file", json!({ "path": note })),
     ] {
-        let told = told_after_plan(&["Diary/"], tool, call.clone(), is_moved).await;
-        // The model's own last calls name what it asked for.
-        assert!(!told.contains(TEXT), "{tool}: {told}");
-        assert!(told.contains("and now?"), "{told}");
+        for event in [is_moved, is_moved_and_replaced] {
+            let told = told_after_plan(&["Diary/"], tool, call.clone(), event).await;
+            // The model's own last calls name what it asked for.
+            assert!(!told.contains(TEXT), "{tool}: {told}");
+            assert!(told.contains("and now?"), "{told}");
+        }
         let told = told_after_plan(&["Diary/"], tool, call, |_| {}).await;
         assert!(told.contains(TEXT), "the control, {tool}: {told}");
     }
@@ -229,4 +258,184 @@ async fn tags_that_only_private_notes_have_by_now_are_not_told_of_earlier_turns(
     // The control: the note changes and stays open.
     let told = told_after_tags("For May, or June. #surgery\n").await;
     assert!(told.contains("- #surgery, 1 note") && told.contains("operation"), "{told}");
+}
+
+/// Asks for this part of the result that was shortened.
+fn read_on(part: u32) -> Reply {
+    Reply::with(move |request| {
+        let text = request.to_string();
+        let at = text.find("`result-").expect("a handle") + 1;
+        let handle = &text[at..at + 19];
+        Reply::calls(vec![("read_result", json!({ "handle": handle, "part": part }))])
+    })
+}
+
+/// What is asked once a long list of tags was read on, and these rules were written.
+async fn told_after_long_list(then: &[&str]) -> String {
+    let many: String = (0..400).map(|n| format!("#an-open-tag-with-number-{n:04} ")).collect();
+    let home = keyed(&[("Diary/Plan.md", "For May. #surgery\n"), ("Open.md", &many)]);
+    let lists = Reply::calls(vec![("list_tags", json!({ "limit": 1_000 }))]);
+    let said = Reply::text("There is a tag for an operation.");
+    let script = vec![lists, read_on(3), read_on(4), said, read_on(4), Reply::text("Well.")];
+    let model = ScriptedModel::start(script).await;
+    let running = home.open(settings(&model, &[])).await;
+    let conversation = running.say(None, "which tags are there?").await;
+    let before = model.requests().len();
+    assert!(model.bodies()[before - 1].contains("#surgery"), "it was read");
+    running.set(settings(&model, then)).await;
+    running.say(Some(&conversation), "and now?").await;
+    running.quit().await;
+    model.bodies().split_off(before).join("\n")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tags_that_were_read_on_in_a_long_list_are_withheld_as_well() {
+    let told = told_after_long_list(&["Diary/"]).await;
+    assert!(!told.contains("surgery") && !told.contains("operation"), "{told}");
+    let told = told_after_long_list(&["Other/"]).await;
+    assert!(told.contains("#surgery") && told.contains("operation"), "the control: {told}");
+}
+
+/// The last request after the note was read, was changed, was told as such, and then left.
+async fn told_after_change(event: fn(&Path)) -> String {
+    let changes: fn(&Path) = |root| {
+        fs::write(root.join("Work/Kanarienvogel.md"), "# Bird\n\nelse\n").expect("written");
+    };
+    told_after(&["Diary/"], &[changes, event]).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_name_of_a_note_that_left_is_in_no_earlier_context_block() {
+    let told = told_after_change(is_moved).await;
+    assert!(!told.to_lowercase().contains("kanarienvogel"), "{told}");
+    let told = told_after_change(|_| {}).await;
+    let named = "Changed since you read them, so read them again: Work/Kanarienvogel.md";
+    assert!(told.contains(named), "the control: {told}");
+}
+
+/// The requests of a message that is sent after this happened to the note that is open, with words selected.
+async fn told_of_open(event: fn(&Path), is_said_before: bool) -> String {
+    let home = home();
+    let mut script = vec![Reply::calls(vec![("get_active_note", json!({}))]), Reply::text("Well.")];
+    if is_said_before {
+        script.insert(0, Reply::text("It is a bird."));
+    }
+    let model = ScriptedModel::start(script).await;
+    let running = home.open(settings(&model, &["Diary/"])).await;
+    running.app.show_note("Work/Kanarienvogel.md").await.expect("shown");
+    running.app.select_in_note("canary-b93d, seen.", None).await.expect("selected");
+    let conversation = match is_said_before {
+        true => Some(running.say(None, "what is this?").await),
+        false => None,
+    };
+    let before = model.requests().len();
+    event(home.notes.root());
+    running.say(conversation.as_ref(), "and this?").await;
+    running.quit().await;
+    let told = model.bodies().split_off(before).join("\n");
+    model.finish();
+    told
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn neither_name_nor_selection_is_told_of_an_open_note_that_left() {
+    let has_a_namesake: fn(&Path) = |root| {
+        is_moved(root);
+        fs::write(root.join("Kanarienvogel.md"), "another\n").expect("written");
+    };
+    for is_said_before in [false, true] {
+        for event in [is_moved, has_a_namesake] {
+            let told = told_of_open(event, is_said_before).await;
+            let name = told.to_lowercase().contains("kanarienvogel");
+            assert!(!told.contains(TEXT) && !name && told.contains("and this?"), "{told}");
+            assert!(told.contains("not there any more"), "{told}");
+        }
+        let told = told_of_open(|_| {}, is_said_before).await;
+        assert!(told.contains(TEXT) && told.contains(NAME), "the control: {told}");
+    }
+}
+
+/// Accepts the first hunk of the note that waits, and rejects the others.
+async fn takes_the_first(running: &Running, conversation: &ConversationId) {
+    let review = running.view(conversation).await.review.expect("it waits");
+    let note = &review.notes[0];
+    let one = |at: usize| if at == 0 { HunkVerdict::Accept } else { HunkVerdict::Reject };
+    let hunks: Vec<HunkVerdict> = (0..note.hunks.len()).map(one).collect();
+    assert_eq!(hunks.len(), 2, "{review:?}");
+    let (path, seen) = (note.path.clone(), note.seen.clone());
+    let notes = vec![NoteVerdict { path, seen, verdict: Verdict::Hunks { hunks } }];
+    running.app.decide_review(&DecideReview { review: review.id, notes }).await.expect("decided");
+}
+
+/// The last request after a part of a change of the note was rejected, and this happened to it.
+async fn told_after_rejection(event: fn(&Path)) -> String {
+    let text = "one\n\ntwo\n\ncanary-b93d, seen.\n";
+    let home = keyed(&[("Kanarienvogel.md", text), ("Diary/Today.md", "nothing\n")]);
+    let edit = |old: &str| {
+        ("edit_file", json!({ "path": "kanarienvogel", "old_text": old, "new_text": "new" }))
+    };
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![edit("one"), edit("seen.")]),
+        Reply::text("It waits."),
+        Reply::text("Well."),
+    ])
+    .await;
+    let running = home.open(settings(&model, &["Diary/"])).await;
+    let conversation = running.say(None, "please").await;
+    takes_the_first(&running, &conversation).await;
+    event(home.notes.root());
+    running.say(Some(&conversation), "and now?").await;
+    running.quit().await;
+    model.bodies().pop().expect("a request")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_rejected_is_not_told_of_a_note_that_left() {
+    let leaves: fn(&Path) = |root| {
+        let to = root.join("Diary/Kanarienvogel.md");
+        fs::rename(root.join("Kanarienvogel.md"), to).expect("moved");
+    };
+    let told = told_after_rejection(leaves).await;
+    assert!(!told.contains(TEXT) && told.contains("and now?"), "{told}");
+    let told = told_after_rejection(|_| {}).await;
+    assert!(told.contains("-canary-b93d, seen.") && told.contains(NAME), "the control: {told}");
+}
+
+/// The request after a note was moved to which this note links that models never see.
+async fn told_after_move(private: &str) -> String {
+    let home =
+        keyed(&[("Plan.md", "plan\n"), ("Open.md", "see [[Plan]]\n"), ("Diary/Today.md", private)]);
+    let moved = json!({ "source": "Plan.md", "destination": "Projects/Plot.md" });
+    let model = ScriptedModel::start(vec![
+        Reply::calls(vec![("move_file", moved)]),
+        Reply::text("It waits."),
+        Reply::text("It still waits."),
+        Reply::text("Well."),
+    ])
+    .await;
+    let running = home.open(settings(&model, &["Diary/"])).await;
+    let conversation = running.say(None, "move it").await;
+    running.say(Some(&conversation), "and now?").await;
+    let waiting = running.waiting(&conversation).await;
+    let paths: Vec<&str> = waiting.iter().map(String::as_str).collect();
+    running.decide(&conversation, &paths, &[]).await.expect("applied");
+    assert_eq!(home.notes.read("Diary/Today.md"), private.replace("Plan", "Plot"));
+    running.say(Some(&conversation), "then?").await;
+    running.quit().await;
+    let timeless = |text: String| {
+        let lines = text.lines().filter(|line| !line.starts_with("Time: "));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    let told = |request: &Value| {
+        let results = results(request).into_iter().map(|(_, text)| text);
+        timeless(results.chain([last_words(request)]).collect::<Vec<_>>().join("\n"))
+    };
+    model.requests().iter().map(told).collect::<Vec<_>>().join("\n")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn how_many_private_notes_link_to_a_moved_note_is_not_told() {
+    let (with, without) = (told_after_move("[[Plan]] x\n").await, told_after_move("x\n").await);
+    assert_eq!(with, without);
+    assert!(without.contains("applied the changes to"), "{without}");
 }

@@ -153,6 +153,20 @@ async fn a_proxy_that_wants_a_login_is_named_and_the_one_it_has_is_told_nobody()
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_server_on_this_computer_is_asked_through_no_proxy() {
+    for (url, through) in
+        [("https://127.0.0.1:9", 0), ("https://localhost:9", 0), ("https://models.invalid", 1)]
+    {
+        let refusal = "HTTP/1.1 407 Log In\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+        let proxy = Door::over_tcp(vec![Answer::Whole(refusal.to_owned())]).await;
+        let home = Home::new(&NOTES);
+        let mut command = ask(&home, url);
+        let said = run(command.env("HTTPS_PROXY", format!("http://{}", proxy.address))).await;
+        assert_eq!(proxy.seen().connections, through, "{url}: {said:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_says_nothing_is_asked_once_more() {
     // N-network-06
     let door = Door::over_tcp(vec![Answer::AndThenSilence(String::new())]).await;

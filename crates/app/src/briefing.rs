@@ -82,8 +82,8 @@ impl OpenVault {
         Ok(notes.into_iter().filter(|note| !is_given(note)).collect())
     }
 
-    /// What the user decided; of notes that some model must not see only that. Beside it the notes
-    /// that are quoted.
+    /// What the user decided; of notes that some model must not see, or that are gone and may be such by now,
+    /// only that. Beside it the notes that are quoted.
     async fn verdicts_in_words(
         &self,
         verdicts: &[VerdictRow],
@@ -91,7 +91,10 @@ impl OpenVault {
         let mut words = Vec::with_capacity(verdicts.len());
         let mut quoted = Vec::new();
         for verdict in verdicts {
-            let declined = self.store.declined(verdict).await.map_err(user_error)?;
+            let mut declined = self.store.declined(verdict).await.map_err(user_error)?;
+            let notes = declined.iter().map(|change| change.path.clone()).collect();
+            let gone = self.keeper.gone_from_any(notes).await?;
+            declined.retain(|change| !gone.contains(&change.path));
             let (vault, verdict) = (self.keeper.seen_by_any(), verdict.clone());
             let in_words = move || {
                 let shown = || declined.iter().filter(|change| !vault.hides(&change.path));

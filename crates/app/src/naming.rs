@@ -1,5 +1,6 @@
 //! Which notes the user's words name. Only words that the user typed or chose from a list count.
 
+use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
 use index::markdown::{BlockKind, Document};
@@ -187,10 +188,9 @@ pub(crate) fn name(words: &str, path: &NotePath, files: &[NotePath]) -> bool {
         .flatten()
         .filter(|other| other.len() > bare.len() && other.contains(bare))
         .collect();
+    let longer = Longer::new(&longer);
     let is_typed = |needle: &str| {
-        let apart =
-            |at: usize| !longer.iter().any(|longer| covers(&typed, longer, at, needle.len()));
-        whole_words(&typed, needle).any(apart)
+        whole_words(&typed, needle).any(|at| !longer.cover(&typed, at, needle.len()))
     };
     let is_spelled = is_typed(&spelled)
         || links_to(&text, &spelled)
@@ -214,18 +214,43 @@ fn links_to(text: &str, target: &str) -> bool {
 
 /// Where `needle` stands in the text as whole words.
 fn whole_words<'a>(text: &'a str, needle: &'a str) -> impl Iterator<Item = usize> + 'a {
-    let goes_on = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || "/-_".contains(c));
-    let is_whole = move |(at, found): &(usize, &str)| {
-        let before = text.get(..*at).and_then(|before| before.chars().next_back());
-        let after = text.get(at + found.len()..).and_then(|after| after.chars().next());
-        !goes_on(before) && !goes_on(after)
-    };
-    text.match_indices(needle).filter(is_whole).map(|(at, _)| at)
+    let places = text.match_indices(needle).map(|(at, _)| at);
+    places.filter(move |at| is_whole(text, *at, at + needle.len()))
 }
 
-/// Whether what stands at `at` is part of a longer name.
-fn covers(text: &str, longer: &str, at: usize, length: usize) -> bool {
-    whole_words(text, longer).any(|from| from <= at && at + length <= from + longer.len())
+/// Whether no word goes on before or behind this part of the text.
+fn is_whole(text: &str, start: usize, end: usize) -> bool {
+    let goes_on = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || "/-_".contains(c));
+    let before = text.get(..start).and_then(|before| before.chars().next_back());
+    let after = text.get(end..).and_then(|after| after.chars().next());
+    !goes_on(before) && !goes_on(after)
+}
+
+/// Names in which a shorter one stands. A place in a text is held against all of them at once: a message may
+/// list as many names as there are notes.
+struct Longer<'a> {
+    names: HashSet<&'a str>,
+    lengths: BTreeSet<usize>,
+}
+
+impl<'a> Longer<'a> {
+    fn new(names: &'a [String]) -> Self {
+        let lengths = names.iter().map(String::len).collect();
+        Self { names: names.iter().map(String::as_str).collect(), lengths }
+    }
+
+    /// Whether what stands at `at` is part of such a name.
+    fn cover(&self, text: &str, at: usize, length: usize) -> bool {
+        let end = at + length;
+        self.lengths.iter().filter(|longer| **longer >= length).any(|longer| {
+            let mut starts = end.saturating_sub(*longer)..=at;
+            starts.any(|start| {
+                let name = text.get(start..start + longer);
+                name.is_some_and(|name| self.names.contains(name))
+                    && is_whole(text, start, start + longer)
+            })
+        })
+    }
 }
 
 /// The text but for `[[…]]` and addresses, in which a name is a part of something else.
@@ -293,6 +318,15 @@ mod tests {
             let found: Vec<_> = files.iter().filter(|file| name(text, file, &files)).collect();
             assert_eq!(found, named, "{text}");
         }
+    }
+
+    #[test]
+    fn a_message_may_list_thousands_of_names() {
+        let files: Vec<NotePath> = (0..4_000).map(|n| path(&format!("Log/Day {n}.md"))).collect();
+        let list: Vec<&str> = files.iter().map(NotePath::as_str).collect();
+        let list = format!("tidy these:\n{}", list.join("\n"));
+        assert!(!name(&list, &path("Log/Day.md"), &files));
+        assert!(name(&format!("{list}\nLog/Day.md"), &path("Log/Day.md"), &files));
     }
 
     #[test]

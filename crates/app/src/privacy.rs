@@ -7,6 +7,7 @@ mod clean;
 mod gone;
 mod history;
 mod needles;
+mod replaced;
 mod tags;
 #[cfg(test)]
 mod tests;
@@ -289,7 +290,11 @@ impl Keeper {
                 judged.borrow_mut().insert(turn.clone(), is_private);
                 is_private
             };
-            history::filtered(rows, &view, is_clean, heard_private)
+            // A name that another note has by now may be told.
+            let is_away = |path: &&NotePath| !gone::is_there(&seen, path);
+            let away: Vec<NotePath> = gone.iter().filter(is_away).cloned().collect();
+            let hidden = history::Hidden::new(&view, &away);
+            history::filtered(rows, &hidden, is_clean, heard_private)
         })
         .await
     }

@@ -58,7 +58,8 @@ impl OpenVault {
             Choice::Send(note) => note,
         };
         let path = note.path.clone();
-        if self.kept_from_model(vec![path.clone()]).await?.iter().any(Option::is_some) {
+        let is_gone = !self.keeper.gone_from_any([path.clone()].into()).await?.is_empty();
+        if is_gone || self.kept_from_model(vec![path.clone()]).await?.iter().any(Option::is_some) {
             return Ok(left_out);
         }
         let selection = self.selection_of(&note, age).await?;

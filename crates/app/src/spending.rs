@@ -56,7 +56,8 @@ impl Provider for Gate {
     /// A provider may have to ask for that, so while no model may be asked it is not either.
     async fn capabilities(&self, model: &str) -> Capabilities {
         if self.config.may_ask().is_err() {
-            return Capabilities::default();
+            // It is not asked, so nobody knows where the model runs.
+            return Capabilities { runs_elsewhere: true, ..Capabilities::default() };
         }
         self.provider.capabilities(model).await
     }

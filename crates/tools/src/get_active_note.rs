@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use llm::tool::{Effect, Tool, ToolContext, ToolOutcome};
-use protocol::NotePath;
+use protocol::{NotePath, Seen};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use vault::Setting;
@@ -51,12 +51,19 @@ impl Tool for GetActiveNote {
             )
             .labeled();
         }
+        let Some(path) = self.place_of(&active, context).await else {
+            return ToolOutcome::ok(
+                "The note that was open is not there any more: it was moved or deleted. Ask the user \
+                 which note is meant.",
+            )
+            .labeled();
+        };
         context.shows.note(&active.path);
         let source = match active.source {
             Source::Message => "open when the user sent the message",
             Source::Obsidian => "open in Obsidian (this may lag behind: ask if it matters)",
         };
-        match self.notes.named(active.path.as_str(), context).await {
+        match self.notes.current(path, context).await {
             Ok(note) => {
                 let hash = note.hash.short();
                 let at = selection(&active);
@@ -71,6 +78,17 @@ impl Tool for GetActiveNote {
 }
 
 impl GetActiveNote {
+    /// Where exactly this note is, with what waits; no other one of its name.
+    async fn place_of(&self, active: &ActiveNote, context: &ToolContext) -> Option<NotePath> {
+        let (vault, path) = (self.notes.vault(), active.path.clone());
+        let is_there = off_thread(move || vault.dates(&path).is_ok()).await.unwrap_or(false);
+        match context.overlay.seen_at(&active.path) {
+            Seen::Planned(_) => Some(active.path.clone()),
+            _ if is_there => context.overlay.seen_from(&active.path),
+            _ => None,
+        }
+    }
+
     fn in_obsidian(&self) -> Option<ActiveNote> {
         let file = workspace::open_file(&self.notes.vault().obsidian(Setting::Workspace)?)?;
         let path = NotePath::parse(&file).ok()?;

@@ -30,6 +30,15 @@ impl Vault {
             created: knows_birth.then(|| millis(&stat.stx_btime)),
         })
     }
+
+    /// When what stands at `path` was last written, renamed or moved there, by the file system's clock: of a
+    /// folder also when something was put into it or taken out. `None` for nothing. Asks no screen.
+    #[must_use]
+    pub fn touched(&self, path: &str) -> Option<Timestamp> {
+        let stat = self.root().stat(path).ok()?;
+        let nanos = i64::try_from(stat.st_ctime_nsec).unwrap_or_default();
+        Some(Timestamp(stat.st_ctime.saturating_mul(1000).saturating_add(nanos / 1_000_000)))
+    }
 }
 
 fn millis(at: &StatxTimestamp) -> Timestamp {

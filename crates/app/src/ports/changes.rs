@@ -1,5 +1,6 @@
 //! `llm`'s changes: judges a plan by policy, then applies it or adds it to what waits.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -9,7 +10,7 @@ use protocol::{
     Act, CallId, Change, ChangeKind, ChangeSet, ContentHash, Message, Mode, NotePath, OpenTurn,
     Reaction, Seen, UserError,
 };
-use store::Store;
+use store::{PlannedRow, Store};
 use tokio::sync::{Mutex, mpsc};
 use tokio_util::sync::CancellationToken;
 use tools::verdict::Became;
@@ -55,7 +56,7 @@ impl Changes for VaultChanges {
         let (waiting, seen) =
             tokio::join!(self.store.open_change_set(&turn.conversation), self.seen(turn));
         let overlay = match waiting {
-            Ok(Some(set)) => self.shown(set.planned.into_iter().map(|row| row.change)).await,
+            Ok(Some(set)) => self.shown(set.planned).await,
             _ => ChangeSet::default(),
         };
         let seen = seen.unwrap_or_default();
@@ -107,7 +108,9 @@ impl VaultChanges {
     }
 
     /// What waits, without what models may not see.
-    async fn shown(&self, waiting: impl Iterator<Item = Change>) -> ChangeSet {
+    async fn shown(&self, waiting: Vec<PlannedRow>) -> ChangeSet {
+        let Ok(replaced) = self.replaced(&waiting).await else { return ChangeSet::default() };
+        let waiting = waiting.into_iter().map(|row| row.change);
         let (overlay, vault) = (waiting.collect::<ChangeSet>(), self.keeper.seen());
         let shown = aside(move || {
             let renames = overlay.renames();
@@ -127,10 +130,26 @@ impl VaultChanges {
                         || is_there(&change.path)
                         || first().is_some_and(|path| is_there(&path))
                 };
-                shows(&change.path) && change.target().is_none_or(shows) && stands()
+                !replaced.contains(&change.path)
+                    && shows(&change.path)
+                    && change.target().is_none_or(shows)
+                    && stands()
             })
         });
         shown.await.unwrap_or_default()
+    }
+
+    /// Notes that wait, in whose place another file stands than the one that was to be changed.
+    async fn replaced(&self, waiting: &[PlannedRow]) -> Result<BTreeSet<NotePath>, UserError> {
+        if self.keeper.seen().shows_all() {
+            return Ok(BTreeSet::new());
+        }
+        let mut planned = BTreeMap::new();
+        for row in waiting.iter().filter(|row| row.change.kind() != ChangeKind::Create) {
+            let said = self.store.said_in(&row.turn).await.map_err(user_error)?;
+            planned.extend(said.last().map(|last| (row.change.path.clone(), last.at)));
+        }
+        self.keeper.replaced_for_any(planned).await
     }
 
     async fn facts(

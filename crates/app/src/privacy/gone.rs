@@ -10,6 +10,7 @@ use protocol::{ChangeKind, Effect, Message, NotePath, Privacy, Source, TurnId, U
 use store::Store;
 use vault::Vault;
 
+use super::replaced::read_at;
 use super::{Keeper, Told, View};
 use crate::aside::aside;
 use crate::trouble::user_error;
@@ -53,7 +54,9 @@ impl Keeper {
                 notes.remove(&made.change.path);
             }
         }
-        self.gone_of(view, notes).await.map(Arc::new)
+        let mut gone = self.gone_of(view, notes).await?;
+        gone.extend(self.replaced(view, read_at(rows, told)).await?);
+        Ok(Arc::new(gone))
     }
 
     pub(super) async fn gone_of(
@@ -141,11 +144,11 @@ pub(super) fn heard_of(
 }
 
 /// Whether the file can be read there, a link to it followed where links are.
-fn is_there(seen: &Vault, path: &NotePath) -> bool {
+pub(super) fn is_there(seen: &Vault, path: &NotePath) -> bool {
     seen.dates(path).is_ok()
 }
 
-fn note(source: &Source) -> Option<NotePath> {
+pub(super) fn note(source: &Source) -> Option<NotePath> {
     match source {
         Source::Note(path) => Some(path.clone()),
         _ => None,

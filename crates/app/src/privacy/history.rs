@@ -4,12 +4,14 @@
 //! holds hidden notes, or was told their words, everything is withheld that was not the user's own:
 //! results, arguments and answers may tell in other words what they came from. The user's words stay.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
-use protocol::{Message, Part, Role, TurnId};
+use protocol::{Message, NotePath, Part, Role, TurnId};
 use serde_json::{Map, Value};
 
 use super::View;
+use super::needles::{Needles, REDACTED};
 use crate::context::{QUESTIONS, REJECTED, REJECTED_END, SELECTION};
 
 const RESULT: &str = "This result held notes that are private now, so it is withheld. Call the tool \
@@ -20,16 +22,45 @@ const WITHHELD: &str = "<rejected>\n(a note that is private now)\n";
 
 const ANSWER: &str = "[This answer is withheld: it may come from notes that are private now.]";
 
+/// What is not to be heard of: what a view hides, and notes that are gone and may be hidden by now.
+pub(super) struct Hidden<'a> {
+    view: &'a View,
+    gone: Needles,
+}
+
+impl<'a> Hidden<'a> {
+    pub(super) fn new(view: &'a View, gone: &[NotePath]) -> Self {
+        Self { view, gone: Needles::new(gone, &[]) }
+    }
+
+    /// Whether the text names such a note.
+    fn is_named_in(&self, text: &str) -> bool {
+        self.view.needles.are_in(text) || self.gone.are_in(text)
+    }
+
+    /// A context block without those names. Of a list of notes nothing is left of them: how many private
+    /// notes link to one that was moved would be told otherwise.
+    fn redacted(&self, block: &str) -> String {
+        let redacted = self.view.needles.redact(block);
+        match self.gone.redact(&redacted) {
+            Cow::Borrowed(same) if same == block => same.to_owned(),
+            redacted => {
+                redacted.replace(&format!("{REDACTED}, "), "").replace(&format!(", {REDACTED}"), "")
+            }
+        }
+    }
+}
+
 /// The rows without what is hidden; `is_clean` knows those that were made while the same was hidden, and
 /// `heard_private` the turns that were told words of hidden notes.
 pub(super) fn filtered(
     rows: Vec<Message>,
-    view: &View,
+    hidden: &Hidden<'_>,
     is_clean: impl Fn(&Message) -> bool,
     heard_private: impl Fn(&TurnId) -> bool,
 ) -> Vec<Message> {
     let reveals = |row: &&Message| {
-        row.parts.iter().any(|part| reveals(view, row.role, part)) || heard_private(&row.turn)
+        row.parts.iter().any(|part| reveals(hidden, row.role, part)) || heard_private(&row.turn)
     };
     let revealing: HashSet<TurnId> = rows
         .iter()
@@ -41,7 +72,7 @@ pub(super) fn filtered(
     let hear = |mut row: Message| {
         tainted |= revealing.contains(&row.turn);
         let heard = Heard {
-            view,
+            hidden,
             role: row.role,
             withholds: tainted && !is_clean(&row),
             is_tainted: tainted,
@@ -54,7 +85,7 @@ pub(super) fn filtered(
 
 /// How one message is heard.
 struct Heard<'a> {
-    view: &'a View,
+    hidden: &'a Hidden<'a>,
     role: Role,
     /// Whether its answers may tell of hidden notes.
     withholds: bool,
@@ -65,15 +96,15 @@ struct Heard<'a> {
 impl Heard<'_> {
     fn part(&self, part: Part) -> Option<Part> {
         Some(match part {
-            Part::Context { text } if is_selection(&text) && tells(self.view, &text) => {
+            Part::Context { text } if is_selection(&text) && tells(self.hidden, &text) => {
                 return None;
             }
             Part::Context { text } => {
-                let mut text = without_rejected(self.view, text);
+                let mut text = without_rejected(self.hidden, text);
                 if self.is_tainted {
                     text = without_question(&text);
                 }
-                Part::Context { text: self.view.needles.redact(&text).into_owned() }
+                Part::Context { text: self.hidden.redacted(&text) }
             }
             _ if !self.withholds => part,
             Part::Text { .. } if self.role == Role::Assistant => {
@@ -92,14 +123,14 @@ impl Heard<'_> {
 }
 
 /// Whether a part names or holds a hidden note. The user's own words do not count.
-fn reveals(view: &View, role: Role, part: &Part) -> bool {
+fn reveals(hidden: &Hidden<'_>, role: Role, part: &Part) -> bool {
     match part {
-        Part::Result { output, .. } => tells(view, output),
+        Part::Result { output, .. } => tells(hidden, output),
         // What was selected, and what was rejected, is words of a note as much as a result is.
-        Part::Context { text } if is_selection(text) => tells(view, text),
-        Part::Context { text } => rejected(text).is_some_and(|diffs| tells(view, &bare(diffs))),
-        Part::Call { arguments, .. } => texts(arguments).any(|text| view.needles.are_in(text)),
-        Part::Text { text } if role == Role::Assistant => view.needles.are_in(text),
+        Part::Context { text } if is_selection(text) => tells(hidden, text),
+        Part::Context { text } => rejected(text).is_some_and(|diffs| tells(hidden, &bare(diffs))),
+        Part::Call { arguments, .. } => texts(arguments).any(|text| hidden.is_named_in(text)),
+        Part::Text { text } if role == Role::Assistant => hidden.is_named_in(text),
         Part::Text { .. }
         | Part::Answers { .. }
         | Part::Repeated
@@ -109,8 +140,9 @@ fn reveals(view: &View, role: Role, part: &Part) -> bool {
 }
 
 /// Whether words of notes name or hold a hidden one.
-fn tells(view: &View, text: &str) -> bool {
-    view.needles.are_in(text)
+fn tells(hidden: &Hidden<'_>, text: &str) -> bool {
+    let view = hidden.view;
+    hidden.is_named_in(text)
         || markdown::privacy(&view.rules, unnumbered(text).as_bytes()) > view.most
 }
 
@@ -127,9 +159,9 @@ fn rejected(context: &str) -> Option<&str> {
 }
 
 /// The block without the diffs, if they tell of a hidden note.
-fn without_rejected(view: &View, context: String) -> String {
+fn without_rejected(hidden: &Hidden<'_>, context: String) -> String {
     match rejected(&context) {
-        Some(diffs) if tells(view, &bare(diffs)) => context.replace(diffs, WITHHELD),
+        Some(diffs) if tells(hidden, &bare(diffs)) => context.replace(diffs, WITHHELD),
         _ => context,
     }
 }

@@ -7,7 +7,7 @@ use protocol::NotePath;
 use unicode_casefold::{Locale, UnicodeCaseFold as _, Variant};
 
 /// What stands in the place of a hidden name.
-const REDACTED: &str = "(a private note)";
+pub(super) const REDACTED: &str = "(a private note)";
 
 /// Paths of hidden files, and the places under which everything is hidden. A hundred thousand of them
 /// take little more room than their letters, and are looked for all at once.

@@ -4,35 +4,31 @@
 use std::collections::{BTreeSet, HashMap};
 
 use index::Index;
-use protocol::{CallId, ChangeSet, Message, Part, TurnId};
+use protocol::{ChangeSet, Message, Part, TurnId};
 use vault::Vault;
 
-/// The tool that lists them; a line a tag: `- #food, 3 notes`.
-const TOOL: &str = "list_tags";
-
-/// The tags that each turn was told.
+/// The tags that each turn was told, by whatever result: a long list is read on with another tool, and a
+/// result may be handed on without its call.
 pub(super) fn told(rows: &[Message]) -> HashMap<TurnId, BTreeSet<String>> {
-    let parts = || rows.iter().flat_map(|row| row.parts.iter().map(move |part| (&row.turn, part)));
-    let calls: BTreeSet<(&TurnId, &CallId)> = parts()
-        .filter_map(|(turn, part)| match part {
-            Part::Call { id, tool, .. } if tool == TOOL => Some((turn, id)),
-            _ => None,
-        })
-        .collect();
     let mut told: HashMap<TurnId, BTreeSet<String>> = HashMap::new();
-    for (turn, part) in parts() {
-        if let Part::Result { call, output, .. } = part
-            && calls.contains(&(turn, call))
-        {
-            told.entry(turn.clone()).or_default().extend(output.lines().filter_map(tag));
+    for row in rows {
+        for part in &row.parts {
+            let Part::Result { output, .. } = part else { continue };
+            let mut tags = output.lines().filter_map(tag).peekable();
+            if tags.peek().is_some() {
+                told.entry(row.turn.clone()).or_default().extend(tags);
+            }
         }
     }
     told
 }
 
+/// The tag of a line of the list: `- #food, 3 notes`.
 fn tag(line: &str) -> Option<String> {
-    let (tag, _) = line.strip_prefix("- #")?.rsplit_once(", ")?;
-    Some(tag.to_lowercase())
+    let (tag, notes) = line.strip_prefix("- #")?.rsplit_once(", ")?;
+    let (count, unit) = notes.split_once(' ')?;
+    let is_counted = count.parse::<usize>().is_ok() && ["note", "notes"].contains(&unit.trim_end());
+    is_counted.then(|| tag.to_lowercase())
 }
 
 /// The tags of the notes that `seen` shows; none while the index does not stand, so that in doubt a tag
@@ -51,5 +47,6 @@ mod tests {
         assert_eq!(tag("- #Food/bread, 3 notes").as_deref(), Some("food/bread"));
         assert_eq!(tag("and 3 more, not shown: raise `limit` or give a `pattern`."), None);
         assert_eq!(tag("2 tags:"), None);
+        assert_eq!(tag("- #food, and more of it"), None);
     }
 }

@@ -2,10 +2,11 @@
 #![expect(clippy::disallowed_methods, reason = "tests make and move the files of the vault")]
 
 use protocol::settings::PrivateSettings;
-use protocol::{CallId, ConversationId, MessageId, NotePath, Part, Role, Timestamp};
+use protocol::{CallId, ConversationId, MessageId, NotePath, Part, Role};
 use serde_json::json;
 
 use super::*;
+use crate::clock::now;
 
 const CANARY: &str = "canary-7f3a";
 
@@ -23,7 +24,7 @@ fn row(turn: &str, role: Role, part: Part) -> Message {
         turn: TurnId::from(turn),
         role,
         parts: vec![part],
-        at: Timestamp(0),
+        at: now(),
     }
 }
 

@@ -227,13 +227,17 @@ async fn the_open_note_and_the_clock_come_from_the_desk() {
     let path = NotePath::parse("House/Boiler.md").unwrap();
     let (selected, heading) = ("set to 1.2\nbar".to_owned(), Some("Pressure".to_owned()));
     let active = ActiveNote { path, source: Source::Message, selected, heading };
-    *bench.desk.0.lock().unwrap() = SentNote::Sent(active);
+    *bench.desk.0.lock().unwrap() = SentNote::Sent(active.clone());
     let open = bench.works("get_active_note", json!({})).await.text;
     assert!(
         open.starts_with("`House/Boiler.md` · open when the user sent the message · hash "),
         "{open}"
     );
     assert!(open.ends_with("these words under “Pressure”:\n> set to 1.2\n> bar"), "{open}");
+    let away = NotePath::parse("Gone/Boiler.md").unwrap();
+    *bench.desk.0.lock().unwrap() = SentNote::Sent(ActiveNote { path: away, ..active });
+    let gone = bench.works("get_active_note", json!({})).await.text;
+    assert!(gone.contains("not there any more") && !gone.contains("1.2"), "{gone}");
     let now = bench.works("get_current_time", json!({})).await.text;
     assert_eq!(now, "Saturday, 2026-11-21 09:30:00 +01:00 (Europe/Ljubljana)");
 }

@@ -1,0 +1,104 @@
+//! Notes in whose place another file stands than the one that somebody was told words of.
+//!
+//! The one that was read may lie in a private folder by now. It is taken for that where the file at its path
+//! was made after the reading and not by us, and something private was touched since: a program that saves
+//! by putting a new file in the place touches nothing private.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use protocol::{FileId, Message, NotePath, Privacy, Succession, Timestamp, TurnId, UserError};
+
+use super::gone::note;
+use super::{Keeper, Told, View};
+use crate::aside::aside;
+use crate::trouble::{of_note, user_error};
+
+/// When each note had been read, by the last words of the first turn that was told some of it.
+pub(super) fn read_at(rows: &[Message], told: &Told) -> BTreeMap<NotePath, Timestamp> {
+    let mut ended: HashMap<&TurnId, Timestamp> = HashMap::new();
+    for row in rows {
+        let last = ended.entry(&row.turn).or_insert(row.at);
+        *last = row.at.max(*last);
+    }
+    let mut read: BTreeMap<NotePath, Timestamp> = BTreeMap::new();
+    for (turn, sources) in told {
+        let Some(at) = ended.get(turn) else { continue };
+        for path in sources.iter().filter_map(note) {
+            let first = read.entry(path).or_insert(*at);
+            *first = (*at).min(*first);
+        }
+    }
+    read
+}
+
+impl Keeper {
+    /// Those of the notes in whose place another file stands than at that time, and that may be private,
+    /// whatever runs.
+    pub(crate) async fn replaced_for_any(
+        &self,
+        read: BTreeMap<NotePath, Timestamp>,
+    ) -> Result<BTreeSet<NotePath>, UserError> {
+        let view = self.view(Privacy::Open).await?;
+        self.replaced(&view, read).await
+    }
+
+    pub(super) async fn replaced(
+        &self,
+        view: &View,
+        read: BTreeMap<NotePath, Timestamp>,
+    ) -> Result<BTreeSet<NotePath>, UserError> {
+        if !view.rules.hide_any(view.most) {
+            return Ok(BTreeSet::new());
+        }
+        let vault = self.vault.whole();
+        let younger = move || {
+            let younger = read.into_iter().filter_map(|(path, at)| {
+                let file = vault.file_id(&path)?;
+                (file.born? / 1_000_000 > at.0).then_some((path, file, at))
+            });
+            younger.collect::<Vec<_>>()
+        };
+        let (mut replaced, mut since) = (BTreeSet::new(), None);
+        for (path, file, at) in aside(younger).await? {
+            if !self.is_ours(&path, file).await? {
+                since = Some(since.map_or(at, |since: Timestamp| since.min(at)));
+                replaced.insert(path);
+            }
+        }
+        match since {
+            Some(since) if self.is_touched(view, since).await? => Ok(replaced),
+            _ => Ok(BTreeSet::new()),
+        }
+    }
+
+    /// Whether a change of ours put the file there, or the one that it follows.
+    async fn is_ours(&self, path: &NotePath, file: FileId) -> Result<bool, UserError> {
+        let Some(past) = self.past.get() else { return Ok(false) };
+        let changes = past.changes_at(path, None).await.map_err(user_error)?;
+        let left: Vec<FileId> = changes.into_iter().filter_map(|change| change.file).collect();
+        if left.contains(&file) || left.is_empty() {
+            return Ok(!left.is_empty());
+        }
+        let successions = past.successions().await.map_err(user_error)?;
+        Ok(left.iter().any(|from| successions.contains(&Succession { from: *from, to: file })))
+    }
+
+    /// Whether a private file, or a folder above one, was touched since then.
+    async fn is_touched(&self, view: &View, since: Timestamp) -> Result<bool, UserError> {
+        let (vault, seen, most) = (self.vault.whole(), self.seen_by(view), view.most);
+        let touched = move || {
+            let hidden = seen.hidden_beyond(most)?;
+            let mut places: BTreeSet<&str> = hidden.iter().map(NotePath::as_str).collect();
+            for path in &hidden {
+                let mut folder = path.folder();
+                while let Some(above) = folder {
+                    places.insert(above);
+                    folder = above.rsplit_once('/').map(|(above, _)| above);
+                }
+            }
+            let is_touched = |place: &&str| vault.touched(place).is_some_and(|at| at >= since);
+            Ok::<bool, vault::VaultError>(places.iter().any(is_touched))
+        };
+        aside(touched).await?.map_err(|error| of_note(&error))
+    }
+}
