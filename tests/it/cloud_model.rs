@@ -2,6 +2,7 @@
 //! those are not shown what only models on this computer may see, whatever they are called.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Bytes;
@@ -175,7 +176,7 @@ async fn a_model_is_not_shown_local_notes_while_its_server_does_not_say_where_it
     assert!(other, "the control: a server that is no Ollama hands nothing on");
 }
 
-#[tokio::test(flavor = "multi_thread")]
+#[tokio::test]
 async fn a_model_whose_name_means_one_elsewhere_by_now_is_not_shown_local_notes_any_more() {
     for (then, expected) in [(None, true), (ELSEWHERE, false)] {
         let server = Server::telling(None, Lists::AtOnce).await;
@@ -183,6 +184,7 @@ async fn a_model_whose_name_means_one_elsewhere_by_now_is_not_shown_local_notes_
         let running = home.open(server.settings(ProviderKind::Ollama)).await;
         running.say(None, "What is the plan?").await;
         *server.remote.lock().expect("no panic") = then;
+        pass_half_a_minute().await;
         let first = server.sent.lock().expect("no panic").len();
         running.say(None, "What is the plan now?").await;
         running.quit().await;
@@ -191,4 +193,11 @@ async fn a_model_whose_name_means_one_elsewhere_by_now_is_not_shown_local_notes_
         assert!(sent.len() >= first + 2, "the second call and its result were sent");
         assert_eq!(sent[first..].iter().any(|request| request.contains(TEXT)), expected);
     }
+}
+
+/// For so long it counts what the server said of a model.
+async fn pass_half_a_minute() {
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(31)).await;
+    tokio::time::resume();
 }

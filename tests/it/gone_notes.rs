@@ -322,7 +322,7 @@ async fn told_of_open(event: fn(&Path), is_said_before: bool) -> String {
     }
     let model = ScriptedModel::start(script).await;
     let running = home.open(settings(&model, &["Diary/"])).await;
-    running.app.show_note("Work/Kanarienvogel.md").await.expect("shown");
+    running.show("Work/Kanarienvogel.md").await;
     running.app.select_in_note("canary-b93d, seen.", None).await.expect("selected");
     let conversation = match is_said_before {
         true => Some(running.say(None, "what is this?").await),
@@ -348,7 +348,7 @@ async fn neither_name_nor_selection_is_told_of_an_open_note_that_left() {
             let told = told_of_open(event, is_said_before).await;
             let name = told.to_lowercase().contains("kanarienvogel");
             assert!(!told.contains(TEXT) && !name && told.contains("and this?"), "{told}");
-            assert!(told.contains("not there any more"), "{told}");
+            assert!(told.contains("did not send the open note"), "{told}");
         }
         let told = told_of_open(|_| {}, is_said_before).await;
         assert!(told.contains(TEXT) && told.contains(NAME), "the control: {told}");
