@@ -97,7 +97,7 @@ async fn killed(story: &'static str, at: usize) -> (usize, Option<String>, Vec<S
     let stage = Stage::new().await;
     let env = [("KILL_AT", at.to_string())];
     let (site, told) = match story {
-        HUB => over_the_hub(&stage, &env).await,
+        HUB => over_the_hub(&stage, &env, &Remembering::start().await, &SAID).await,
         _ => match stage.play(story, &env).await {
             Ended::Killed(site) => (Some(site), stage.play(story, &[]).await.said()),
             Ended::Said(told) => (None, told),
@@ -108,9 +108,16 @@ async fn killed(story: &'static str, at: usize) -> (usize, Option<String>, Vec<S
     (at, site, wrong)
 }
 
-/// The story of the hub, over a hub that says again what was not acknowledged.
-async fn over_the_hub(stage: &Stage, env: &[(&str, String)]) -> (Option<String>, Value) {
-    let hub = Remembering::start().await;
+/// What is said in the story of the hub.
+const SAID: [&str; 4] = [ASK, "how is the weather", "the blue one", "and now?"];
+
+/// These words, over a hub that says again what was not acknowledged.
+async fn over_the_hub(
+    stage: &Stage,
+    env: &[(&str, String)],
+    hub: &Remembering,
+    said: &[&str],
+) -> (Option<String>, Value) {
     let url = ("VAULTMATE_HUB_URL", format!("ws://{}", hub.address()));
     let start = |env: &[(&str, String)]| {
         stage.home.playing(
@@ -120,9 +127,7 @@ async fn over_the_hub(stage: &Stage, env: &[(&str, String)]) -> (Option<String>,
         )
     };
     let story = async {
-        for (number, words) in
-            [ASK, "how is the weather", "the blue one", "and now?"].into_iter().enumerate()
-        {
+        for (number, words) in said.iter().enumerate() {
             hub.say(words);
             let id = format!("m-{number}");
             hub.until(words, |book| book.notified.contains_key(&id)).await;
@@ -152,7 +157,7 @@ async fn over_the_hub(stage: &Stage, env: &[(&str, String)]) -> (Option<String>,
 async fn points(story: &'static str) -> usize {
     let stage = Stage::new().await;
     let told = match story {
-        HUB => over_the_hub(&stage, &[]).await.1,
+        HUB => over_the_hub(&stage, &[], &Remembering::start().await, &SAID).await.1,
         _ => stage.play(story, &[]).await.said(),
     };
     assert_eq!(stage.wrong(story, &told), [] as [String; 0], "{story}");
@@ -184,6 +189,27 @@ async fn a_question_is_asked_shown_and_answered_once_wherever_the_plug_is_pulled
     all.holds("of questions", 12);
     for site in ["user.is.asked", "user.has.answered"] {
         assert!(stride(23) > 1 || all.sites.contains(site), "{site} is one of them");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn words_that_nobody_acted_on_are_kept_and_answered_once_where_keeping_them_is_cut() {
+    let mut answers = Vec::new();
+    for site in ["nowhere", "llm.decide.before", "store.intend.before", "llm.decide.after"] {
+        let (stage, hub) = (Stage::new().await, Remembering::start().await);
+        let env = [("KILL_ON", site.to_owned())];
+        let (killed, told) = over_the_hub(&stage, &env, &hub, &["and now?"]).await;
+        assert_eq!(killed, (site != "nowhere").then(|| site.to_owned()));
+        let story = json!({ "asked": [], "said": ["and now?"] });
+        assert_eq!((&told["story"], &told["wrong"]), (&story, &json!([])), "{site}");
+        assert_eq!(stage.home.notes.try_read(INBOX).as_deref(), Some("- and now?\n"), "{site}");
+        answers.push(hub.read(|book| book.notified.clone()));
+        stage.model.finish();
+    }
+    let [answer] = &answers[0]["m-0"][..] else { panic!("{answers:?}") };
+    assert!(answer.contains("Noted."), "{answer}");
+    for cut in &answers[1..] {
+        assert_eq!(*cut, answers[0]);
     }
 }
 

@@ -31,6 +31,8 @@ const ANSWER: &str = "answer:";
 pub(crate) struct Capture {
     /// The note to which words are added.
     pub(crate) inbox: NotePath,
+    /// Calls that an interruption kept from doing anything: such a capture is made again.
+    pub(crate) undone: Vec<CallId>,
     pub(crate) asked: Option<Question>,
     /// Whether a model is missing because the settings file does not count; then that is said as well.
     pub(crate) without_settings: bool,
@@ -41,16 +43,14 @@ impl Provider for Capture {
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
         let asked = self.asked.as_ref().filter(|_| answers(&words(&request)));
         let events = match (last_result(&request), asked) {
+            _ if is_cut(&request, &self.undone) => append(&request, &self.inbox, &words(&request)),
             (None, Some(question)) => calls(&request, RESOLVES, answer(question)),
             (Some((RESOLVES, false, _)), Some(question)) => self.says(format!(
                 "Noted as the answer to “{}”. No model was asked to go on with it.",
                 first_words(&question.text)
             )),
             // What answers nothing is kept as it was said.
-            (None | Some((RESOLVES, ..)), _) => {
-                let item = item(&words(&request));
-                calls(&request, APPEND, json!({ "path": self.inbox, "content": item }))
-            }
+            (None | Some((RESOLVES, ..)), _) => append(&request, &self.inbox, &words(&request)),
             (Some((_, true, why)), _) => {
                 return Err(ModelError::InvalidRequest(format!("It could not be saved: {why}")));
             }
@@ -67,6 +67,8 @@ pub(crate) struct CaptureFallback {
     pub(crate) provider: Arc<dyn Provider>,
     /// The note to which they are added.
     pub(crate) inbox: NotePath,
+    /// Calls that an interruption kept from doing anything: such a capture is made again.
+    pub(crate) undone: Vec<CallId>,
     /// The words of the message.
     pub(crate) words: String,
 }
@@ -88,6 +90,10 @@ impl Provider for CaptureFallback {
 
     async fn stream(&self, request: ModelRequest) -> Result<ModelStream, ModelError> {
         match last_call(&request) {
+            Some(_) if is_cut(&request, &self.undone) && !request.tools.is_empty() => {
+                let call = append(&request, &self.inbox, &self.words);
+                return Ok(Box::pin(stream::iter(call.into_iter().map(Ok))));
+            }
             Some((call, true, why)) if is_capture(&call.id) => {
                 return Err(ModelError::InvalidRequest(format!("It could not be saved: {why}")));
             }
@@ -102,11 +108,7 @@ impl Provider for CaptureFallback {
         let ending = match request.tools.is_empty() {
             // It was told to close, and no call is run any more: the next try keeps the words.
             true => vec![Err(ModelError::InvalidRequest(DID_NOTHING.to_owned()))],
-            false => {
-                let item = item(&self.words);
-                let call = calls(&request, APPEND, json!({ "path": self.inbox, "content": item }));
-                call.into_iter().map(Ok).collect()
-            }
+            false => append(&request, &self.inbox, &self.words).into_iter().map(Ok).collect(),
         };
         let answer = self.provider.stream(request).await?;
         Ok(unless_called(answer, ending))
@@ -180,6 +182,13 @@ pub(crate) fn is_capture(call: &CallId) -> bool {
     call.as_str().starts_with(CAPTURE)
 }
 
+/// Whether the call that was made last is a capture that was cut before it did anything.
+fn is_cut(request: &ModelRequest, undone: &[CallId]) -> bool {
+    last_call(request).is_some_and(|(call, is_error, _)| {
+        is_error && is_capture(&call.id) && undone.contains(&call.id)
+    })
+}
+
 /// What is said once the words are kept.
 fn kept(inbox: &NotePath, output: &str) -> Vec<ModelEvent> {
     vec![ModelEvent::Text(where_kept(inbox, output)), stopped(StopReason::EndTurn)]
@@ -235,6 +244,11 @@ fn calls(request: &ModelRequest, tool: &str, arguments: Value) -> Vec<ModelEvent
     vec![ModelEvent::Call(call), stopped(StopReason::ToolUse)]
 }
 
+/// The call that adds the words to the inbox note.
+fn append(request: &ModelRequest, inbox: &NotePath, words: &str) -> Vec<ModelEvent> {
+    calls(request, APPEND, json!({ "path": inbox, "content": item(words) }))
+}
+
 /// A list item; further lines are indented so that they stay part of it.
 fn item(text: &str) -> String {
     format!("- {}", text.trim().lines().collect::<Vec<_>>().join("\n  "))
@@ -273,7 +287,7 @@ mod tests {
             messages,
             max_tokens: 1,
         };
-        let stream = Capture { inbox: inbox(), asked, without_settings: false }
+        let stream = Capture { inbox: inbox(), undone: Vec::new(), asked, without_settings: false }
             .stream(request)
             .await
             .expect("it answers");
@@ -305,6 +319,43 @@ mod tests {
         )
         .await;
         assert_eq!(after.first(), Some(&ModelEvent::Text("Saved to In.md.".to_owned())));
+    }
+
+    #[tokio::test]
+    async fn a_capture_that_was_cut_before_it_did_anything_is_made_once_more() {
+        let user = ModelMessage { role: Role::User, blocks: vec![Block::Text("milk".into())] };
+        let call = ToolCall {
+            id: CallId::from("capture-1"),
+            tool: APPEND.to_owned(),
+            arguments: json!({ "path": "In.md", "content": "- milk" }),
+        };
+        let result = Block::Result { call: call.id.clone(), output: "Cut.".into(), is_error: true };
+        let request = || ModelRequest {
+            model: String::new(),
+            system: String::new(),
+            tools: Vec::new(),
+            messages: vec![
+                user.clone(),
+                ModelMessage { role: Role::Assistant, blocks: vec![Block::Call(call.clone())] },
+                ModelMessage { role: Role::User, blocks: vec![result.clone()] },
+            ],
+            max_tokens: 1,
+        };
+        let with = |undone: &[&str]| Capture {
+            inbox: inbox(),
+            undone: undone.iter().map(|id| CallId::from(*id)).collect(),
+            asked: None,
+            without_settings: false,
+        };
+        let events: Vec<_> =
+            with(&["capture-1"]).stream(request()).await.expect("it calls").collect().await;
+        let again = ToolCall { id: CallId::from("capture-2"), ..call.clone() };
+        assert_eq!(events.first(), Some(&Ok(ModelEvent::Call(again))));
+        for others in [&[][..], &["capture-2"]] {
+            let refused = with(others).stream(request()).await.err();
+            let why = ModelError::InvalidRequest("It could not be saved: Cut.".to_owned());
+            assert_eq!(refused, Some(why), "{others:?}");
+        }
     }
 
     #[tokio::test]

@@ -20,6 +20,12 @@ impl Store {
         read!(self, "look for open calls", |db| without_result(db, turn))
     }
 
+    /// Calls of a turn that failed and certainly changed and plan nothing, as the ledger knows: made once more,
+    /// they do nothing twice.
+    pub async fn ineffective_calls(&self, turn: &TurnId) -> Result<Vec<CallId>, StoreError> {
+        read!(self, "look for calls without a change", |db| without_change(db, turn))
+    }
+
     /// What the calls of a conversation gave as the place that they are about, as they spelled it.
     pub async fn places_given(
         &self,
@@ -199,6 +205,26 @@ async fn without_result(
     )
     .bind(turn.as_str())
     .try_map(|row: SqliteRow| Ok((row.text("call")?, row.text("tool")?)))
+    .fetch_all(db)
+    .await
+}
+
+async fn without_change(
+    db: &mut SqliteConnection,
+    turn: &TurnId,
+) -> Result<Vec<CallId>, sqlx::Error> {
+    sqlx::query(
+        "SELECT c.call FROM tool_call c
+         WHERE c.turn = ?1 AND c.is_error
+             AND NOT EXISTS (
+                 SELECT 1 FROM effect e WHERE e.turn = c.turn AND e.call = c.call
+                     AND e.state IN ('open', 'done', 'parked'))
+             AND NOT EXISTS (
+                 SELECT 1 FROM planned_change p WHERE p.turn = c.turn AND p.call = c.call)
+         ORDER BY c.message, c.position",
+    )
+    .bind(turn.as_str())
+    .try_map(|row: SqliteRow| row.text("call"))
     .fetch_all(db)
     .await
 }

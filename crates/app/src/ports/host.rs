@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use llm::host::{Capacity, Host, SummingUp, TurnEvent, TurnSetup};
 use llm::{Capabilities, Provider};
 use protocol::model::{ModelInfo, Price};
-use protocol::{Mode, NotePath, OpenTurn, Privacy, Question, Settings, UserError};
+use protocol::{CallId, Mode, NotePath, OpenTurn, Privacy, Question, Settings, UserError};
 use store::Store;
 use tokio::sync::mpsc;
 
@@ -198,7 +198,8 @@ impl AppHost {
         let provider = if captures {
             let without_settings = self.config.counts().is_err();
             let inbox = hub_places::inbox(&settings.hub)?;
-            Arc::new(Capture { inbox, asked: asked.clone(), without_settings }) as _
+            let undone = self.undone(turn).await?;
+            Arc::new(Capture { inbox, undone, asked: asked.clone(), without_settings }) as _
         } else if has_model {
             self.config.counts()?;
             let (provider, config) = (chosen.provider.clone()?, self.config.clone());
@@ -328,10 +329,19 @@ impl AppHost {
             Some(row) => {
                 let (provider, words) = (Arc::clone(provider), row.text);
                 let inbox = hub_places::inbox(&who.settings.hub)?;
-                Arc::new(CaptureFallback { provider, inbox, words }) as _
+                let undone = self.undone(turn).await?;
+                Arc::new(CaptureFallback { provider, inbox, undone, words }) as _
             }
             None => Arc::clone(provider),
         })
+    }
+
+    /// Calls of a turn that was taken up again which failed before and changed nothing.
+    async fn undone(&self, turn: &OpenTurn) -> Result<Vec<CallId>, UserError> {
+        match turn.resumed {
+            0 => Ok(Vec::new()),
+            _ => self.store.ineffective_calls(&turn.turn).await.map_err(user_error),
+        }
     }
 
     /// Whether the words of a hub message are to be kept as they are: there is no model, one has

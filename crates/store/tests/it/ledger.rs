@@ -1,9 +1,10 @@
 //! The ledger: what shall happen to a file is known before it happens.
 
-use protocol::{Change, Ended, Intent, IntentState, Timestamp};
+use protocol::{CallId, CallResult, Change, Ended, Intent, IntentState, Timestamp};
+use serde_json::json;
 use store::StoreError;
 
-use crate::story::{Story, edit, one_step, path};
+use crate::story::{Story, edit, one_step, path, result};
 
 pub(crate) fn intent(effect: &str, call: &str, change: Change) -> Intent {
     Intent {
@@ -120,6 +121,30 @@ async fn effects_are_found_by_call_and_changed_notes_by_turn() {
     assert_eq!(of_call, [(path("b.md"), IntentState::Failed)]);
     let changed = story.store.turn_changed_paths(&turn).await.expect("read");
     assert_eq!(changed, [path("a.md"), path("new.md")]);
+}
+
+#[tokio::test]
+async fn a_failed_call_is_without_effect_unless_the_ledger_knows_of_one_that_may_have_happened() {
+    let story = Story::begin().await;
+    story.says("t1", "Edit them", 1).await;
+    story.begins().await;
+    let calls = ["c1", "c2", "c3", "c4", "c5"];
+    story.steps("t1", "m1", &calls.map(|call| (call, "edit_file", json!({})))).await;
+    let effects = [
+        intent("e1", "c1", edit("a.md", "one", "two")),
+        intent("e2", "c2", edit("b.md", "one", "two")),
+        intent("e3", "c3", edit("c.md", "one", "two")),
+    ];
+    story.store.intend(&effects, Timestamp(1)).await.expect("stored");
+    let states = [ended("e1", IntentState::Done), ended("e2", IntentState::Stale)];
+    story.store.settle(&states).await.expect("settled");
+    let turn = "t1".into();
+    let failed = |call| CallResult { is_error: true, ..result(call, "Not done.") };
+    let results = [failed("c1"), failed("c2"), failed("c3"), failed("c4"), result("c5", "Done.")];
+    story.store.store_results(&turn, &results).await.expect("stored");
+    // The outcome of c3 is not known yet, and c5 did not fail.
+    let found = story.store.ineffective_calls(&turn).await.expect("read");
+    assert_eq!(found, [CallId::from("c2"), CallId::from("c4")]);
 }
 
 #[tokio::test]
