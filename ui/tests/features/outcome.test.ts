@@ -1,8 +1,15 @@
 import { expect, it } from 'vitest';
 
-import { CallVerdicts, type Outside, outcomeOf } from '../../src/features/chat/outcome';
+import {
+  CallVerdicts,
+  type Outside,
+  outcomeOf,
+  undoneSince,
+} from '../../src/features/chat/outcome';
 import type { ToolItem } from '../../src/features/chat/rows';
 import type { AppliedSet, Item, Standing } from '../../src/ipc/bindings';
+
+type Verdict = Extract<Item, { type: 'verdict' }>;
 
 const path = 'Soup.md';
 
@@ -19,7 +26,7 @@ function call(id: string, turn: string, waiting = true): ToolItem {
   return { type: 'tool', tool: 'edit_file', turn, call: id, ...at, reactions: [reaction] };
 }
 
-function verdict(id: string, applied: string[], rejected: string[] = []): Item {
+function verdict(id: string, applied: string[], rejected: string[] = []): Verdict {
   return { type: 'verdict', id, applied, rejected, at: 0 };
 }
 
@@ -70,4 +77,16 @@ it('verdicts are found once for the same calls, however an answer grows', () => 
   expect(found.read([first, verdict('v', [path])])).not.toBe(before);
   const items = [first, second];
   expect(found.read([...items, answer])).toBe(found.read([...items, { ...answer, text: 'xy' }]));
+});
+
+it.each<[Standing, string, ReturnType<typeof undoneSince>]>([
+  ['stands', 't1', { undone: [], partly: [] }],
+  ['undone', 't1', { undone: [path], partly: [] }],
+  ['partly_undone', 't1', { undone: [], partly: [path] }],
+  ['undone', 't2', { undone: [], partly: [] }],
+])('a verdict knows what of it was undone: %s in %s', (standing, turn, since) => {
+  const mixed = verdict('v', [path], [path]);
+  const items = [first, mixed];
+  const verdicts = new CallVerdicts().read(items);
+  expect(undoneSince(mixed, items, { verdicts, applied: [set(turn, standing)] })).toEqual(since);
 });

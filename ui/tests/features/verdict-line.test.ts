@@ -3,18 +3,37 @@ import { expect, it } from 'vitest';
 
 import VerdictLine from '../../src/features/chat/VerdictLine.svelte';
 
+function lines(): string[] {
+  return screen
+    .getAllByRole('paragraph')
+    .map(({ textContent }) => textContent.replace(/\s+/g, ' ').trim());
+}
+
 it('names a note that was changed in part once, neither as changed nor as left', () => {
   render(VerdictLine, {
     applied: ['Soup.md', 'Pears.md'],
     rejected: ['Pears.md', 'Tasks.md'],
+    since: { undone: [], partly: [] },
     onnote: () => undefined,
   });
-  const lines = screen
-    .getAllByRole('paragraph')
-    .map(({ textContent }) => textContent.replace(/\s+/g, ' ').trim());
-  expect(lines).toEqual([
+  expect(lines()).toEqual([
     'Changed 1 note: Soup',
     'Changed 1 note in part: Pears',
+    'Left 1 note as it was: Tasks',
+  ]);
+});
+
+it('says of no note that it was changed once that was undone', () => {
+  render(VerdictLine, {
+    applied: ['Soup.md', 'Pears.md', 'Bread.md'],
+    rejected: ['Pears.md', 'Tasks.md'],
+    since: { undone: ['Pears.md'], partly: ['Bread.md'] },
+    onnote: () => undefined,
+  });
+  expect(lines()).toEqual([
+    'Changed 1 note: Soup',
+    'Undid the change in 1 note: Pears',
+    'Undid some of the change in 1 note: Bread',
     'Left 1 note as it was: Tasks',
   ]);
 });

@@ -1,5 +1,5 @@
 /** The state that the changes of tool calls are in by now: applied, rejected, undone. */
-import type { AppliedSet, Item, NotePath } from '../../ipc/bindings';
+import type { AppliedSet, Item, NotePath, TurnId } from '../../ipc/bindings';
 import { itemKey } from '../../state/conversation.svelte';
 import type { ToolItem } from './rows';
 
@@ -26,18 +26,49 @@ export function outcomeOf(
   const prepared = calls.some(isPrepared);
   if (prepared && paths.some((path) => waiting.includes(path))) return 'waits';
   const turns = calls.map(({ turn }) => turn);
-  const standing = applied
-    .filter(({ turn }) => turns.includes(turn))
-    .flatMap(({ notes }) => notes.filter(({ path }) => paths.includes(path)))
-    .map((note) => note.standing);
-  if (standing.length > 0 && standing.every((one) => one === 'undone')) return 'undone';
-  if (standing.some((one) => one === 'undone' || one === 'partly_undone')) return 'partly_undone';
+  const undone = undoneIn(turns, paths, applied);
+  if (undone !== null) return undone;
   if (!prepared) return null;
   const given = calls.flatMap((call) => verdicts.get(itemKey(call)) ?? []);
   const accepted = given.some((one) => one.applied.some((path) => paths.includes(path)));
   const rejected = given.some((one) => one.rejected.some((path) => paths.includes(path)));
   if (accepted) return rejected ? 'part' : 'applied';
   return rejected ? 'rejected' : null;
+}
+
+/** What of a verdict was undone since. */
+export interface UndoneSince {
+  readonly undone: readonly NotePath[];
+  readonly partly: readonly NotePath[];
+}
+
+/** The notes of a verdict in which the accepted changes were undone since, wholly or in part. */
+export function undoneSince(
+  verdict: Verdict,
+  items: readonly Item[],
+  { verdicts, applied }: Pick<Outside, 'verdicts' | 'applied'>,
+): UndoneSince {
+  const turns = items.flatMap((item) =>
+    item.type === 'tool' && verdicts.get(itemKey(item))?.includes(verdict) ? [item.turn] : [],
+  );
+  const those = (wanted: 'undone' | 'partly_undone'): NotePath[] =>
+    verdict.applied.filter((path) => undoneIn(turns, [path], applied) === wanted);
+  return { undone: those('undone'), partly: those('partly_undone') };
+}
+
+/** Whether what these turns changed in these notes was undone since; `null` where all of it stands. */
+function undoneIn(
+  turns: readonly TurnId[],
+  paths: readonly NotePath[],
+  applied: readonly AppliedSet[],
+): 'undone' | 'partly_undone' | null {
+  const standing = applied
+    .filter(({ turn }) => turns.includes(turn))
+    .flatMap(({ notes }) => notes.filter(({ path }) => paths.includes(path)))
+    .map((note) => note.standing);
+  if (standing.length > 0 && standing.every((one) => one === 'undone')) return 'undone';
+  const some = standing.some((one) => one === 'undone' || one === 'partly_undone');
+  return some ? 'partly_undone' : null;
 }
 
 /** Finds the verdicts on each call; for the same calls and verdicts the same map. */
