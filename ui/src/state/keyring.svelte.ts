@@ -1,5 +1,7 @@
 /** The system's keyring, which the user is asked to unlock. */
-import type { KeyringTrouble, Unlocking } from '../ipc/bindings';
+import { SvelteSet } from 'svelte/reactivity';
+
+import type { KeyringTrouble, TurnId, Unlocking } from '../ipc/bindings';
 import type { Host } from '../ipc/host';
 import { m } from '../messages/messages';
 import type { AppState } from './app.svelte';
@@ -29,6 +31,8 @@ export class Keyring {
   waits = $state(false);
   /** The outcome of the last try. */
   #outcome = $state.raw<Unlocking | null>(null);
+  /** Turns that failed while the keyring was locked, as far as the window showed them then. */
+  readonly #failed = new SvelteSet<TurnId>();
   readonly #host: Host;
   readonly #app: AppState;
   /** Called once the keyring can be read; its owner sets what then happens. */
@@ -43,6 +47,16 @@ export class Keyring {
   get news(): string {
     if (this.#outcome === 'dismissed') return m.keyring_not_unlocked();
     return this.#outcome === 'unavailable' ? m.keyring_silent() : '';
+  }
+
+  /** A turn that failed for want of a key is shown while the keyring is locked. */
+  meetFailed(turn: TurnId): void {
+    this.#failed.add(turn);
+  }
+
+  /** Whether this turn failed while the keyring was locked. */
+  hasFailed(turn: TurnId): boolean {
+    return this.#failed.has(turn);
   }
 
   /** Has the system ask the user; what waits for the keyring then goes on. */

@@ -103,3 +103,27 @@ describe('a locked keyring with the token for the hub in it', () => {
     await waitFor(() => expect(screen.queryByText(/Unlock it to use the token/)).toBeNull());
   });
 });
+
+describe('a question that failed while the keyring was locked', () => {
+  it('offers to unlock it, and then first of all to try again', async () => {
+    const { session, keys } = await open('failed');
+    const { provider } = session.app;
+    session.app.provider = { ...provider, keyring: 'locked', trouble: 'The keyring is locked.' };
+    const section = (await screen.findByText('Your message is kept.')).closest('section');
+    if (!section) throw new Error('no card');
+    const card = within(section);
+    expect(card.queryByRole('button', { name: 'Open settings' })).toBeNull();
+    await keys.click(card.getByRole('button', { name: 'Unlock keyring' }));
+    expect(await card.findByText(/^The keyring is unlocked now/)).toBeVisible();
+    expect(card.getByRole('button', { name: 'Try again' })).toHaveClass('primary');
+    expect(card.queryByRole('button', { name: 'Open settings' })).toBeNull();
+  });
+
+  it('is told by the banner and not once more below the composer', async () => {
+    const { session } = await open('keyring-locked');
+    await session.begin(null);
+    await screen.findByTestId('keyring-notice');
+    expect(screen.queryByTestId('composer-keyring')).toBeNull();
+    expect(screen.getAllByRole('button', { name: 'Unlock keyring' })).toHaveLength(1);
+  });
+});
