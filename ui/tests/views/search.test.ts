@@ -318,3 +318,17 @@ describe('repairing a broken link', () => {
     expect(screen.getByTestId('broken-link')).toBeInTheDocument();
   });
 });
+
+describe('the notice of a repair', () => {
+  it('has a place of its own in a search, where controls stand everywhere', async () => {
+    const { session, keys } = await open();
+    session.openSearch('dead');
+    await keys.click(await screen.findByRole('option', { name: /Minutes 2019/ }));
+    await keys.click(await screen.findByRole('button', { name: /^Create/ }));
+    const notice = await screen.findByTestId('kept-notice');
+    const place = notice.closest('.place');
+    expect(place).toHaveClass('within');
+    session.backToChat();
+    await waitFor(() => expect(place).not.toHaveClass('within'));
+  });
+});
