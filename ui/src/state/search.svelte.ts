@@ -103,6 +103,12 @@ export class Search {
     await this.#go(null, kind === 'text' ? this.#words : '');
   }
 
+  /** Looks through the text of all notes for what was typed to filter a list. */
+  async lookInNotes(): Promise<void> {
+    this.#words = this.query;
+    await this.show('text');
+  }
+
   async mean(meaning: Meaning): Promise<void> {
     this.meaning = meaning;
     await this.again();

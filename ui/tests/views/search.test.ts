@@ -319,6 +319,24 @@ describe('repairing a broken link', () => {
   });
 });
 
+describe('a word typed into a list', () => {
+  it('filters the list, says so, and is looked for in all notes with one click', async () => {
+    const { host, session, keys } = await open();
+    session.openSearch('dead');
+    const field = await screen.findByRole('combobox', { name: 'Filter “Broken links”' });
+    await keys.type(field, 'vessel');
+    await waitFor(() =>
+      expect(screen.getByTestId('search-summary')).toHaveTextContent(
+        'Nothing in “Broken links” matches.',
+      ),
+    );
+    await keys.click(screen.getByRole('button', { name: 'Search all notes for “vessel”' }));
+    expect(host.asked('searchText').at(-1)).toMatchObject({ pattern: 'vessel' });
+    expect(await screen.findByRole('combobox', { name: 'Search all notes' })).toHaveFocus();
+    expect((await screen.findAllByRole('option')).length).toBeGreaterThan(0);
+  });
+});
+
 describe('the notice of a repair', () => {
   it('has a place of its own in a search, where controls stand everywhere', async () => {
     const { session, keys } = await open();

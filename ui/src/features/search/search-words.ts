@@ -43,7 +43,7 @@ export function summary(search: Search): string {
     case 'lines':
       return linesFound(search, found);
     case 'words':
-      if (found.words.total === 0) return search.query ? m.search_empty() : noneOf(search);
+      if (found.words.total === 0) return search.query ? noMatch(search) : noneOf(search);
       return [
         m.search_found_words({ count: found.words.total }),
         ...shownOf(found.words.words.length, found.words.total),
@@ -66,12 +66,18 @@ function linesFound(search: Search, { lines }: Extract<Found, { type: 'lines' }>
   const { cut } = lines;
   const more = cut === 'time' ? [m.search_cut_time()] : cut ? [m.search_cut_length()] : [];
   if (lines.lines === 0) {
-    const none = search.kind === 'tasks' && !search.query ? m.search_no_tasks() : m.search_empty();
+    const none = search.kind === 'tasks' && !search.query ? m.search_no_tasks() : noMatch(search);
     return [none, ...more].join(' ');
   }
   const count = { lines: lines.lines, notes: lines.files };
   const words = search.kind === 'tasks' ? m.search_found_tasks(count) : m.search_found(count);
   return [words, ...more].join(' · ');
+}
+
+/** Which list has nothing of what was typed, unless all notes were looked through. */
+function noMatch({ kind, into }: Search): string {
+  if (into || kind === 'text') return m.search_empty();
+  return m.search_empty_list({ list: kindName(kind) });
 }
 
 function shownOf(shown: number, total: number): string[] {
