@@ -5,6 +5,11 @@ import type { AppState } from './app.svelte';
 import { Newest } from './newest';
 import { userError } from './user-error';
 
+/** What the links of a note name that is not there, as far as that is known. */
+export function brokenNames(links: NoteLinks | null): readonly string[] {
+  return (links?.out ?? []).filter(({ to }) => to === null).map(({ name }) => name);
+}
+
 export class ShownLinks {
   /** Those of `path`; `null` for as long as they are not known. */
   known = $state.raw<{ readonly path: NotePath; readonly links: NoteLinks | null } | null>(null);

@@ -14,6 +14,7 @@ import type { Host } from '../ipc/host';
 import type { AppState } from './app.svelte';
 import type { Keeping } from './keeping.svelte';
 import { Newest } from './newest';
+import { brokenNames } from './note-links.svelte';
 import { noteLabel } from './note-path';
 import { linkLine } from './note-place';
 import { Repairing } from './repairing.svelte';
@@ -45,6 +46,8 @@ export interface Preview {
   readonly note: NoteText;
   /** The line it is about, 1-based. */
   readonly at: { readonly line: number } | null;
+  /** What its links name that is not there. */
+  readonly dead: readonly string[];
   /** What was found in it, as it stands there. */
   readonly words: readonly string[];
 }
@@ -215,6 +218,15 @@ export class Search {
     }
   }
 
+  /** A note is shown also where nobody knows its links. */
+  async #deadIn(path: NotePath): Promise<readonly string[]> {
+    try {
+      return brokenNames(await this.#host.noteLinks(path));
+    } catch {
+      return [];
+    }
+  }
+
   /** Reads the note of the chosen row. */
   async #look(): Promise<void> {
     await this.#newestPreview.ask(async () => {
@@ -222,10 +234,13 @@ export class Search {
       if (!row || row.type === 'word') return () => (this.preview = null);
       const { into } = this;
       try {
-        const note = await this.#host.readNote(row.path);
+        const [note, dead] = await Promise.all([
+          this.#host.readNote(row.path),
+          this.#deadIn(row.path),
+        ]);
         const line = lineOf(row, into, note.text);
         const words = wordsIn(this.rows, row.path);
-        return () => (this.preview = { note, at: line === null ? null : { line }, words });
+        return () => (this.preview = { note, at: line === null ? null : { line }, dead, words });
       } catch (thrown) {
         return () => {
           this.preview = null;

@@ -337,6 +337,18 @@ describe('a word typed into a list', () => {
   });
 });
 
+describe('the note beside what was found', () => {
+  it('draws a broken link as in the note itself', async () => {
+    const { session, keys } = await open();
+    session.openSearch();
+    await keys.type(await screen.findByTestId('search-field'), 'upstairs');
+    const link = await within(await screen.findByTestId('search-preview')).findByText(
+      'Tool cupboard',
+    );
+    await waitFor(() => expect(link.closest('[data-dead]')).not.toBeNull());
+  });
+});
+
 describe('the notice of a repair', () => {
   it('has a place of its own in a search, where controls stand everywhere', async () => {
     const { session, keys } = await open();
