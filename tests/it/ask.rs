@@ -207,7 +207,7 @@ async fn the_exit_code_tells_a_failure_a_busy_vault_and_wrong_words_apart() {
     let failed = run(ask(&home, &model, &["hello"]).env("ANTHROPIC_API_KEY", "wrong")).await;
     assert_eq!(
         told(&failed),
-        (Some(1), "Anthropic does not accept the key: check it in Settings.\n")
+        (Some(1), "Anthropic does not accept the key. Check the key or use another one.\n")
     );
     assert_eq!((run(&mut home.cli(&["ask"])).await.code, model.refused_keys()), (Some(2), 1));
 

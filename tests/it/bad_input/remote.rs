@@ -25,7 +25,7 @@ async fn an_invalid_key_ends_the_turn_and_the_words_go_on_with_the_right_one() {
     let conversation = running.say(None, "When does the ferry leave?").await;
     let view = running.view(&conversation).await;
     let error = failure(&view).expect("the turn failed");
-    let sentence = "Anthropic does not accept the key: check it in Settings.";
+    let sentence = "Anthropic does not accept the key. Check the key or use another one.";
     assert_told(&error, ErrorCode::Key, sentence);
     assert_eq!(users_words(&view), ["When does the ferry leave?"]);
     assert_eq!(model.refused_keys(), 1, "a wrong key is not tried again");

@@ -172,7 +172,9 @@ impl Failures {
             Keyless::Never => self.vendor.name,
             Keyless::Local => &self.host,
         };
-        ModelError::Auth(format!("{whose} does not accept the key: check it in Settings."))
+        ModelError::Auth(format!(
+            "{whose} does not accept the key. Check the key or use another one."
+        ))
     }
 
     fn no_credit(&self) -> ModelError {

@@ -147,7 +147,9 @@ async fn a_refused_key_says_so_and_is_never_repeated() {
     let error = failure(respond("401 Unauthorized", "", &body.to_string())).await;
     assert_eq!(
         error,
-        ModelError::Auth("Anthropic does not accept the key: check it in Settings.".into())
+        ModelError::Auth(
+            "Anthropic does not accept the key. Check the key or use another one.".into()
+        )
     );
     let body = body.to_string().replace("authentication_error", "invalid_request_error");
     let error = format!("{:?}", failure(respond("400 Bad Request", "", &body)).await);

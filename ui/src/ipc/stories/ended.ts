@@ -15,7 +15,7 @@ export function limited(): Story {
 export function failed(): Story {
   return ended('failed', {
     code: 'key',
-    message: 'Anthropic does not accept the key: check it in Settings.',
+    message: 'Anthropic does not accept the key. Check the key or use another one.',
   });
 }
 

@@ -30,7 +30,7 @@ fn each_status_says_what_to_do() {
     for (code, body, says) in [
         (400, body("invalid_request_error", "odd"), "Anthropic refused the request (odd)."),
         (400, body("invalid_request_error", "prompt is too long: 9"), "start a new one"),
-        (401, String::new(), "does not accept the key: check it in Settings"),
+        (401, String::new(), "does not accept the key. Check the key or use another one"),
         (403, body("permission_error", "no"), "The key may not do this (no)"),
         (402, String::new(), "has no credit left: add some there"),
         (404, body("not_found_error", "x"), "does not know the model `claude-x`: pick another one"),
