@@ -1,6 +1,11 @@
 /** What jsdom lacks of a browser, as far as the window uses it. */
 import '@testing-library/jest-dom/vitest';
 
+import { afterEach } from 'vitest';
+
+// What the window keeps in its own storage is not there for the next test.
+afterEach(() => localStorage.clear());
+
 globalThis.ResizeObserver ??= class {
   observe(): void {}
   unobserve(): void {}

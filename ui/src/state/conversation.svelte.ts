@@ -12,6 +12,7 @@ import type {
   Review,
   Variant,
 } from '../ipc/bindings';
+import { KeptDecisions } from './kept-decisions';
 import { Verdicts } from './verdicts.svelte';
 
 /** The events that belong to one conversation's chat. */
@@ -66,13 +67,14 @@ export class OpenConversation {
   review = $state.raw<Review | null>(null);
   /** What the hub is not told before the user has said so. */
   held = $state.raw<readonly HeldNotice[]>([]);
-  readonly verdicts = new Verdicts();
+  readonly verdicts: Verdicts;
 
   /** Events up to this number are in the view already. */
   #seq = 0;
 
   constructor(view: ConversationView) {
     this.id = view.conversation.id;
+    this.verdicts = new Verdicts(new KeptDecisions(this.id));
     this.renew(view);
   }
 

@@ -2,6 +2,7 @@
 import { SvelteMap } from 'svelte/reactivity';
 
 import type {
+  ChangeSetId,
   HunkVerdict,
   NoteDiff,
   NotePath,
@@ -9,6 +10,7 @@ import type {
   Review,
   Verdict as Told,
 } from '../ipc/bindings';
+import type { KeptDecisions } from './kept-decisions';
 import { decisions, isByHunk, isRemoval, type Place, unitsOf } from './decisions';
 
 export type Verdict = 'accept' | 'reject';
@@ -23,6 +25,13 @@ export class Verdicts {
   readonly #byNote = new SvelteMap<NotePath, Choices>();
   #notes: readonly NoteDiff[] = [];
   #units = unitsOf([]);
+  #review: ChangeSetId | null = null;
+  readonly #kept: KeptDecisions | null;
+
+  /** Decisions are kept there, and those that were kept there stand again. */
+  constructor(kept: KeptDecisions | null = null) {
+    this.#kept = kept;
+  }
 
   /** `null` while undecided, which is how every note begins; `part` when some hunks are not. */
   of(path: NotePath): Verdict | 'part' | null {
@@ -110,6 +119,10 @@ export class Verdicts {
       if (print(notes, units.get(path)) !== before) this.#byNote.delete(path);
     }
     [this.#notes, this.#units] = [notes, units];
+    const before = this.#review;
+    this.#review = review?.id ?? null;
+    if (review && review.id !== before) this.#restore(review.id);
+    this.#keep();
   }
 
   #give(
@@ -117,12 +130,44 @@ export class Verdicts {
     choice: (before: HunkChoice | null, at: number) => HunkChoice | null,
   ): void {
     const note = this.#notes.find((one) => one.path === path);
-    const places = note && isByHunk(note) ? note.hunks.length : 1;
+    const places = note ? placesIn(note) : 1;
     const before = this.#byNote.get(path);
     const now = Array.from({ length: places }, (_, at) => choice(before?.[at] ?? null, at));
     if (now.every((one) => one === null)) this.#byNote.delete(path);
     else this.#byNote.set(path, now);
+    this.#keep();
   }
+
+  /** What was kept about exactly these changes stands again, where all that belongs together was. */
+  #restore(changeSet: ChangeSetId): void {
+    const kept = (this.#kept?.of(changeSet) ?? []).filter(({ path, seen, choices }) => {
+      const note = this.#notes.find((one) => one.path === path);
+      return note?.seen === seen && placesIn(note) === choices.length;
+    });
+    for (const { path, choices } of kept) {
+      const whole = (this.#units.get(path) ?? [path]).every((one) =>
+        kept.some(({ path: at }) => at === one),
+      );
+      if (whole) this.#byNote.set(path, choices);
+    }
+  }
+
+  #keep(): void {
+    if (this.#review === null) {
+      this.#kept?.clear();
+      return;
+    }
+    const notes = this.#notes.flatMap(({ path, seen }) => {
+      const choices = this.#byNote.get(path);
+      return choices ? [{ path, seen, choices }] : [];
+    });
+    this.#kept?.keep(this.#review, notes);
+  }
+}
+
+/** How many decisions a note takes. */
+function placesIn(note: NoteDiff): number {
+  return isByHunk(note) ? note.hunks.length : 1;
 }
 
 /** What these notes were when the user looked. */

@@ -4,6 +4,7 @@ import type { NoteDiff, Review } from '../../src/ipc/bindings';
 import { moves as movesStory } from '../../src/ipc/stories/moves';
 import { review as story } from '../../src/ipc/stories/review';
 import { decisions } from '../../src/state/decisions';
+import { KeptDecisions } from '../../src/state/kept-decisions';
 import { Verdicts } from '../../src/state/verdicts.svelte';
 
 function waiting(): Review {
@@ -124,5 +125,48 @@ describe('what belongs together', () => {
     expect(verdicts.with('accept')).toHaveLength(8);
     verdicts.rejectAll();
     expect(verdicts.with('reject')).toHaveLength(10);
+  });
+});
+
+describe('decisions that were not submitted', () => {
+  /** The window begins anew, with the review as it is now. */
+  function reload(review: Review | null): Verdicts {
+    const anew = new Verdicts(new KeptDecisions('c'));
+    anew.follow(review);
+    return anew;
+  }
+
+  beforeEach(() => {
+    const before = reload(waiting());
+    before.decide(plan, 'reject');
+    before.choose(library, 0, { edit: 'my words' });
+  });
+
+  it('stand again after a restart', () => {
+    const anew = reload(waiting());
+    expect(anew.of(plan)).toBe('reject');
+    expect(anew.hunk(library, 0)).toEqual({ edit: 'my words' });
+    expect(anew.count).toBe(2);
+  });
+
+  it('are gone for a note of which the changes are others', () => {
+    expect(reload(changeFirst({ seen: 'other' })).of(library)).toBeNull();
+    const anew = reload(waiting());
+    expect(anew.of(library)).toBeNull();
+    expect(anew.of(plan)).toBe('reject');
+  });
+
+  it('are gone with their change set, and once they were submitted', () => {
+    expect(reload({ ...waiting(), id: 'another' }).count).toBe(0);
+    expect(reload(waiting()).count).toBe(0);
+    const submitted = reload(waiting());
+    submitted.decide(plan, 'accept');
+    submitted.follow(null);
+    expect(localStorage).toHaveLength(0);
+  });
+
+  it('are none where something else lies in their place', () => {
+    localStorage.setItem('vaultmate.decisions.c', '{"changeSet":');
+    expect(reload(waiting()).count).toBe(0);
   });
 });
