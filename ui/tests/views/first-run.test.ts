@@ -33,6 +33,26 @@ describe('the first run', () => {
     ]);
   });
 
+  it('puts the keyboard into the field for the key, but not on the way past it', async () => {
+    const { session, keys } = await open('first-run');
+    await session.openSample();
+    await keys.click(await screen.findByRole('radio', { name: /With a key/ }));
+    await waitFor(() => expect(screen.getByLabelText('Key')).toHaveFocus());
+    await keys.click(screen.getByRole('radio', { name: /No model yet/ }));
+    await keys.keyboard('{ArrowUp}');
+    expect(screen.getByRole('radio', { name: /With a key/ })).toHaveFocus();
+  });
+
+  it('has the way on outside of what scrolls under it, for as soon as there is a folder', async () => {
+    const { session } = await open('first-run');
+    const go = await screen.findByRole('button', { name: 'Go to the window' });
+    expect(go).toBeDisabled();
+    expect(go.closest('section')).toBeNull();
+    await session.openSample();
+    await waitFor(() => expect(go).toBeEnabled());
+    expect(go).toHaveClass('primary');
+  });
+
   it('tries a key, tells a failure beside the field, and takes another key there', async () => {
     const { host, session, keys } = await open('first-run');
     await session.openSample();
