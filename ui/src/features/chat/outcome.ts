@@ -1,9 +1,10 @@
 /** The state that the changes of tool calls are in by now: applied, rejected, undone. */
 import type { AppliedSet, Item, NotePath, TurnId } from '../../ipc/bindings';
 import { itemKey } from '../../state/conversation.svelte';
+import type { Places } from './call-places';
 import type { ToolItem } from './rows';
 
-type Verdict = Extract<Item, { type: 'verdict' }>;
+export type Verdict = Extract<Item, { type: 'verdict' }>;
 
 /** `null` where the call itself told the state. */
 export type Outcome = 'waits' | 'applied' | 'part' | 'rejected' | 'undone' | 'partly_undone' | null;
@@ -15,20 +16,25 @@ export interface Outside {
   /** Notes whose changes wait for the user. */
   readonly waiting: readonly NotePath[];
   readonly applied: readonly AppliedSet[];
+  /** What became of single calls whose note was accepted in part, as far as that is certain. */
+  readonly places?: Places;
 }
 
 /** The state of the changes that these calls made in these notes. */
 export function outcomeOf(
   calls: readonly ToolItem[],
   paths: readonly NotePath[],
-  { verdicts, waiting, applied }: Outside,
+  { verdicts, waiting, applied, places }: Outside,
 ): Outcome {
   const prepared = calls.some(isPrepared);
   if (prepared && paths.some((path) => waiting.includes(path))) return 'waits';
+  const single = new Set(calls.map((call) => places?.get(itemKey(call)) ?? null));
+  const certain = single.size === 1 ? ([...single][0] ?? null) : null;
+  if (certain === 'rejected') return certain;
   const turns = calls.map(({ turn }) => turn);
   const undone = undoneIn(turns, paths, applied);
   if (undone !== null) return undone;
-  if (!prepared) return null;
+  if (!prepared || certain !== null) return certain;
   const given = calls.flatMap((call) => verdicts.get(itemKey(call)) ?? []);
   const accepted = given.some((one) => one.applied.some((path) => paths.includes(path)));
   const rejected = given.some((one) => one.rejected.some((path) => paths.includes(path)));
@@ -114,6 +120,7 @@ function isPrepared(item: Item): item is ToolItem {
   return item.type === 'tool' && preparedPaths(item).length > 0;
 }
 
-function preparedPaths({ reactions }: ToolItem): NotePath[] {
+/** The notes in which a call prepared changes for the user to decide about. */
+export function preparedPaths({ reactions }: ToolItem): NotePath[] {
   return reactions.flatMap((one) => ('waiting' in one && one.waiting ? [one.path] : []));
 }
