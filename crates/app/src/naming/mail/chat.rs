@@ -23,8 +23,10 @@ pub(super) fn is_head(line: &str) -> bool {
         let Some((name, time)) = line.split_once(*gap) else { return false };
         is_name(name) && has_time(time) && time.split_whitespace().count() <= 4
     };
-    let halves = [" AM", " PM", " am", " pm"].iter().find_map(|half| line.strip_suffix(half));
-    let is_in_halves = halves
+    let of_half_day =
+        line.strip_suffix(['m', 'M']).and_then(|line| line.strip_suffix(['a', 'A', 'p', 'P']));
+    let is_in_halves = of_half_day
+        .and_then(|line| line.strip_suffix(' '))
         .and_then(|line| line.rsplit_once(' '))
         .is_some_and(|(name, time)| is_name(name) && has_time(time));
     GAPS.iter().any(is_at) || is_in_halves
