@@ -97,7 +97,7 @@ async fn killed(story: &'static str, at: usize) -> (usize, Option<String>, Vec<S
     let stage = Stage::new().await;
     let env = [("KILL_AT", at.to_string())];
     let (site, told) = match story {
-        HUB => over_the_hub(&stage, &env, &Remembering::start().await, &SAID).await,
+        HUB => over_the_hub(&stage, &env, &Remembering::start().await, (&SAID, 1)).await,
         _ => match stage.play(story, &env).await {
             Ended::Killed(site) => (Some(site), stage.play(story, &[]).await.said()),
             Ended::Said(told) => (None, told),
@@ -111,12 +111,13 @@ async fn killed(story: &'static str, at: usize) -> (usize, Option<String>, Vec<S
 /// What is said in the story of the hub.
 const SAID: [&str; 4] = [ASK, "how is the weather", "the blue one", "and now?"];
 
-/// These words, over a hub that says again what was not acknowledged.
+/// These words, over a hub that says again what was not acknowledged; each is answered with at least so many
+/// notifications before the next one is said.
 async fn over_the_hub(
     stage: &Stage,
     env: &[(&str, String)],
     hub: &Remembering,
-    said: &[&str],
+    (said, answers): (&[&str], usize),
 ) -> (Option<String>, Value) {
     let url = ("VAULTMATE_HUB_URL", format!("ws://{}", hub.address()));
     let start = |env: &[(&str, String)]| {
@@ -130,7 +131,8 @@ async fn over_the_hub(
         for (number, words) in said.iter().enumerate() {
             hub.say(words);
             let id = format!("m-{number}");
-            hub.until(words, |book| book.notified.contains_key(&id)).await;
+            let is_answered = |told: &Vec<String>| told.len() >= answers;
+            hub.until(words, |book| book.notified.get(&id).is_some_and(is_answered)).await;
         }
     };
     tokio::pin!(story);
@@ -157,7 +159,7 @@ async fn over_the_hub(
 async fn points(story: &'static str) -> usize {
     let stage = Stage::new().await;
     let told = match story {
-        HUB => over_the_hub(&stage, &[], &Remembering::start().await, &SAID).await.1,
+        HUB => over_the_hub(&stage, &[], &Remembering::start().await, (&SAID, 1)).await.1,
         _ => stage.play(story, &[]).await.said(),
     };
     assert_eq!(stage.wrong(story, &told), [] as [String; 0], "{story}");
@@ -198,7 +200,7 @@ async fn words_that_nobody_acted_on_are_kept_and_answered_once_where_keeping_the
     for site in ["nowhere", "llm.decide.before", "store.intend.before", "llm.decide.after"] {
         let (stage, hub) = (Stage::new().await, Remembering::start().await);
         let env = [("KILL_ON", site.to_owned())];
-        let (killed, told) = over_the_hub(&stage, &env, &hub, &["and now?"]).await;
+        let (killed, told) = over_the_hub(&stage, &env, &hub, (&["and now?"], 2)).await;
         assert_eq!(killed, (site != "nowhere").then(|| site.to_owned()));
         let story = json!({ "asked": [], "said": ["and now?"] });
         assert_eq!((&told["story"], &told["wrong"]), (&story, &json!([])), "{site}");
@@ -206,8 +208,8 @@ async fn words_that_nobody_acted_on_are_kept_and_answered_once_where_keeping_the
         answers.push(hub.read(|book| book.notified.clone()));
         stage.model.finish();
     }
-    let [answer] = &answers[0]["m-0"][..] else { panic!("{answers:?}") };
-    assert!(answer.contains("Noted."), "{answer}");
+    let [answer, kept] = &answers[0]["m-0"][..] else { panic!("{answers:?}") };
+    assert!(answer.contains("Noted.") && kept.contains("Saved to"), "{answers:?}");
     for cut in &answers[1..] {
         assert_eq!(*cut, answers[0]);
     }
