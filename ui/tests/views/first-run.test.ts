@@ -43,7 +43,7 @@ describe('the first run', () => {
     expect(screen.getByRole('radio', { name: /With a key/ })).toHaveFocus();
   });
 
-  it('has the way on outside of what scrolls under it, for as soon as there is a folder', async () => {
+  it('offers the way on as soon as there is a folder', async () => {
     const { session } = await open('first-run');
     const go = await screen.findByRole('button', { name: 'Go to the window' });
     expect(go).toBeDisabled();
