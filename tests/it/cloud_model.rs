@@ -47,7 +47,7 @@ enum Lists {
 struct Server {
     url: String,
     sent: Sent,
-    /// What the server tells beside the model's name.
+    /// The computer that the server names beside the model's name.
     remote: Remote,
     _serving: JoinSet<()>,
 }

@@ -270,7 +270,7 @@ fn read_on(part: u32) -> Reply {
     })
 }
 
-/// What is asked once a long list of tags was read on, and these rules were written.
+/// The requests after a long list of tags was read on, and these rules were written.
 async fn told_after_long_list(then: &[&str]) -> String {
     let many: String = (0..400).map(|n| format!("#an-open-tag-with-number-{n:04} ")).collect();
     let home = keyed(&[("Diary/Plan.md", "For May. #surgery\n"), ("Open.md", &many)]);

@@ -108,7 +108,7 @@ async fn killed(story: &'static str, at: usize) -> (usize, Option<String>, Vec<S
     (at, site, wrong)
 }
 
-/// What is said in the story of the hub.
+/// The messages in the story of the hub.
 const SAID: [&str; 4] = [ASK, "how is the weather", "the blue one", "and now?"];
 
 /// These words, over a hub that says again what was not acknowledged; each is answered with at least so many

@@ -3,7 +3,7 @@ import '@testing-library/jest-dom/vitest';
 
 import { afterEach } from 'vitest';
 
-// What the window keeps in its own storage is not there for the next test.
+// No test finds entries of another one in the window's own storage.
 afterEach(() => localStorage.clear());
 
 globalThis.ResizeObserver ??= class {

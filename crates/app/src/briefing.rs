@@ -82,7 +82,7 @@ impl OpenVault {
         Ok(notes.into_iter().filter(|note| !is_given(note)).collect())
     }
 
-    /// What the user decided; of notes that some model must not see, or that are gone and may be such by now,
+    /// The user's decisions; of notes that some model must not see, or that are gone and may be such by now,
     /// only that. Beside it the notes that are quoted.
     async fn verdicts_in_words(
         &self,

@@ -51,7 +51,7 @@ export class KeptDecisions {
     }
   }
 
-  /** What is not as this version writes it counts as nothing. */
+  /** An entry in a form that this version does not write counts as none. */
   #read(): { readonly changeSet: unknown; readonly notes: readonly KeptNote[] } | null {
     try {
       const kept: unknown = JSON.parse(localStorage.getItem(this.#place) ?? 'null');

@@ -5,7 +5,7 @@ import type { AppState } from './app.svelte';
 import { Newest } from './newest';
 import { userError } from './user-error';
 
-/** What the links of a note name that is not there, as far as that is known. */
+/** The names in the links of a note that lead to no note, as far as they are known. */
 export function brokenNames(links: NoteLinks | null): readonly string[] {
   return (links?.out ?? []).filter(({ to }) => to === null).map(({ name }) => name);
 }

@@ -46,7 +46,7 @@ export interface Preview {
   readonly note: NoteText;
   /** The line it is about, 1-based. */
   readonly at: { readonly line: number } | null;
-  /** What its links name that is not there. */
+  /** The names in its links that lead to no note. */
   readonly dead: readonly string[];
   /** What was found in it, as it stands there. */
   readonly words: readonly string[];

@@ -138,7 +138,7 @@ export class Verdicts {
     this.#keep();
   }
 
-  /** What was kept about exactly these changes stands again, where all that belongs together was. */
+  /** Restores the decisions about exactly these changes, where all that belongs together was kept. */
   #restore(changeSet: ChangeSetId): void {
     const kept = (this.#kept?.of(changeSet) ?? []).filter(({ path, seen, choices }) => {
       const note = this.#notes.find((one) => one.path === path);

@@ -18,7 +18,7 @@ function replace(id: string, old: string, fresh: string): ToolItem {
   return edit(id, { path, old_text: old, new_text: fresh });
 }
 
-/** What a change did, with one hunk of such lines. */
+/** The effect of a change, with one hunk of such lines. */
 function hunks(...lines: [Sign, string][]): Map<string, AppliedHunks> {
   const told = lines.map(([sign, text]) => ({ sign, words: [{ text, marked: false }] }));
   const hunk = { heading: null, properties: false, oldStart: 1, newStart: 1, lines: told };
@@ -33,7 +33,7 @@ function applied(standing: Standing): AppliedSet[] {
 
 const mixed: Item = { type: 'verdict', id: 'v', applied: [path], rejected: [path], at: 0 };
 
-/** What each call is said to have come to. */
+/** The outcome that is shown for each call. */
 function said(calls: readonly ToolItem[], known: Map<string, AppliedHunks>, standing: Standing) {
   const items = [...calls, mixed];
   const verdicts = new CallVerdicts().read(items);

@@ -79,7 +79,7 @@ fn is_attribution(line: &str) -> bool {
         || (is_told_when && VERBS.iter().any(|verb| words.contains(verb)))
 }
 
-/// What mails are about, in many languages: one such line is enough.
+/// The subject of a mail, in many languages: one such line is enough.
 fn is_subject(line: &str) -> bool {
     const SUBJECTS: [&str; 22] = [
         "subject",

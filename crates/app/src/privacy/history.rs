@@ -22,7 +22,7 @@ const WITHHELD: &str = "<rejected>\n(a note that is private now)\n";
 
 const ANSWER: &str = "[This answer is withheld: it may come from notes that are private now.]";
 
-/// What is not to be heard of: what a view hides, and notes that are gone and may be hidden by now.
+/// Notes that are not to be heard of: those that a view hides, and those that are gone and may be hidden by now.
 pub(super) struct Hidden<'a> {
     view: &'a View,
     gone: Needles,

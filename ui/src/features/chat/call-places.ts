@@ -53,7 +53,7 @@ export function effectsOf({ path, calls }: Mixed, applied: readonly AppliedSet[]
     .map(({ effect }) => effect);
 }
 
-/** What is certain of each call; nothing before the hunks of all changes are known. */
+/** The certain outcome of each call; none before the hunks of all changes are known. */
 export function placesOf(
   mixed: readonly Mixed[],
   applied: readonly AppliedSet[],

@@ -16,7 +16,7 @@ export interface Outside {
   /** Notes whose changes wait for the user. */
   readonly waiting: readonly NotePath[];
   readonly applied: readonly AppliedSet[];
-  /** What became of single calls whose note was accepted in part, as far as that is certain. */
+  /** The outcome of single calls whose note was accepted in part, as far as it is certain. */
   readonly places?: Places;
 }
 
@@ -42,7 +42,7 @@ export function outcomeOf(
   return rejected ? 'rejected' : null;
 }
 
-/** What of a verdict was undone since. */
+/** The notes of a verdict in which it was undone since. */
 export interface UndoneSince {
   readonly undone: readonly NotePath[];
   readonly partly: readonly NotePath[];
